@@ -1,0 +1,154 @@
+// swift-tools-version: 6.1
+import PackageDescription
+
+// The client modules link swift-crypto and nothing else. What only the server needs hangs on the trait `Server`,
+// so that a package that depends on this one with `traits: []` resolves none of it.
+let server: TargetDependencyCondition? = .when(traits: ["Server"])
+
+let strict: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+]
+
+let package = Package(
+    name: "countersign",
+    platforms: [.iOS(.v17), .macOS(.v14), .tvOS(.v17), .watchOS(.v10), .visionOS(.v1)],
+    products: [
+        .library(name: "JOSE", targets: ["JOSE"]),
+        .library(name: "AuthFoundation", targets: ["AuthFoundation"]),
+        .library(name: "OktaDirectAuth", targets: ["OktaDirectAuth"]),
+        .library(name: "AuthorizationServer", targets: ["AuthorizationServer"]),
+        .library(name: "ResourceServer", targets: ["ResourceServer"]),
+        .library(name: "CountersignSandbox", targets: ["CountersignSandbox"]),
+        .executable(name: "countersign", targets: ["countersign"]),
+    ],
+    traits: [
+        .default(enabledTraits: ["Server"]),
+        .trait(name: "Server", description: "The authorization server, the resource server, the sandbox and the command."),
+        .trait(
+            name: "PostgreSQL", description: "The store on PostgreSQL; needs libpq's headers.", enabledTraits: ["Server"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-crypto.git", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-asn1.git", from: "1.7.4"),
+        .package(url: "https://github.com/apple/swift-certificates.git", from: "1.21.1"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.28.1"),
+        .package(url: "https://github.com/groue/GRDB.swift.git", from: "7.10.0"),
+        .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-configuration.git", from: "1.4.0"),
+        .package(url: "https://github.com/jpsim/Yams.git", from: "6.2.2"),
+        .package(url: "https://github.com/apple/swift-log.git", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-metrics.git", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-http-types.git", from: "1.8.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
+        .package(url: "https://github.com/vapor/jwt-kit.git", from: "5.7.1"),
+    ],
+    targets: [
+        // MARK: Client
+        .target(
+            name: "JOSE",
+            dependencies: [
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
+            ],
+            swiftSettings: strict),
+        .target(
+            name: "AuthFoundation",
+            dependencies: ["JOSE", .product(name: "Crypto", package: "swift-crypto")],
+            swiftSettings: strict),
+        .target(name: "OktaDirectAuth", dependencies: ["AuthFoundation"], swiftSettings: strict),
+
+        // MARK: Server
+        .target(
+            name: "IdentityEngine",
+            dependencies: [
+                "JOSE",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
+            ],
+            swiftSettings: strict),
+        .target(
+            name: "StoreSQLite",
+            dependencies: ["IdentityEngine", .product(name: "GRDB", package: "GRDB.swift", condition: server)],
+            swiftSettings: strict),
+        .target(
+            name: "AuthorizationServer",
+            dependencies: [
+                "IdentityEngine", "StoreSQLite", "JOSE",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Hummingbird", package: "hummingbird", condition: server),
+                .product(name: "HummingbirdTLS", package: "hummingbird", condition: server),
+                .product(name: "HTTPTypes", package: "swift-http-types", condition: server),
+                .product(name: "NIOCore", package: "swift-nio", condition: server),
+                .product(name: "Logging", package: "swift-log", condition: server),
+                .product(name: "Metrics", package: "swift-metrics", condition: server),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: server),
+                .product(name: "Configuration", package: "swift-configuration", condition: server),
+                .product(name: "Yams", package: "Yams", condition: server),
+            ],
+            swiftSettings: strict),
+        .target(
+            name: "ResourceServer",
+            dependencies: [
+                "JOSE",
+                .product(name: "Hummingbird", package: "hummingbird", condition: server),
+                .product(name: "HTTPTypes", package: "swift-http-types", condition: server),
+                .product(name: "NIOCore", package: "swift-nio", condition: server),
+                .product(name: "Logging", package: "swift-log", condition: server),
+            ],
+            swiftSettings: strict),
+        .target(
+            name: "CountersignSandbox",
+            dependencies: [
+                "AuthorizationServer", "ResourceServer", "AuthFoundation", "IdentityEngine", "StoreSQLite", "JOSE",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Hummingbird", package: "hummingbird", condition: server),
+                .product(name: "HummingbirdTLS", package: "hummingbird", condition: server),
+                .product(name: "HTTPTypes", package: "swift-http-types", condition: server),
+                .product(name: "NIOCore", package: "swift-nio", condition: server),
+                .product(name: "Logging", package: "swift-log", condition: server),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: server),
+                .product(name: "X509", package: "swift-certificates", condition: server),
+                .product(name: "SwiftASN1", package: "swift-asn1", condition: server),
+            ],
+            swiftSettings: strict),
+        .executableTarget(
+            name: "countersign",
+            dependencies: [
+                "CountersignSandbox", "AuthorizationServer", "ResourceServer", "AuthFoundation", "OktaDirectAuth", "JOSE",
+                "IdentityEngine", "StoreSQLite",
+                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: server),
+                .product(name: "Logging", package: "swift-log", condition: server),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: server),
+            ],
+            swiftSettings: strict),
+
+        // MARK: Tests
+        .target(
+            name: "TestSupport",
+            dependencies: ["JOSE", "AuthFoundation", "IdentityEngine", "StoreSQLite"],
+            path: "Tests/TestSupport", swiftSettings: strict),
+        .testTarget(
+            name: "JOSETests",
+            dependencies: [
+                "JOSE", "TestSupport", .product(name: "JWTKit", package: "jwt-kit"), .product(name: "Crypto", package: "swift-crypto"),
+            ],
+            swiftSettings: strict),
+        .testTarget(name: "AuthFoundationTests", dependencies: ["AuthFoundation", "JOSE", "TestSupport"], swiftSettings: strict),
+        .testTarget(name: "OktaDirectAuthTests", dependencies: ["OktaDirectAuth", "TestSupport"], swiftSettings: strict),
+        .testTarget(name: "IdentityEngineTests", dependencies: ["IdentityEngine", "JOSE", "TestSupport"], swiftSettings: strict),
+        .testTarget(name: "StoreTests", dependencies: ["IdentityEngine", "StoreSQLite", "TestSupport"], swiftSettings: strict),
+        .testTarget(
+            name: "AuthorizationServerTests", dependencies: ["AuthorizationServer", "CountersignSandbox", "TestSupport"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "ResourceServerTests", dependencies: ["ResourceServer", "CountersignSandbox", "TestSupport"], swiftSettings: strict),
+        .testTarget(
+            name: "EndToEndTests",
+            dependencies: ["CountersignSandbox", "AuthFoundation", "OktaDirectAuth", "ResourceServer", "TestSupport", "countersign"],
+            swiftSettings: strict),
+    ],
+    swiftLanguageModes: [.v6]
+)

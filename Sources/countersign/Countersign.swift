@@ -1,0 +1,1 @@
+@main struct Countersign { static func main() {} }
