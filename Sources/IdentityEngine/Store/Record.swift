@@ -1,0 +1,61 @@
+public import Foundation
+
+/// The kinds of records.
+public enum RecordKind: String, Sendable, CaseIterable, Codable {
+    case organization, authorizationServer, application, group, signOnPolicy, passwordPolicy, signingKey
+    case user, enrollment, device, session, transaction, grant, logEvent, assertionID
+
+    /// Whether records of this kind are configuration: few, hot, and read through a cache.
+    public var isConfiguration: Bool {
+        switch self {
+        case .organization, .authorizationServer, .application, .group, .signOnPolicy, .passwordPolicy, .signingKey: true
+        case .user, .enrollment, .device, .session, .transaction, .grant, .logEvent, .assertionID: false
+        }
+    }
+}
+
+/// Names one record.
+public struct RecordReference: Sendable, Hashable, Codable {
+    /// The record's kind.
+    public var kind: RecordKind
+    /// The record's id within its kind.
+    public var id: String
+
+    /// Names a record.
+    public init(_ kind: RecordKind, _ id: String) {
+        self.kind = kind
+        self.id = id
+    }
+}
+
+/// A durable, versioned piece of state. The store knows its identity, its version and its declared keys; the payload is the engine's.
+public struct Record: Sendable, Equatable {
+    /// The record's kind.
+    public var kind: RecordKind
+    /// Unique within the kind, at most 200 bytes.
+    public var id: String
+    /// The version that was read; 0 for a record that is not stored yet.
+    public var version: Int64
+    /// Keys that at most one record of the kind may have, by name: `["login": "jane@example.com"]`.
+    public var uniqueKeys: [String: String]
+    /// Keys that many records may share, by name: `["user": "00u…"]`.
+    public var indexedKeys: [String: String]
+    /// When the record may be removed; nil keeps it.
+    public var expiresAt: Date?
+    /// What the engine stored, as it encoded it.
+    public var payload: [UInt8]
+
+    /// Makes a record that is not stored yet, or a new state of one that was read.
+    public init(
+        kind: RecordKind, id: String, version: Int64 = 0, uniqueKeys: [String: String] = [:], indexedKeys: [String: String] = [:],
+        expiresAt: Date? = nil, payload: [UInt8]
+    ) {
+        self.kind = kind
+        self.id = id
+        self.version = version
+        self.uniqueKeys = uniqueKeys
+        self.indexedKeys = indexedKeys
+        self.expiresAt = expiresAt
+        self.payload = payload
+    }
+}

@@ -1,0 +1,40 @@
+/// A failure of the store itself; conflicts are outcomes, not errors.
+public struct StoreError: Error, Sendable, CustomStringConvertible {
+    /// What kind of failure it was.
+    public struct Code: Hashable, Sendable {
+        let name: String
+
+        /// The store was closed.
+        public static let closed = Code(name: "closed")
+        /// The disk, or the database under the store, failed.
+        public static let unavailable = Code(name: "unavailable")
+        /// The data was written by a newer version of the server.
+        public static let newerVersion = Code(name: "newerVersion")
+        /// Stored data could not be read back.
+        public static let damaged = Code(name: "damaged")
+    }
+
+    /// What kind of failure it was.
+    public var code: Code
+    /// What happened and what to do next, for the operator.
+    public var message: String
+    /// The error under it.
+    public var underlying: (any Error)?
+
+    /// Makes an error.
+    public init(_ code: Code, _ message: String, underlying: (any Error)? = nil) {
+        self.code = code
+        self.message = message
+        self.underlying = underlying
+    }
+
+    /// The code and the message.
+    public var description: String {
+        "store \(code.name): \(message)" + (underlying.map { " (\($0))" } ?? "")
+    }
+}
+
+extension StoreError: Equatable {
+    /// Errors are equal by code.
+    public static func == (a: StoreError, b: StoreError) -> Bool { a.code == b.code }
+}
