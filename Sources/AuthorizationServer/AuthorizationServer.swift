@@ -1,4 +1,1 @@
-import Hummingbird
-import HummingbirdTLS
-import Yams
-import Configuration
+// placeholder

@@ -1,4 +1,4 @@
-public import Crypto
+internal import Crypto
 public import Foundation
 
 /// What a ticket is for. A secret of one kind is never accepted as another.

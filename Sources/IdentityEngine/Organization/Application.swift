@@ -1,0 +1,68 @@
+public import JOSE
+
+/// A client application (RFC 6749 section 2).
+public struct Application: Sendable, Equatable, Codable {
+    /// What the application runs on.
+    public enum Kind: String, Sendable, Codable { case native, browser, web, service }
+
+    /// How the client authenticates at the token endpoint (OpenID Connect Core section 9).
+    public enum Authentication: String, Sendable, Codable {
+        case none
+        case clientSecretBasic = "client_secret_basic"
+        case clientSecretPost = "client_secret_post"
+        case clientSecretJWT = "client_secret_jwt"
+        case privateKeyJWT = "private_key_jwt"
+    }
+
+    /// What a refresh does to the refresh token.
+    public enum RefreshTokenRotation: Sendable, Equatable, Codable {
+        /// The same token is used again.
+        case `static`
+        /// Each refresh gives a new one; the old one stays good for `leeway` seconds, 0 to 60.
+        case rotate(leeway: Int)
+    }
+
+    /// Who may use the application.
+    public struct Assignment: Sendable, Equatable, Codable {
+        /// Everybody in the organization.
+        public var everyone: Bool
+        /// Names of groups.
+        public var groups: [String]
+        /// Logins of people.
+        public var users: [String]
+    }
+
+    /// The `client_id`.
+    public var id: String
+    /// The name that people see.
+    public var name: String
+    /// What it runs on.
+    public var kind: Kind
+    /// Whether it may be used at all.
+    public var isActive: Bool
+    /// How it authenticates.
+    public var authentication: Authentication
+    /// The client secret, for the methods that need one. Encrypted in the store; never shown.
+    public var secret: String?
+    /// The public keys of a `private_key_jwt` client.
+    public var keys: JSONWebKeySet?
+    /// The `grant_type` values that are enabled.
+    public var grantTypes: [String]
+    /// Where sign-in may return to, compared exactly.
+    public var redirectURIs: [String]
+    /// Where sign-out may return to, compared exactly.
+    public var postLogoutRedirectURIs: [String]
+    /// Who may use it.
+    public var assignment: Assignment
+    /// The name of its sign-on policy.
+    public var signOnPolicy: String
+    /// Scopes of the organization's own API (`okta.*`) that it may be granted.
+    public var grantedAPIScopes: [String]
+    /// What a refresh does to the refresh token.
+    public var refreshTokenRotation: RefreshTokenRotation
+    /// `RS256` unless the client registered another.
+    public var idTokenAlgorithm: JWSAlgorithm
+
+    /// Whether the client can keep a secret (RFC 6749 section 2.1).
+    public var isConfidential: Bool { authentication != .none }
+}

@@ -1,0 +1,111 @@
+internal import JOSE
+
+/// The configuration of an organization as somebody wrote it down: what the org file says, and what the store's records hold.
+///
+/// A value: applying it to the store is ``IdentityEngine/apply(_:context:)``.
+public struct OrganizationDefinition: Sendable, Equatable, Codable {
+    /// The organization's id (`00o` and 17 characters), the `idp` claim of its local users.
+    public var id: String
+    /// The name that people see.
+    public var name: String
+    /// The origin that clients reach the server by, without a path: `https://id.example.com`. The org server's issuer.
+    public var origin: String
+    /// The authorization servers, the org server among them (``AuthorizationServerDefinition/id`` nil).
+    public var authorizationServers: [AuthorizationServerDefinition]
+    /// The client applications.
+    public var applications: [Application]
+    /// The groups.
+    public var groups: [Group]
+    /// The sign-on policies that applications name.
+    public var signOnPolicies: [SignOnPolicy]
+    /// The password policy.
+    public var passwordPolicy: PasswordPolicy
+    /// Limits on requests.
+    public var rateLimits: RateLimits
+    /// When signing keys are rotated.
+    public var keyRotation: KeyRotation
+    /// The people that the file brings; people made elsewhere are left alone.
+    public var users: [UserDefinition]
+}
+
+/// An authorization server: its issuer, audience, scopes, claims and access policies.
+public struct AuthorizationServerDefinition: Sendable, Equatable, Codable {
+    /// The path component of a custom server (`default`); nil for the org server.
+    public var id: String?
+    /// The name that administrators see.
+    public var name: String
+    /// The `aud` of its access tokens; nil for the org server, whose audience is its issuer.
+    public var audience: String?
+    /// The scopes beside the reserved OpenID Connect ones.
+    public var scopes: [ScopeDefinition]
+    /// Claims beside the standard ones.
+    public var claims: [ClaimDefinition]
+    /// `RS256` or `ES256`.
+    public var accessTokenAlgorithm: JWSAlgorithm
+    /// Evaluated in order; the first policy and rule that match decide. Empty on the org server, which has none.
+    public var accessPolicies: [AccessPolicy]
+}
+
+/// A scope that an authorization server offers beside the reserved ones.
+public struct ScopeDefinition: Sendable, Equatable, Codable {
+    /// The scope's name.
+    public var name: String
+    /// What it allows, for a consent page.
+    public var description: String?
+    /// Whether a request without `scope` gets it.
+    public var isDefault: Bool
+    /// Whether metadata lists it.
+    public var isPublic: Bool
+}
+
+/// A claim that an authorization server adds to tokens.
+public struct ClaimDefinition: Sendable, Equatable, Codable {
+    /// Where a claim goes.
+    public enum Destination: String, Sendable, Codable { case accessToken, idToken }
+    /// Where a claim's value comes from.
+    public enum Source: Sendable, Equatable, Codable {
+        /// The same for everybody.
+        case constant(String)
+        /// An attribute of the user's profile.
+        case profile(String)
+        /// The names of the user's groups that start with a prefix; empty for all.
+        case groups(prefix: String)
+    }
+
+    /// The claim's name.
+    public var name: String
+    /// Which token carries it.
+    public var destination: Destination
+    /// Where its value comes from.
+    public var source: Source
+    /// The scopes of which one must be granted; empty for always.
+    public var scopes: [String]
+}
+
+/// Which grants a custom authorization server gives to which clients, users and scopes.
+public struct AccessPolicy: Sendable, Equatable, Codable {
+    /// Unique within its server.
+    public var name: String
+    /// The clients that it is for; nil for all.
+    public var clients: [String]?
+    /// Evaluated in order.
+    public var rules: [AccessRule]
+}
+
+/// One rule of an ``AccessPolicy``: conditions and lifetimes.
+public struct AccessRule: Sendable, Equatable, Codable {
+    /// Unique within its policy.
+    public var name: String
+    /// The `grant_type` values that it is for; nil for any.
+    public var grantTypes: [String]?
+    /// The groups of which the user must be a member of one; nil for any user assigned to the app.
+    public var groups: [String]?
+    /// The scopes that may be asked for; nil for any.
+    public var scopes: [String]?
+    /// Seconds, 300 to 86,400.
+    public var accessTokenLifetime: Int
+    /// Seconds from the first issue; nil for no limit.
+    public var refreshTokenLifetime: Int?
+    /// Seconds without use after which a refresh token ends, at least 600.
+    public var refreshTokenIdleLifetime: Int
+}

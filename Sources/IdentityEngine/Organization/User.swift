@@ -1,0 +1,47 @@
+public import Foundation
+public import JOSE
+
+/// A person as the org file brings them.
+public struct UserDefinition: Sendable, Equatable, Codable {
+    /// The name that they sign in with.
+    public var login: String
+    /// Profile attributes by their OpenID Connect claim names (`given_name`, `email`, …) or names of the organization's own.
+    public var profile: [String: JSONValue]
+    /// The names of their groups.
+    public var groups: [String]
+    /// The password that they get when they are first created.
+    public var password: String?
+    /// What may be done with the account.
+    public var status: User.Status
+}
+
+/// A person in the store.
+public struct User: Sendable, Equatable, Codable {
+    /// What may be done with an account.
+    public enum Status: String, Sendable, Codable {
+        case active, staged, suspended, deactivated
+    }
+
+    /// `00u` and 17 characters; the `sub` of id tokens, the `uid` of access tokens.
+    public var id: String
+    /// The name that they sign in with, compared without regard to case.
+    public var login: String
+    /// What may be done with the account.
+    public var status: Status
+    /// Profile attributes by claim name.
+    public var profile: [String: JSONValue]
+    /// The names of their groups.
+    public var groups: [String]
+    /// The password's hash with its parameters; nil without a password.
+    public var passwordHash: String?
+    /// When the password was last set. Grants made before a change are revoked by it.
+    public var passwordChangedAt: Date?
+    /// Failed attempts since the last success.
+    public var failedAttempts: Int
+    /// When the account was locked by failed attempts; nil if it is not.
+    public var lockedAt: Date?
+    /// When the account was made.
+    public var createdAt: Date
+    /// When the profile last changed.
+    public var updatedAt: Date
+}

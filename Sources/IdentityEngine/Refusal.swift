@@ -1,0 +1,42 @@
+public import JOSE
+
+/// An expected refusal, as the protocol spells it. A front door gives it its status and its form, and decides nothing.
+public struct Refusal: Sendable, Equatable, Error {
+    /// The error codes of the back-channel endpoints (RFC 6749 section 5.2 and its extensions).
+    public enum Code: String, Sendable {
+        case invalidRequest = "invalid_request"
+        case invalidClient = "invalid_client"
+        case invalidGrant = "invalid_grant"
+        case unauthorizedClient = "unauthorized_client"
+        case unsupportedGrantType = "unsupported_grant_type"
+        case invalidScope = "invalid_scope"
+        case accessDenied = "access_denied"
+        case mfaRequired = "mfa_required"
+        case authorizationPending = "authorization_pending"
+        case slowDown = "slow_down"
+        case expiredToken = "expired_token"
+        case invalidToken = "invalid_token"
+        case insufficientScope = "insufficient_scope"
+        /// Too many requests: the API form `E0000047` with status 429.
+        case tooManyRequests = "E0000047"
+        /// No such authorization server: the API form `E0000007` with status 404.
+        case notFound = "E0000007"
+    }
+
+    /// What a program reads.
+    public var code: Code
+    /// A sentence for a person, without secrets and without hints for an attacker.
+    public var description: String
+    /// Further members of the error body: `mfa_token`, `supported_challenge_types`.
+    public var members: [String: JSONValue]
+    /// Why, for the log only: the rule or the check that decided.
+    public var reason: String
+
+    /// Makes a refusal.
+    public init(_ code: Code, _ description: String, members: [String: JSONValue] = [:], reason: String) {
+        self.code = code
+        self.description = description
+        self.members = members
+        self.reason = reason
+    }
+}

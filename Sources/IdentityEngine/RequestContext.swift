@@ -1,0 +1,21 @@
+public import Foundation
+
+/// What the engine knows of a request beside its content.
+public struct RequestContext: Sendable {
+    /// The server's wall clock when the request arrived.
+    public var now: Date
+    /// Unique per request; in the answer's `x-okta-request-id` and in the log.
+    public var requestID: String
+    /// The peer's address, as the front door trusts it.
+    public var address: String?
+    /// The peer's `User-Agent`.
+    public var userAgent: String?
+
+    /// Describes a request.
+    public init(now: Date, requestID: String, address: String? = nil, userAgent: String? = nil) {
+        self.now = now
+        self.requestID = requestID
+        self.address = address
+        self.userAgent = userAgent
+    }
+}

@@ -1,0 +1,29 @@
+public import Foundation
+
+/// What a finished sign-in proved: the source of `auth_time`, `amr` and `acr`.
+public struct AuthenticationContext: Sendable, Equatable, Codable {
+    /// The user's id.
+    public var userID: String
+    /// When the last factor was proved.
+    public var time: Date
+    /// The methods, in the order proved (oauth reference: `pwd`, `swk`, `mfa`, …).
+    public var methods: [String]
+    /// The class that was asked for and met; nil if none was asked for.
+    public var contextClass: String?
+
+    /// Describes a sign-in.
+    public init(userID: String, time: Date, methods: [String], contextClass: String? = nil) {
+        self.userID = userID
+        self.time = time
+        self.methods = methods
+        self.contextClass = contextClass
+    }
+}
+
+/// What a step of a sign-in came to.
+public enum SignInOutcome: Sendable {
+    /// The person is who they say, as far as the application's policy asks.
+    case authenticated(User, AuthenticationContext)
+    /// Refused.
+    case refused(Refusal)
+}

@@ -1,0 +1,28 @@
+public import Foundation
+
+/// One line of the system log: who did what, to what, with which outcome, and which rule decided. Never a secret.
+public struct LogEvent: Sendable, Equatable, Codable {
+    /// How it ended.
+    public enum Outcome: String, Sendable, Codable { case success, failure, denied }
+
+    /// Unique; sorts by time.
+    public var id: String
+    /// When.
+    public var time: Date
+    /// What: `user.authentication.password`, `token.grant.refresh`, `grant.revoked`, …
+    public var type: String
+    /// How it ended.
+    public var outcome: Outcome
+    /// The check or rule that decided.
+    public var reason: String?
+    /// The user's id or, unknown to the store, nothing.
+    public var userID: String?
+    /// The client's id.
+    public var clientID: String?
+    /// The authorization server's issuer id.
+    public var server: String?
+    /// The request's id.
+    public var requestID: String
+    /// The peer's address.
+    public var address: String?
+}

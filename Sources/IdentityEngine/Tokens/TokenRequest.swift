@@ -1,0 +1,44 @@
+/// A request to the token endpoint (RFC 6749 section 3.2), its parameters not yet checked.
+public struct TokenRequest: Sendable {
+    /// The authorization server's id; nil for the org server.
+    public var server: String?
+    /// Who the client says it is.
+    public var client: ClientCredentials
+    /// Every form parameter, each at most once (the front door refuses repeated ones).
+    public var parameters: [String: String]
+
+    /// Describes a request.
+    public init(server: String?, client: ClientCredentials, parameters: [String: String]) {
+        self.server = server
+        self.client = client
+        self.parameters = parameters
+    }
+}
+
+/// A successful answer of the token endpoint (RFC 6749 section 5.1).
+public struct TokenResponse: Sendable {
+    /// `Bearer`, or `DPoP`.
+    public var tokenType: String
+    /// Seconds.
+    public var expiresIn: Int
+    /// The access token.
+    public var accessToken: String
+    /// What was granted, in the order asked for.
+    public var scopes: [String]
+    /// Present if `offline_access` was granted.
+    public var refreshToken: String?
+    /// Present if `openid` was granted.
+    public var idToken: String?
+
+    /// Makes an answer.
+    public init(
+        tokenType: String = "Bearer", expiresIn: Int, accessToken: String, scopes: [String], refreshToken: String? = nil, idToken: String? = nil
+    ) {
+        self.tokenType = tokenType
+        self.expiresIn = expiresIn
+        self.accessToken = accessToken
+        self.scopes = scopes
+        self.refreshToken = refreshToken
+        self.idToken = idToken
+    }
+}
