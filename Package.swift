@@ -152,3 +152,8 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+// The documentation plugin is no business of those who link the package: it is asked for only by `make docs`.
+if Context.environment["COUNTERSIGN_DOCS"] != nil {
+    package.dependencies.append(.package(url: "https://github.com/swiftlang/swift-docc-plugin.git", from: "1.5.0"))
+}

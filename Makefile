@@ -1,0 +1,34 @@
+# Each of `demo`, `test`, `lint`, `bench` and `docs` installs what is missing (Debian packages when root, Python packages in .venv),
+# builds and runs. `swift build` and `swift test` work as well, without any of this.
+SHELL := /bin/bash
+.PHONY: demo test lint format bench docs setup setup-test kill-test
+
+setup:
+	@scripts/install libsqlite3-dev:sqlite3.h
+
+setup-test: setup
+	@scripts/install node-jose:/usr/share/nodejs/node-jose nodejs:node
+	@scripts/venv
+
+demo: setup
+	swift run countersign demo $(DEMO)
+
+test: setup-test
+	COUNTERSIGN_REQUIRE_ALL=1 swift test
+
+# The kill test with its full number of rounds.
+kill-test: setup
+	COUNTERSIGN_KILL_ROUNDS=50 swift test --filter 'kill'
+
+lint: setup
+	scripts/lint
+
+format:
+	swift format --in-place --recursive --parallel Package.swift Sources Tests Benchmarks
+
+bench: setup
+	scripts/install wrk:wrk
+	scripts/bench
+
+docs: setup
+	scripts/docs
