@@ -1,0 +1,46 @@
+public import Foundation
+
+/// A program from outside the package that some tests need: an independent implementation that judges ours.
+///
+/// Plain `swift test` skips such a test when the part is missing; with `COUNTERSIGN_REQUIRE_ALL=1` (`make test`, continuous
+/// integration) the test runs and fails, naming what is missing.
+public enum OutsidePart: String, Sendable {
+    /// The Python of `.venv`, with Authlib and okta-jwt-verifier.
+    case python
+    /// Node with the JOSE library of Debian's `node-jose`.
+    case nodeJOSE
+
+    /// Whether a test that needs the part should run.
+    public var isEnabled: Bool { isPresent || Self.allRequired }
+
+    /// What the skipped test says.
+    public var missingNote: String {
+        switch self {
+        case .python: "Python's Authlib is missing: run scripts/venv"
+        case .nodeJOSE: "node-jose is missing: run scripts/install node-jose:/usr/share/nodejs/jose"
+        }
+    }
+
+    /// The program to run.
+    public var executable: URL {
+        switch self {
+        case .python: Self.root.appending(path: ".venv/bin/python3")
+        case .nodeJOSE: URL(filePath: "/usr/bin/env")
+        }
+    }
+
+    /// The folder with the interoperability scripts.
+    public static var scripts: URL { root.appending(path: "Tests/Interop") }
+
+    /// The package's folder.
+    public static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+    private var isPresent: Bool {
+        switch self {
+        case .python: FileManager.default.isExecutableFile(atPath: executable.path)
+        case .nodeJOSE: FileManager.default.fileExists(atPath: "/usr/share/nodejs/jose")
+        }
+    }
+
+    private static var allRequired: Bool { ProcessInfo.processInfo.environment["COUNTERSIGN_REQUIRE_ALL"] == "1" }
+}
