@@ -57,6 +57,7 @@ let package = Package(
         .target(
             name: "AuthFoundation",
             dependencies: ["JOSE", .product(name: "Crypto", package: "swift-crypto")],
+            resources: [.copy("Resources/PrivacyInfo.xcprivacy")],
             swiftSettings: strict),
         .target(name: "OktaDirectAuth", dependencies: ["AuthFoundation"], swiftSettings: strict),
 
