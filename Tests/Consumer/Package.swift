@@ -1,0 +1,19 @@
+// swift-tools-version: 6.1
+import PackageDescription
+
+// An app's view of the client modules: compiled, never run, in Swift 5 mode (as most apps that use Okta's SDK are)
+// and in Swift 6 mode, with no traits, as an app links them.
+let modules: [Target.Dependency] = [
+    .product(name: "AuthFoundation", package: "countersign"),
+    .product(name: "OktaDirectAuth", package: "countersign"),
+]
+
+let package = Package(
+    name: "consumer",
+    platforms: [.iOS(.v17), .macOS(.v14)],
+    dependencies: [.package(name: "countersign", path: "../..", traits: [])],
+    targets: [
+        .target(name: "Swift5App", dependencies: modules, swiftSettings: [.swiftLanguageMode(.v5)]),
+        .target(name: "Swift6App", dependencies: modules, swiftSettings: [.swiftLanguageMode(.v6)]),
+    ]
+)

@@ -1,0 +1,98 @@
+import AuthFoundation
+import Foundation
+import Observation
+import OktaDirectAuth
+
+/// Signs a person in with a password and keeps them signed in: what an app written for Okta's SDK does, call for call.
+@Observable
+final class PasswordSession {
+    enum Phase: Equatable {
+        case signedOut
+        case busy
+        case signedIn(Token)
+        case secondFactor
+        case failed(String)
+    }
+
+    private(set) var phase: Phase = .signedOut
+    @ObservationIgnored private let flow: DirectAuthenticationFlow?
+
+    init() {
+        if let settings = try? OAuth2Client.PropertyListConfiguration() {
+            flow = try? DirectAuthenticationFlow(client: OAuth2Client(settings))
+        } else {
+            flow = try? DirectAuthenticationFlow()
+        }
+        if let token = Credential.default?.token {
+            phase = .signedIn(token)
+        }
+    }
+
+    @MainActor
+    func signIn(_ user: String, _ password: String) async {
+        phase = .busy
+        do {
+            let status = try await flow?.start(user, with: .password(password))
+            switch status {
+            case .success(let token):
+                let credential = try Credential.store(token)
+                Credential.default = credential
+                phase = .signedIn(token)
+            case .mfaRequired:
+                phase = .secondFactor
+                let next = try await flow?.resume(with: .oob(channel: .push))
+                if case let .success(token) = next {
+                    Credential.default = try Credential.store(token)
+                    phase = .signedIn(token)
+                }
+            default:
+                phase = .failed("This app cannot go on.")
+            }
+        } catch {
+            phase = .failed(error.localizedDescription)
+        }
+    }
+
+    @MainActor
+    func signOut() async {
+        if let credential = Credential.default {
+            try? await credential.revoke()
+        }
+        Credential.default = nil
+        phase = .signedOut
+    }
+
+    func refresh() async throws {
+        try await Credential.default?.refresh()
+        try await Credential.default?.refreshIfNeeded()
+    }
+
+    func profile() async -> UserInfo? {
+        if let known = Credential.default?.userInfo {
+            return known
+        }
+        return try? await Credential.default?.userInfo()
+    }
+
+    func lines(of token: Token) -> [String] {
+        [
+            token.tokenType, token.accessToken, token.scope?.joined(separator: ",") ?? "no scopes",
+            token.idToken?.rawValue ?? "no id token", token.refreshToken ?? "no refresh token", "\(token.expiresIn) seconds",
+        ]
+    }
+
+    func lines(of user: UserInfo) -> [String] {
+        [user.name ?? "", user.preferredUsername ?? "", user.subject ?? "", user.email ?? "", user.updatedAt?.description ?? ""]
+    }
+
+    func lines(of idToken: JWT) -> [String] {
+        [idToken.issuer ?? "", idToken.preferredUsername ?? "", idToken.authTime?.description ?? "", idToken.issuedAt?.description ?? ""]
+    }
+}
+
+/// The app's own type of this name wins over the module's without a qualifier.
+struct TokenInfo: Identifiable {
+    let id = "mine"
+}
+
+func own() -> String { TokenInfo().id }
