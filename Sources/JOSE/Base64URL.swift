@@ -1,0 +1,133 @@
+/// Base64url without padding (RFC 4648, section 5, as RFC 7515, section 2, uses it).
+///
+/// Decoding is strict, so that each byte string has exactly one accepted spelling: no padding, no line breaks, no characters of
+/// the other base64 alphabet, and no bits set beyond the last byte.
+public enum Base64URL {
+    /// Encodes bytes.
+    ///
+    /// - Parameter bytes: Any number of bytes.
+    /// - Returns: The text, without padding.
+    public static func encode(_ bytes: some Collection<UInt8>) -> String {
+        if let text = bytes.withContiguousStorageIfAvailable({ encode(buffer: $0) }) { return text }
+        return Array(bytes).withUnsafeBufferPointer { encode(buffer: $0) }
+    }
+
+    /// Decodes text.
+    ///
+    /// - Parameter text: Base64url without padding.
+    /// - Returns: The bytes.
+    /// - Throws: ``JOSEError/Code/malformed`` if the text is anything but the one spelling of some bytes.
+    public static func decode(_ text: some StringProtocol) throws(JOSEError) -> [UInt8] {
+        let decoded: [UInt8]? =
+            text.utf8.withContiguousStorageIfAvailable { decode(buffer: $0) } ?? Array(text.utf8).withUnsafeBufferPointer { decode(buffer: $0) }
+        guard let decoded else { throw invalid }
+        return decoded
+    }
+
+    /// Decodes the bytes of a text.
+    ///
+    /// - Parameter bytes: Base64url without padding, as ASCII.
+    /// - Returns: The bytes.
+    /// - Throws: ``JOSEError/Code/malformed`` if the text is anything but the one spelling of some bytes.
+    public static func decode(_ bytes: [UInt8]) throws(JOSEError) -> [UInt8] {
+        guard let decoded = bytes.withUnsafeBufferPointer({ decode(buffer: $0) }) else { throw invalid }
+        return decoded
+    }
+
+    static let invalid = JOSEError(.malformed, "Not base64url without padding (RFC 7515, section 2).")
+
+    // MARK: - On buffers
+
+    static func encode(buffer source: UnsafeBufferPointer<UInt8>) -> String {
+        let length = encodedCount(of: source.count)
+        return String(unsafeUninitializedCapacity: length) { target in
+            encode(source, into: target)
+            return length
+        }
+    }
+
+    static func encodedCount(of count: Int) -> Int { (count * 4 + 2) / 3 }
+
+    /// Writes ``encodedCount(of:)`` characters.
+    static func encode(_ source: UnsafeBufferPointer<UInt8>, into target: UnsafeMutableBufferPointer<UInt8>) {
+        alphabet.withUnsafeBufferPointer { alphabet in
+            var read = 0
+            var write = 0
+            while read + 3 <= source.count {
+                let word = UInt32(source[read]) << 16 | UInt32(source[read + 1]) << 8 | UInt32(source[read + 2])
+                target[write] = alphabet[Int(word >> 18)]
+                target[write + 1] = alphabet[Int(word >> 12 & 63)]
+                target[write + 2] = alphabet[Int(word >> 6 & 63)]
+                target[write + 3] = alphabet[Int(word & 63)]
+                read += 3
+                write += 4
+            }
+            if read < source.count {
+                let second = read + 1 < source.count ? UInt32(source[read + 1]) : 0
+                let word = UInt32(source[read]) << 16 | second << 8
+                target[write] = alphabet[Int(word >> 18)]
+                target[write + 1] = alphabet[Int(word >> 12 & 63)]
+                if read + 1 < source.count { target[write + 2] = alphabet[Int(word >> 6 & 63)] }
+            }
+        }
+    }
+
+    static func decode(buffer source: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
+        guard let length = decodedCount(of: source.count) else { return nil }
+        var succeeded = false
+        let bytes = [UInt8](unsafeUninitializedCapacity: length) { target, count in
+            succeeded = decode(source, into: target)
+            count = succeeded ? length : 0
+        }
+        return succeeded ? bytes : nil
+    }
+
+    /// How many bytes a text of a length stands for; nil if no text has that length.
+    static func decodedCount(of count: Int) -> Int? { count % 4 == 1 ? nil : count * 3 / 4 }
+
+    /// Writes as many bytes as ``decodedCount(of:)`` says, or returns false.
+    static func decode(_ source: UnsafeBufferPointer<UInt8>, into target: UnsafeMutableBufferPointer<UInt8>) -> Bool {
+        values.withUnsafeBufferPointer { values in
+            var read = 0
+            var write = 0
+            // A character outside of the alphabet has the value 255; its high bits stay set in the union of all values.
+            var union: UInt8 = 0
+            while read + 4 <= source.count {
+                let first = values[Int(source[read])]
+                let second = values[Int(source[read + 1])]
+                let third = values[Int(source[read + 2])]
+                let fourth = values[Int(source[read + 3])]
+                union |= first | second | third | fourth
+                target[write] = first << 2 | second >> 4
+                target[write + 1] = second << 4 | third >> 2
+                target[write + 2] = third << 6 | fourth
+                read += 4
+                write += 3
+            }
+            switch source.count - read {
+            case 2:
+                let first = values[Int(source[read])]
+                let second = values[Int(source[read + 1])]
+                target[write] = first << 2 | second >> 4
+                return (union | first | second) < 64 && second & 15 == 0
+            case 3:
+                let first = values[Int(source[read])]
+                let second = values[Int(source[read + 1])]
+                let third = values[Int(source[read + 2])]
+                target[write] = first << 2 | second >> 4
+                target[write + 1] = second << 4 | third >> 2
+                return (union | first | second | third) < 64 && third & 3 == 0
+            default:
+                return union < 64
+            }
+        }
+    }
+
+    private static let alphabet: [UInt8] = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+
+    private static let values: [UInt8] = {
+        var values = [UInt8](repeating: 255, count: 256)
+        for (value, character) in alphabet.enumerated() { values[Int(character)] = UInt8(value) }
+        return values
+    }()
+}

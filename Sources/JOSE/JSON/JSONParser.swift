@@ -1,0 +1,85 @@
+extension JSONScanner {
+    /// Parses a whole text.
+    static func parse(_ bytes: UnsafeBufferPointer<UInt8>, limits: JSONValue.Limits) -> Result<JSONValue, JOSEError> {
+        guard bytes.count <= limits.maximumSize else {
+            return .failure(JOSEError(.tooLarge, "The JSON text is longer than \(limits.maximumSize) bytes."))
+        }
+        var scanner = JSONScanner(bytes, maximumDepth: limits.maximumDepth)
+        do throws(JOSEError) {
+            let value = try scanner.parseValue(depth: 0)
+            try scanner.requireEnd()
+            return .success(value)
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Parses the value at the current place.
+    ///
+    /// - Parameter depth: In how many arrays and objects it lies.
+    mutating func parseValue(depth: Int) throws(JOSEError) -> JSONValue {
+        let byte = peek()
+        switch try kind(of: byte) {
+        case .string: return .string(string(try scanString()))
+        case .number: return try number(try scanNumber())
+        case .null:
+            try scanWord("null")
+            return .null
+        case .bool:
+            try scanWord(byte == UInt8(ascii: "t") ? "true" : "false")
+            return .bool(byte == UInt8(ascii: "t"))
+        case .array: return .array(try parseArray(depth: depth + 1))
+        case .object: return .object(try parseObject(depth: depth + 1))
+        }
+    }
+
+    private mutating func parseArray(depth: Int) throws(JOSEError) -> [JSONValue] {
+        guard depth <= maximumDepth else { throw Self.tooDeep }
+        try require(UInt8(ascii: "["))
+        var elements: [JSONValue] = []
+        if skip(UInt8(ascii: "]")) { return elements }
+        while true {
+            elements.append(try parseValue(depth: depth))
+            if skip(UInt8(ascii: "]")) { return elements }
+            try require(UInt8(ascii: ","))
+        }
+    }
+
+    private mutating func parseObject(depth: Int) throws(JOSEError) -> [String: JSONValue] {
+        guard depth <= maximumDepth else { throw Self.tooDeep }
+        try require(UInt8(ascii: "{"))
+        var members: [String: JSONValue] = [:]
+        if skip(UInt8(ascii: "}")) { return members }
+        while true {
+            guard peek() == UInt8(ascii: "\"") else { throw Self.malformed }
+            let name = string(try scanString())
+            try require(UInt8(ascii: ":"))
+            let value = try parseValue(depth: depth)
+            guard members.updateValue(value, forKey: name) == nil else { throw Self.duplicate }
+            if skip(UInt8(ascii: "}")) { return members }
+            try require(UInt8(ascii: ","))
+        }
+    }
+
+    /// Passes over the value at the current place, checked as strictly as ``parseValue(depth:)`` does.
+    mutating func skipValue(depth: Int) throws(JOSEError) {
+        let byte = peek()
+        switch try kind(of: byte) {
+        case .string: _ = try scanString()
+        case .number:
+            let range = try scanNumber()
+            try checkSize(of: range)
+        case .null: try scanWord("null")
+        case .bool: try scanWord(byte == UInt8(ascii: "t") ? "true" : "false")
+        case .array:
+            // What lies in arrays and objects is rarely large; parsing it is the simplest way to check it.
+            _ = try parseArray(depth: depth + 1)
+        case .object: _ = try parseObject(depth: depth + 1)
+        }
+    }
+
+    /// Refuses a number that is too large for a `Double`; only one with an exponent, or a very long one, can be.
+    func checkSize(of range: NumberRange) throws(JOSEError) {
+        if !range.isInteger || range.end - range.start > 300 { _ = try number(range) }
+    }
+}

@@ -1,0 +1,249 @@
+internal import Crypto
+internal import CryptoExtras
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// A key that is ready to sign with one algorithm.
+///
+/// ```swift
+/// let key = try SigningKey.generate(.es256, keyID: "2024-05")
+/// let token = try key.sign(["iss": "https://id.example.com", "sub": "00u1", "exp": 1_700_003_600])
+/// ```
+///
+/// Signing takes no lock of ours: one key serves all threads at once. Its descriptions never show the private part.
+public struct SigningKey: Sendable {
+    enum Material: Sendable {
+        case rsa(_RSA.Signing.PrivateKey)
+        case p256(P256.Signing.PrivateKey)
+        case p384(P384.Signing.PrivateKey)
+        case p521(P521.Signing.PrivateKey)
+        case ed25519(Curve25519.Signing.PrivateKey)
+        case secret(SymmetricKey)
+    }
+
+    /// The only algorithm that the key signs with.
+    public let algorithm: JWSAlgorithm
+    /// The key's id, which each header carries.
+    public let keyID: String?
+    /// The key with its private part, stating its id and algorithm.
+    public let privateJWK: JSONWebKey
+    private let material: Material
+
+    private init(material: Material, jwk: JSONWebKey.Material, algorithm: JWSAlgorithm, keyID: String?) {
+        self.material = material
+        self.algorithm = algorithm
+        self.keyID = keyID
+        privateJWK = JSONWebKey(material: jwk, keyID: keyID, algorithm: algorithm, use: "sig")
+    }
+
+    /// The key's public part, stating its id and algorithm; nil for a secret, which has none.
+    public var publicKey: JSONWebKey? { privateJWK.publicKey }
+
+    // MARK: - Making keys
+
+    /// Makes a new key from the system's secure random generator.
+    ///
+    /// - Parameters:
+    ///   - algorithm: The algorithm to sign with.
+    ///   - keyID: The key's id, if it shall have one.
+    ///   - bits: The size of an RSA key, 2048 to 8192; of no meaning for the others.
+    /// - Returns: The key.
+    /// - Throws: ``JOSEError/Code/invalidKey`` if the size is out of range.
+    public static func generate(_ algorithm: JWSAlgorithm, keyID: String? = nil, bits: Int = 2048) throws(JOSEError) -> SigningKey {
+        let material: Material
+        switch algorithm {
+        case .es256: material = .p256(P256.Signing.PrivateKey())
+        case .es384: material = .p384(P384.Signing.PrivateKey())
+        case .es512: material = .p521(P521.Signing.PrivateKey())
+        case .edDSA: material = .ed25519(Curve25519.Signing.PrivateKey())
+        case .hs256, .hs384, .hs512:
+            material = .secret(SymmetricKey(size: SymmetricKeySize(bitCount: algorithm.digest.byteCount * 8)))
+        case .rs256, .rs384, .rs512, .ps256, .ps384, .ps512:
+            guard RSAKeyNumbers.minimumModulusSize...RSAKeyNumbers.maximumModulusSize ~= bits,
+                let key = try? _RSA.Signing.PrivateKey(keySize: _RSA.Signing.KeySize(bitCount: bits))
+            else { throw JOSEError(.invalidKey, "An RSA key has 2048 to 8192 bits.") }
+            material = .rsa(key)
+        }
+        return try SigningKey(material: material, algorithm: algorithm, keyID: keyID)
+    }
+
+    /// Makes a key of a secret.
+    ///
+    /// - Parameters:
+    ///   - bytes: The secret, at least as long as the algorithm's digest.
+    ///   - algorithm: HS256, HS384 or HS512.
+    ///   - keyID: The key's id, if it shall have one.
+    /// - Returns: The key.
+    /// - Throws: ``JOSEError/Code/invalidKey`` if the secret is too short or the algorithm is not one of the three.
+    public static func secret(_ bytes: some Collection<UInt8>, algorithm: JWSAlgorithm, keyID: String? = nil) throws(JOSEError) -> SigningKey {
+        try SigningKey(JSONWebKey(secret: bytes, keyID: keyID), algorithm: algorithm)
+    }
+
+    /// Prepares a private key.
+    ///
+    /// - Parameters:
+    ///   - jwk: A key of the algorithm's type with its private part.
+    ///   - algorithm: The algorithm to sign with.
+    /// - Throws: ``JOSEError/Code/invalidKey`` if the key does not fit the algorithm or states another one, has no private
+    ///   part, is too short, or its parts do not belong together.
+    public init(_ jwk: JSONWebKey, algorithm: JWSAlgorithm) throws(JOSEError) {
+        guard jwk.permits(algorithm) else {
+            throw JOSEError(.invalidKey, "The \(jwk.keyType.rawValue) key is not one for \(algorithm.rawValue).")
+        }
+        self.init(material: try Self.material(of: jwk, for: algorithm), jwk: jwk.material, algorithm: algorithm, keyID: jwk.keyID)
+        let actual = JSONWebKey(material: try Self.jwk(of: material))
+        guard jwk.publicKey?.thumbprint == actual.publicKey?.thumbprint else {
+            throw JOSEError(.invalidKey, "The key's private part does not belong to its public part.")
+        }
+    }
+
+    /// Reads a private key in PEM: PKCS #8, SEC 1 or PKCS #1.
+    ///
+    /// - Parameters:
+    ///   - pem: The text, unencrypted.
+    ///   - algorithm: The algorithm to sign with, not HMAC.
+    ///   - keyID: The key's id, if it shall have one.
+    /// - Throws: ``JOSEError/Code/invalidKey`` if the text is no private key for the algorithm, or the key is too short.
+    public init(pem: String, algorithm: JWSAlgorithm, keyID: String? = nil) throws(JOSEError) {
+        let material: Material
+        do {
+            switch algorithm {
+            case .es256: material = .p256(try P256.Signing.PrivateKey(pemRepresentation: pem))
+            case .es384: material = .p384(try P384.Signing.PrivateKey(pemRepresentation: pem))
+            case .es512: material = .p521(try P521.Signing.PrivateKey(pemRepresentation: pem))
+            case .edDSA: material = .ed25519(try Curve25519.Signing.PrivateKey(pemRepresentation: pem))
+            case .rs256, .rs384, .rs512, .ps256, .ps384, .ps512: material = .rsa(try _RSA.Signing.PrivateKey(pemRepresentation: pem))
+            case .hs256, .hs384, .hs512: throw JOSEError(.invalidKey, "A secret for HMAC has no PEM form.")
+            }
+        } catch {
+            throw JOSEError(.invalidKey, "The text is no unencrypted private key in PEM for \(algorithm.rawValue).")
+        }
+        try self.init(material: material, algorithm: algorithm, keyID: keyID)
+    }
+
+    private init(material: Material, algorithm: JWSAlgorithm, keyID: String?) throws(JOSEError) {
+        let jwk = try Self.jwk(of: material)
+        if case .rsa(let numbers) = jwk { try numbers.checkSize() }
+        self.init(material: material, jwk: jwk, algorithm: algorithm, keyID: keyID)
+    }
+
+    private static func material(of jwk: JSONWebKey, for algorithm: JWSAlgorithm) throws(JOSEError) -> Material {
+        switch jwk.material {
+        case .rsa(let numbers): return .rsa(try numbers.signingKey())
+        case .oct(let secret): return .secret(try VerificationKey.symmetricKey(secret, for: algorithm))
+        case .ec(_, _, _, let d), .okp(_, _, let d):
+            guard let d else { throw JOSEError(.invalidKey, "The key has no private part to sign with.") }
+            do {
+                switch jwk.curve {
+                case .p256: return .p256(try P256.Signing.PrivateKey(rawRepresentation: d))
+                case .p384: return .p384(try P384.Signing.PrivateKey(rawRepresentation: d))
+                case .p521: return .p521(try P521.Signing.PrivateKey(rawRepresentation: d))
+                case .ed25519: return .ed25519(try Curve25519.Signing.PrivateKey(rawRepresentation: d))
+                case nil: break
+                }
+            } catch { throw JOSEError(.invalidKey, "The key's private part (d) is out of range.") }
+            throw JOSEError(.invalidKey, "The key names no curve.")
+        }
+    }
+
+    private static func jwk(of material: Material) throws(JOSEError) -> JSONWebKey.Material {
+        switch material {
+        case .rsa(let key): return .rsa(try RSAKeyNumbers(key))
+        case .p256(let key): return elliptic(.p256, point: key.publicKey.rawRepresentation, d: key.rawRepresentation)
+        case .p384(let key): return elliptic(.p384, point: key.publicKey.rawRepresentation, d: key.rawRepresentation)
+        case .p521(let key): return elliptic(.p521, point: key.publicKey.rawRepresentation, d: key.rawRepresentation)
+        case .ed25519(let key): return .okp(.ed25519, x: Array(key.publicKey.rawRepresentation), d: Array(key.rawRepresentation))
+        case .secret(let key): return .oct(key.withUnsafeBytes { Array($0) })
+        }
+    }
+
+    private static func elliptic(_ curve: JSONWebKey.Curve, point: Data, d: Data) -> JSONWebKey.Material {
+        let coordinates = Array(point)
+        let middle = coordinates.count / 2
+        return .ec(curve, x: Array(coordinates[..<middle]), y: Array(coordinates[middle...]), d: Array(d))
+    }
+
+    // MARK: - Signing
+
+    /// Signs a message.
+    ///
+    /// - Parameter message: Any bytes.
+    /// - Returns: The signature in the form of JWS.
+    /// - Throws: ``JOSEError/Code/invalidKey`` if the cryptographic library refuses to sign with the key.
+    public func signature(for message: [UInt8]) throws(JOSEError) -> [UInt8] {
+        do {
+            switch material {
+            case .rsa(let key):
+                let padding: _RSA.Signing.Padding = algorithm.isPSS ? .PSS : .insecurePKCS1v1_5
+                switch algorithm.digest {
+                case .sha256: return Array(try key.signature(for: SHA256.hash(data: message), padding: padding).rawRepresentation)
+                case .sha384: return Array(try key.signature(for: SHA384.hash(data: message), padding: padding).rawRepresentation)
+                case .sha512: return Array(try key.signature(for: SHA512.hash(data: message), padding: padding).rawRepresentation)
+                }
+            case .p256(let key): return Array(try key.signature(for: SHA256.hash(data: message)).rawRepresentation)
+            case .p384(let key): return Array(try key.signature(for: SHA384.hash(data: message)).rawRepresentation)
+            case .p521(let key): return Array(try key.signature(for: SHA512.hash(data: message)).rawRepresentation)
+            case .ed25519(let key): return Array(try key.signature(for: message))
+            case .secret(let key):
+                switch algorithm.digest {
+                case .sha256: return Array(HMAC<SHA256>.authenticationCode(for: message, using: key))
+                case .sha384: return Array(HMAC<SHA384>.authenticationCode(for: message, using: key))
+                case .sha512: return Array(HMAC<SHA512>.authenticationCode(for: message, using: key))
+                }
+            }
+        } catch {
+            throw JOSEError(.invalidKey, "The cryptographic library refused to sign with the \(algorithm.rawValue) key.")
+        }
+    }
+
+    /// Signs a payload and gives the compact form (RFC 7515, section 7.1).
+    ///
+    /// - Parameters:
+    ///   - payload: What to sign.
+    ///   - extra: Further members of the header; `alg` is always this key's own, and `kid` if it has an id.
+    /// - Returns: Header, payload and signature in base64url, joined by dots.
+    /// - Throws: ``JOSEError/Code/invalidKey`` if the cryptographic library refuses to sign with the key.
+    public func sign(payload: [UInt8], header extra: [String: JSONValue] = [:]) throws(JOSEError) -> String {
+        var header = JSONValue.object(extra)
+        header["alg"] = .string(algorithm.rawValue)
+        if let keyID { header["kid"] = .string(keyID) }
+        var input = Base64URL.encode(header.serialized())
+        input += "."
+        input += Base64URL.encode(payload)
+        return input + "." + Base64URL.encode(try signature(for: Array(input.utf8)))
+    }
+
+    /// Signs claims and gives the compact form of a JSON Web Token (RFC 7519).
+    ///
+    /// - Parameters:
+    ///   - claims: An object.
+    ///   - extra: Further members of the header, such as `typ`; `alg` is always this key's own, and `kid` if it has an id.
+    /// - Returns: Header, claims and signature in base64url, joined by dots.
+    /// - Throws: ``JOSEError/Code/malformed`` if the claims are no object, ``JOSEError/Code/invalidKey`` if the cryptographic
+    ///   library refuses to sign with the key.
+    public func sign(_ claims: JSONValue, header extra: [String: JSONValue] = [:]) throws(JOSEError) -> String {
+        guard claims.objectValue != nil else { throw JOSEError(.malformed, "The claims of a token are a JSON object.") }
+        return try sign(payload: claims.serialized(), header: extra)
+    }
+
+    /// The key that checks this key's signatures.
+    ///
+    /// - Returns: A key for the same algorithm with the same id.
+    /// - Throws: ``JOSEError/Code/invalidKey`` if the key cannot be prepared.
+    public func verificationKey() throws(JOSEError) -> VerificationKey {
+        try VerificationKey(privateJWK, algorithm: algorithm)
+    }
+}
+
+extension SigningKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The key's algorithm and id; never its private part.
+    public var description: String { "SigningKey(\(algorithm.rawValue), kid: \(keyID ?? "none"))" }
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+    /// Shows what ``description`` shows.
+    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
+}

@@ -1,0 +1,162 @@
+/// Where the claims of a payload lie.
+struct ClaimIndex: Sendable {
+    /// One claim; the offsets count from the start of the payload.
+    struct Member: Sendable {
+        var nameStart: UInt32
+        var nameEnd: UInt32
+        var valueStart: UInt32
+        var valueEnd: UInt32
+        var kind: JSONScanner.Kind
+        var nameIsPlain: Bool
+        var nameHasEscapes: Bool
+        /// Of a string: that its bytes are its value.
+        var valueIsPlain: Bool
+    }
+
+    private(set) var members: [Member] = []
+    private(set) var issuer: Int?
+    private(set) var subject: Int?
+    private(set) var audience: Int?
+    private(set) var jwtID: Int?
+    private(set) var expiresAt: Double?
+    private(set) var notBefore: Double?
+    private(set) var issuedAt: Double?
+    private let maximumDepth: Int
+
+    static func make(of bytes: UnsafeBufferPointer<UInt8>, limits: JSONValue.Limits) -> Result<ClaimIndex, JOSEError> {
+        do throws(JOSEError) { return .success(try ClaimIndex(bytes, limits: limits)) } catch { return .failure(error) }
+    }
+
+    private init(_ bytes: UnsafeBufferPointer<UInt8>, limits: JSONValue.Limits) throws(JOSEError) {
+        guard bytes.count <= min(limits.maximumSize, Int(UInt32.max)) else {
+            throw JOSEError(.tooLarge, "The claims are longer than \(limits.maximumSize) bytes.")
+        }
+        maximumDepth = limits.maximumDepth
+        members.reserveCapacity(24)
+        var scanner = JSONScanner(bytes, maximumDepth: limits.maximumDepth)
+        guard scanner.skip(UInt8(ascii: "{")) else { throw JOSEError(.malformed, "The claims are no JSON object.") }
+        if !scanner.skip(UInt8(ascii: "}")) {
+            repeat { try append(from: &scanner) } while scanner.skip(UInt8(ascii: ","))
+            try scanner.require(UInt8(ascii: "}"))
+        }
+        try scanner.requireEnd()
+        guard limits.maximumDepth >= 1 else { throw JSONScanner.tooDeep }
+        try checkForDuplicates(in: bytes)
+    }
+
+    private mutating func append(from scanner: inout JSONScanner) throws(JOSEError) {
+        guard scanner.peek() == UInt8(ascii: "\"") else { throw JSONScanner.malformed }
+        let name = try scanner.scanString()
+        try scanner.require(UInt8(ascii: ":"))
+        let kind = try scanner.kind(of: scanner.peek())
+        let start = scanner.index
+        var valueIsPlain = false
+        var number: JSONScanner.NumberRange?
+        switch kind {
+        case .string: valueIsPlain = try scanner.scanString().isPlain
+        case .number:
+            let range = try scanner.scanNumber()
+            number = range
+            try scanner.checkSize(of: range)
+        default: try scanner.skipValue(depth: 1)
+        }
+        members.append(
+            Member(
+                nameStart: UInt32(truncatingIfNeeded: name.start), nameEnd: UInt32(truncatingIfNeeded: name.end),
+                valueStart: UInt32(truncatingIfNeeded: start), valueEnd: UInt32(truncatingIfNeeded: scanner.index), kind: kind,
+                nameIsPlain: name.isPlain, nameHasEscapes: name.hasEscapes, valueIsPlain: valueIsPlain))
+        if name.hasEscapes {
+            let characters = Array(scanner.string(name).utf8)
+            if characters.count == 3 {
+                try noteRegistered((characters[0], characters[1], characters[2]), number: number, kind: kind, scanner: scanner)
+            }
+        } else if name.end - name.start == 3 {
+            let bytes = scanner.bytes
+            let characters = (bytes[name.start], bytes[name.start + 1], bytes[name.start + 2])
+            try noteRegistered(characters, number: number, kind: kind, scanner: scanner)
+        }
+    }
+
+    /// All registered claims have names of three letters.
+    private mutating func noteRegistered(
+        _ name: (UInt8, UInt8, UInt8), number: JSONScanner.NumberRange?, kind: JSONScanner.Kind, scanner: JSONScanner
+    ) throws(JOSEError) {
+        let position = members.count - 1
+        switch name {
+        case (UInt8(ascii: "i"), UInt8(ascii: "s"), UInt8(ascii: "s")): issuer = try requireString(position, "iss")
+        case (UInt8(ascii: "s"), UInt8(ascii: "u"), UInt8(ascii: "b")): subject = try requireString(position, "sub")
+        case (UInt8(ascii: "j"), UInt8(ascii: "t"), UInt8(ascii: "i")): jwtID = try requireString(position, "jti")
+        case (UInt8(ascii: "e"), UInt8(ascii: "x"), UInt8(ascii: "p")): expiresAt = try Self.requireNumber(number, "exp", scanner)
+        case (UInt8(ascii: "n"), UInt8(ascii: "b"), UInt8(ascii: "f")): notBefore = try Self.requireNumber(number, "nbf", scanner)
+        case (UInt8(ascii: "i"), UInt8(ascii: "a"), UInt8(ascii: "t")): issuedAt = try Self.requireNumber(number, "iat", scanner)
+        case (UInt8(ascii: "a"), UInt8(ascii: "u"), UInt8(ascii: "d")):
+            audience = position
+            if kind == .string { return }
+            guard kind == .array, value(of: members[position], in: scanner.bytes)?.stringArrayValue != nil else { throw Self.wrongType("aud") }
+        default: break
+        }
+    }
+
+    private func requireString(_ position: Int, _ name: String) throws(JOSEError) -> Int {
+        guard members[position].kind == .string else { throw Self.wrongType(name) }
+        return position
+    }
+
+    private static func requireNumber(
+        _ number: JSONScanner.NumberRange?, _ name: String, _ scanner: JSONScanner
+    ) throws(JOSEError) -> Double {
+        guard let number, let value = try scanner.number(number).doubleValue else { throw wrongType(name) }
+        return value
+    }
+
+    private static func wrongType(_ name: String) -> JOSEError { JOSEError(.invalidClaim, "The claim \(name) has the wrong type (RFC 7519, section 4.1).") }
+
+    /// Tokens have few claims, so that comparing each with each is fastest; many are told apart by hashing.
+    private func checkForDuplicates(in bytes: UnsafeBufferPointer<UInt8>) throws(JOSEError) {
+        guard members.count <= 48, members.allSatisfy(\.nameIsPlain) else {
+            guard Set(members.map { name(of: $0, in: bytes) }).count == members.count else { throw JSONScanner.duplicate }
+            return
+        }
+        for position in members.indices.dropFirst() {
+            let member = members[position]
+            for other in members[..<position] where other.nameEnd - other.nameStart == member.nameEnd - member.nameStart {
+                let isEqual = bytes[Int(member.nameStart)..<Int(member.nameEnd)].elementsEqual(bytes[Int(other.nameStart)..<Int(other.nameEnd)])
+                guard !isEqual else { throw JSONScanner.duplicate }
+            }
+        }
+    }
+
+    // MARK: - Finding
+
+    func name(of member: Member, in bytes: UnsafeBufferPointer<UInt8>) -> String {
+        JSONScanner(bytes, maximumDepth: 0).string(
+            JSONScanner.StringRange(
+                start: Int(member.nameStart), end: Int(member.nameEnd), isPlain: member.nameIsPlain, hasEscapes: member.nameHasEscapes))
+    }
+
+    func member(named name: String, in bytes: UnsafeBufferPointer<UInt8>) -> Member? {
+        let utf8 = name.utf8
+        return members.first { member in
+            if member.nameIsPlain {
+                return utf8.count == Int(member.nameEnd - member.nameStart)
+                    && bytes[Int(member.nameStart)..<Int(member.nameEnd)].elementsEqual(utf8)
+            }
+            return self.name(of: member, in: bytes) == name
+        }
+    }
+
+    /// The value of a claim; it was checked when it was found, so that nil does not occur.
+    func value(of member: Member, in bytes: UnsafeBufferPointer<UInt8>) -> JSONValue? {
+        var scanner = JSONScanner(bytes, maximumDepth: maximumDepth)
+        scanner.move(to: Int(member.valueStart))
+        return try? scanner.parseValue(depth: 1)
+    }
+
+    func isString(_ member: Member, equalTo expected: [UInt8], in bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard member.kind == .string else { return false }
+        if member.valueIsPlain {
+            return bytes[(Int(member.valueStart) + 1)..<(Int(member.valueEnd) - 1)].elementsEqual(expected)
+        }
+        return value(of: member, in: bytes)?.stringValue?.utf8.elementsEqual(expected) ?? false
+    }
+}
