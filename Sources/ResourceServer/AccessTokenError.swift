@@ -1,0 +1,64 @@
+/// Why a token does not open a resource.
+///
+/// The code is for programs, the message for the developer of the client: it says what is wrong and holds nothing that the
+/// client does not know. Equal by code; a code is a pattern: `catch AccessTokenError.Code.expired`.
+public struct AccessTokenError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// A reason; more may be added in later versions.
+    public struct Code: Hashable, Sendable, RawRepresentable {
+        /// The name of the reason.
+        public let rawValue: String
+
+        /// Makes a code from its name.
+        ///
+        /// - Parameter rawValue: The name.
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        /// The request has no token.
+        public static let missing = Code(rawValue: "missing")
+        /// The request carries a token in a way that is not allowed: in the query, twice, or unreadable.
+        public static let badRequest = Code(rawValue: "badRequest")
+        /// The token is no JSON Web Token, its signature is wrong, or its key is not one of the issuer's.
+        public static let notGenuine = Code(rawValue: "notGenuine")
+        /// The token's lifetime is over.
+        public static let expired = Code(rawValue: "expired")
+        /// The token's lifetime has not begun, or it says that it was issued later than now.
+        public static let notYetValid = Code(rawValue: "notYetValid")
+        /// The token is from another issuer.
+        public static let wrongIssuer = Code(rawValue: "wrongIssuer")
+        /// The token is for another audience.
+        public static let wrongAudience = Code(rawValue: "wrongAudience")
+        /// The token was given to another client.
+        public static let wrongClient = Code(rawValue: "wrongClient")
+        /// The issuer says that the token is not active (any more).
+        public static let inactive = Code(rawValue: "inactive")
+        /// The token is good, and lacks a scope.
+        public static let insufficientScope = Code(rawValue: "insufficientScope")
+        /// The issuer can't be asked for its keys, or about the token. Nothing is known of the token.
+        public static let issuerUnavailable = Code(rawValue: "issuerUnavailable")
+
+        /// Matches an error by its code.
+        public static func ~= (code: Code, error: any Error) -> Bool { (error as? AccessTokenError)?.code == code }
+    }
+
+    /// The reason, for programs to act upon.
+    public let code: Code
+    /// What is wrong and what to do about it, in one sentence.
+    public let message: String
+    /// The scopes that the resource asks for, with ``Code/insufficientScope``.
+    public let requiredScopes: [String]
+    /// What caused it, for the log.
+    public let underlying: (any Error)?
+
+    init(_ code: Code, _ message: String, requiredScopes: [String] = [], underlying: (any Error)? = nil) {
+        self.code = code
+        self.message = message
+        self.requiredScopes = requiredScopes
+        self.underlying = underlying
+    }
+
+    /// The code, the message and the cause.
+    public var description: String { "\(code.rawValue): \(message)" + (underlying.map { " (\($0))" } ?? "") }
+
+    /// Whether two errors have the same code.
+    public static func == (a: AccessTokenError, b: AccessTokenError) -> Bool { a.code == b.code }
+}

@@ -1,0 +1,174 @@
+import Foundation
+import JOSE
+import ResourceServer
+import Testing
+
+@Suite("Verifying access tokens")
+struct AccessTokenVerifierTests {
+    let issuer: TestIssuer
+    let time = TestTime()
+    let verifier: AccessTokenVerifier
+
+    init() throws {
+        issuer = try TestIssuer()
+        verifier = AccessTokenVerifier(issuer, time: time)
+    }
+
+    @Test("a good token gives its claims")
+    func goodToken() async throws {
+        let token = try await verifier.verify(issuer.token())
+        #expect(token.subject == "jane.doe@example.com")
+        #expect(token.userID == "00u1")
+        #expect(token.clientID == "app")
+        #expect(token.scopes == ["openid", "messages.read"])
+        #expect(token.expiresAt == TestIssuer.now.addingTimeInterval(3600))
+    }
+
+    struct Refused: Sendable, CustomTestStringConvertible {
+        let name: String
+        let changes: [String: JSONValue?]
+        let code: AccessTokenError.Code
+        var testDescription: String { name }
+    }
+
+    static let seconds = Int64(TestIssuer.now.timeIntervalSince1970)
+    static let refused: [Refused] = [
+        Refused(name: "expired", changes: ["exp": .integer(seconds - 61)], code: .expired),
+        Refused(name: "without expiry", changes: ["exp": nil], code: .notGenuine),
+        Refused(name: "not yet valid", changes: ["nbf": .integer(seconds + 61)], code: .notYetValid),
+        Refused(name: "issued in the future", changes: ["iat": .integer(seconds + 61)], code: .notYetValid),
+        Refused(name: "another issuer", changes: ["iss": "https://id.example.com/oauth2/other"], code: .wrongIssuer),
+        Refused(name: "the issuer with a slash", changes: ["iss": .string(TestIssuer.url + "/")], code: .wrongIssuer),
+        Refused(name: "another audience", changes: ["aud": "api://other"], code: .wrongAudience),
+        Refused(name: "no audience", changes: ["aud": nil], code: .wrongAudience),
+        Refused(name: "another client", changes: ["cid": "other"], code: .wrongClient),
+        Refused(name: "no client", changes: ["cid": nil], code: .wrongClient),
+    ]
+
+    @Test("a token with a wrong claim is refused for that claim", arguments: refused)
+    func wrongClaims(_ refused: Refused) async throws {
+        let token = try issuer.token(changing: refused.changes)
+        await #expect(throws: refused.code) { try await verifier.verify(token) }
+    }
+
+    @Test("a token inside the leeway passes, one audience of several is enough")
+    func leeway() async throws {
+        let token = try issuer.token(changing: ["exp": .integer(Self.seconds - 59), "aud": ["x", "api://default"]])
+        _ = try await verifier.verify(token)
+    }
+
+    @Test("a token is refused when its signature was made by another key with the same id")
+    func forgedSignature() async throws {
+        let forger = try SigningKey.generate(.es256, keyID: "first")
+        await #expect(throws: AccessTokenError.Code.notGenuine) { try await verifier.verify(issuer.token(signedBy: forger)) }
+    }
+
+    @Test("what is no token is refused", arguments: ["x", "a.b.c", "eyJhbGciOiJub25lIn0.e30.", "", String(repeating: "a", count: 20_000)])
+    func noToken(_ text: String) async throws {
+        await #expect(throws: AccessTokenError.Code.notGenuine) { try await verifier.verify(text) }
+    }
+
+    @Test("a missing scope is named")
+    func missingScope() async throws {
+        let token = try issuer.token()
+        let error = await #expect(throws: AccessTokenError.self) { try await verifier.verify(token, scopes: ["messages.write"]) }
+        #expect(error?.code == .insufficientScope)
+        #expect(error?.requiredScopes == ["messages.write"])
+        _ = try await verifier.verify(token, scopes: ["messages.read"])
+    }
+
+    @Test("an error's description never holds the token")
+    func noSecretsInErrors() async throws {
+        let token = try issuer.token(changing: ["exp": 1])
+        let error = await #expect(throws: AccessTokenError.self) { try await verifier.verify(token) }
+        let description = try String(describing: #require(error))
+        #expect(!description.contains(token.suffix(20)))
+    }
+
+    // MARK: - Keys
+
+    @Test("the keys are fetched once for many tokens")
+    func keysAreKept() async throws {
+        for number in 0..<5 { _ = try await verifier.verify(issuer.token(changing: ["jti": .integer(Int64(number))])) }
+        #expect(issuer.requests(to: "keys") == 1)
+        #expect(issuer.requests(to: "openid-configuration") == 1)
+    }
+
+    @Test("callers that come at once share one fetch")
+    func singleFlight() async throws {
+        let token = try issuer.token()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<50 { group.addTask { _ = try await verifier.verify(token) } }
+            try await group.waitForAll()
+        }
+        #expect(issuer.requests(to: "keys") == 1)
+    }
+
+    @Test("a token with a new key makes the keys be fetched again")
+    func rotation() async throws {
+        _ = try await verifier.verify(issuer.token())
+        let next = try SigningKey.generate(.es256, keyID: "second")
+        issuer.publish([issuer.key, next])
+        time.advance(by: 31)
+        _ = try await verifier.verify(issuer.token(signedBy: next))
+        #expect(issuer.requests(to: "keys") == 2)
+    }
+
+    @Test("invented key ids make the keys be fetched once per interval, not once per token")
+    func refetchIsLimited() async throws {
+        let forger = try SigningKey.generate(.es256, keyID: "invented")
+        time.advance(by: 0)
+        try await verifier.prepare()
+        time.advance(by: 31)
+        for _ in 0..<10 {
+            await #expect(throws: AccessTokenError.Code.notGenuine) { try await verifier.verify(issuer.token(signedBy: forger)) }
+        }
+        #expect(issuer.requests(to: "keys") == 2)
+    }
+
+    @Test("known keys go on working while the issuer is away, and unknown ones say that it is")
+    func issuerAway() async throws {
+        try await verifier.prepare()
+        issuer.state.withLock { $0.failure = 503 }
+        _ = try await verifier.verify(issuer.token())
+        time.advance(by: 31)
+        let next = try SigningKey.generate(.es256, keyID: "second")
+        await #expect(throws: AccessTokenError.Code.issuerUnavailable) { try await verifier.verify(issuer.token(signedBy: next)) }
+        _ = try await verifier.verify(issuer.token())
+    }
+
+    @Test("checking without waiting needs the keys first, then no request")
+    func verifyNow() async throws {
+        let token = try issuer.token()
+        #expect(throws: AccessTokenError.Code.issuerUnavailable) { try verifier.verifyNow(token) }
+        try await verifier.prepare()
+        let before = issuer.requests(to: "")
+        #expect(try verifier.verifyNow(token).subject == "jane.doe@example.com")
+        #expect(issuer.requests(to: "") == before)
+    }
+
+    @Test("an issuer over plain http is refused unless it is this machine", arguments: ["http://id.example.com", "ftp://localhost", "id.example.com"])
+    func insecureIssuer(_ url: String) async throws {
+        let verifier = AccessTokenVerifier(.init(issuer: url), fetcher: issuer)
+        await #expect(throws: AccessTokenError.Code.issuerUnavailable) { try await verifier.verify("a.b.c") }
+        #expect(issuer.requests(to: "") == 0)
+    }
+
+    // MARK: - Introspection
+
+    @Test("in introspection mode the issuer decides, each time")
+    func introspection() async throws {
+        let client = AccessTokenVerifier.IntrospectionClient(id: "api", secret: "s e:cret")
+        let verifier = AccessTokenVerifier(issuer, time: time, mode: .introspection(client))
+        issuer.state.withLock {
+            $0.introspection = ["active": true, "aud": "api://default", "client_id": "app", "scope": "openid email", "exp": 1_750_000_100]
+        }
+        let token = try await verifier.verify("opaque")
+        #expect(token.scopes == ["openid", "email"])
+        #expect(issuer.state.withLock(\.authorization) == "Basic " + Data("api:s%20e%3Acret".utf8).base64EncodedString())
+        issuer.state.withLock { $0.introspection = ["active": false] }
+        await #expect(throws: AccessTokenError.Code.inactive) { try await verifier.verify("opaque") }
+        issuer.state.withLock { $0.introspection = ["active": true, "aud": "other", "client_id": "app"] }
+        await #expect(throws: AccessTokenError.Code.wrongAudience) { try await verifier.verify("opaque") }
+    }
+}

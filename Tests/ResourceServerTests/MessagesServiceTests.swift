@@ -1,0 +1,170 @@
+import Foundation
+import Hummingbird
+import JOSE
+import NIOCore
+import ResourceServer
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("The messages service, over HTTP")
+struct MessagesServiceTests {
+    let issuer: TestIssuer
+    let time = TestTime()
+
+    init() throws {
+        issuer = try TestIssuer()
+    }
+
+    struct Answer {
+        let status: Int
+        let headers: HTTPURLResponse
+        let body: Data
+        var json: JSONValue? { try? JSONValue(parsing: body) }
+        func header(_ name: String) -> String? { headers.value(forHTTPHeaderField: name) }
+    }
+
+    /// Runs the service on a free port while the body asks it.
+    func withService(
+        requiredScopes: [String] = [], _ body: (_ ask: (_ path: String, _ headers: [String: String], _ method: String) async throws -> Answer) async throws -> Void
+    ) async throws {
+        let service = MessagesService(verifier: AccessTokenVerifier(issuer, time: time, requiredScopes: requiredScopes), now: { time.now })
+        let (ports, announce) = AsyncStream.makeStream(of: Int.self)
+        let application = service.application(port: 0) { announce.yield($0.localAddress?.port ?? 0) }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await application.run() }
+            var iterator = ports.makeAsyncIterator()
+            let port = try #require(await iterator.next())
+            let session = URLSession(configuration: .ephemeral)
+            try await body { path, headers, method in
+                var request = URLRequest(url: try #require(URL(string: "http://127.0.0.1:\(port)\(path)")))
+                request.httpMethod = method
+                for (name, value) in headers { request.setValue(value, forHTTPHeaderField: name) }
+                let (data, response) = try await session.data(for: request)
+                let head = try #require(response as? HTTPURLResponse)
+                return Answer(status: head.statusCode, headers: head, body: data)
+            }
+            session.invalidateAndCancel()
+            group.cancelAll()
+        }
+    }
+
+    @Test("with a token there are two messages, an hour apart, dated in milliseconds")
+    func messages() async throws {
+        time.advance(by: 0.799)
+        try await withService { ask in
+            let answer = try await ask("/api/messages", ["Authorization": "Bearer \(issuer.token())"], "GET")
+            #expect(answer.status == 200)
+            #expect(answer.header("Content-Type") == "application/json")
+            #expect(
+                answer.json == [
+                    "messages": [
+                        ["date": "2025-06-15T15:06:40.799Z", "text": "I am a robot."],
+                        ["date": "2025-06-15T14:06:40.799Z", "text": "Hello, world!"],
+                    ]
+                ])
+        }
+    }
+
+    @Test("the claims of the token can be seen")
+    func secure() async throws {
+        try await withService { ask in
+            let answer = try await ask("/secure", ["Authorization": "bearer \(issuer.token())"], "GET")
+            #expect(answer.status == 200)
+            #expect(answer.json?["sub"] == "jane.doe@example.com")
+            #expect(answer.json?["scp"] == ["openid", "messages.read"])
+        }
+    }
+
+    @Test("the root needs no token")
+    func root() async throws {
+        try await withService { ask in
+            #expect(try await ask("/", [:], "GET").status == 200)
+            #expect(try await ask("/nothing", [:], "GET").status == 404)
+        }
+    }
+
+    @Test("without a token there is a plain challenge", arguments: ["/api/messages", "/secure"])
+    func challenge(_ path: String) async throws {
+        try await withService { ask in
+            for headers in [[:], ["Authorization": "Basic eDp5"]] {
+                let answer = try await ask(path, headers, "GET")
+                #expect(answer.status == 401)
+                #expect(answer.header("WWW-Authenticate") == "Bearer realm=\"api://default\"")
+            }
+        }
+    }
+
+    static let bad: [(String, [String: JSONValue?], String)] = [
+        ("expired", ["exp": 1_000], "The access token expired. Refresh it."),
+        ("foreign", ["iss": "https://other.example.com"], "The access token is from another issuer than \(TestIssuer.url)."),
+        ("wrong audience", ["aud": "api://other"], "The access token is not for api://default."),
+        ("wrong client", ["cid": "other"], "The access token was given to another client than app."),
+    ]
+
+    @Test("a bad token is invalid_token and the challenge says why", arguments: bad)
+    func badToken(_ name: String, _ changes: [String: JSONValue?], _ description: String) async throws {
+        try await withService { ask in
+            let answer = try await ask("/api/messages", ["Authorization": "Bearer \(issuer.token(changing: changes))"], "GET")
+            #expect(answer.status == 401)
+            #expect(
+                answer.header("WWW-Authenticate")
+                    == "Bearer realm=\"api://default\", error=\"invalid_token\", error_description=\"\(description)\"")
+            #expect(answer.json == ["error": "invalid_token", "error_description": .string(description)])
+        }
+    }
+
+    @Test("a token without the scope is 403 insufficient_scope with the scope")
+    func insufficientScope() async throws {
+        try await withService(requiredScopes: ["messages.write"]) { ask in
+            let answer = try await ask("/api/messages", ["Authorization": "Bearer \(issuer.token())"], "GET")
+            #expect(answer.status == 403)
+            let challenge = try #require(answer.header("WWW-Authenticate"))
+            #expect(challenge.contains("error=\"insufficient_scope\""))
+            #expect(challenge.contains("scope=\"messages.write\""))
+        }
+    }
+
+    @Test("a token in the query is refused, good as it may be")
+    func tokenInQuery() async throws {
+        try await withService { ask in
+            let answer = try await ask("/api/messages?access_token=\(issuer.token())", [:], "GET")
+            #expect(answer.status == 400)
+            #expect(answer.header("WWW-Authenticate")?.contains("error=\"invalid_request\"") == true)
+        }
+    }
+
+    @Test("an unreadable header is invalid_request", arguments: ["Bearer", "Bearer a b", "Bearer ä"])
+    func unreadableHeader(_ value: String) async throws {
+        try await withService { ask in
+            #expect(try await ask("/api/messages", ["Authorization": value], "GET").status == 400)
+        }
+    }
+
+    @Test("while the issuer can't be asked the answer is 503, not a refusal of the token")
+    func issuerAway() async throws {
+        issuer.state.withLock { $0.failure = 500 }
+        try await withService { ask in
+            let answer = try await ask("/api/messages", ["Authorization": "Bearer \(issuer.token())"], "GET")
+            #expect(answer.status == 503)
+            #expect(answer.header("WWW-Authenticate") == nil)
+            #expect(answer.header("Retry-After") == "5")
+        }
+    }
+
+    @Test("a browser's preflight is answered without a token")
+    func preflight() async throws {
+        try await withService { ask in
+            let headers = ["Origin": "http://localhost:3000", "Access-Control-Request-Method": "GET"]
+            let answer = try await ask("/api/messages", headers, "OPTIONS")
+            #expect(answer.status == 204)
+            #expect(answer.header("Access-Control-Allow-Origin") == "*")
+            #expect(answer.header("Access-Control-Allow-Headers")?.lowercased().contains("authorization") == true)
+            let refused = try await ask("/api/messages", ["Origin": "http://localhost:3000"], "GET")
+            #expect(refused.status == 401)
+            #expect(refused.header("Access-Control-Allow-Origin") == "*")
+        }
+    }
+}

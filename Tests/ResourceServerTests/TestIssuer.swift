@@ -1,0 +1,81 @@
+import Foundation
+import JOSE
+import ResourceServer
+import Synchronization
+
+/// An issuer without a server: signs what a test wants, and answers the fetcher.
+final class TestIssuer: ResourceFetcher {
+    static let url = "https://id.example.com/oauth2/default"
+    static let now = Date(timeIntervalSince1970: 1_750_000_000)
+
+    struct State {
+        var published: [SigningKey]
+        var requests: [URL] = []
+        var failure: Int?
+        var introspection: JSONValue = ["active": false]
+        var authorization: String?
+    }
+
+    let state: Mutex<State>
+    let key: SigningKey
+
+    init() throws {
+        key = try SigningKey.generate(.es256, keyID: "first")
+        state = Mutex(State(published: [key]))
+    }
+
+    func publish(_ keys: [SigningKey]) {
+        state.withLock { $0.published = keys }
+    }
+
+    func requests(to suffix: String) -> Int {
+        state.withLock { $0.requests.count { $0.path.hasSuffix(suffix) } }
+    }
+
+    /// Claims of a good token, with changes; a change to nil removes a claim.
+    func token(changing changes: [String: JSONValue?] = [:], signedBy signer: SigningKey? = nil) throws -> String {
+        var claims: JSONValue = [
+            "iss": .string(Self.url), "aud": "api://default", "cid": "app", "sub": "jane.doe@example.com", "uid": "00u1",
+            "scp": ["openid", "messages.read"], "iat": .integer(Int64(Self.now.timeIntervalSince1970) - 10),
+            "exp": .integer(Int64(Self.now.timeIntervalSince1970) + 3600),
+        ]
+        for (name, value) in changes { claims[name] = value }
+        return try (signer ?? key).sign(claims)
+    }
+
+    func fetch(_ request: FetchRequest) async throws -> FetchResponse {
+        let (published, failure, introspection) = state.withLock {
+            $0.requests.append(request.url)
+            $0.authorization = request.authorization
+            return ($0.published, $0.failure, $0.introspection)
+        }
+        if let failure { return FetchResponse(status: failure, body: []) }
+        let answer: JSONValue
+        switch request.url.lastPathComponent {
+        case "openid-configuration":
+            answer = [
+                "issuer": .string(Self.url), "jwks_uri": .string(Self.url + "/v1/keys"),
+                "introspection_endpoint": .string(Self.url + "/v1/introspect"),
+            ]
+        case "keys": answer = JSONWebKeySet(published.compactMap(\.publicKey)).json()
+        case "introspect": answer = introspection
+        default: return FetchResponse(status: 404, body: [])
+        }
+        return FetchResponse(status: 200, body: answer.serialized())
+    }
+}
+
+/// A wall clock that a test moves.
+final class TestTime: Sendable {
+    private let time = Mutex(TestIssuer.now)
+    var now: Date { time.withLock { $0 } }
+    func advance(by seconds: TimeInterval) { time.withLock { $0 += seconds } }
+}
+
+extension AccessTokenVerifier {
+    convenience init(_ issuer: TestIssuer, time: TestTime = TestTime(), mode: Mode = .local, requiredScopes: [String] = []) {
+        self.init(
+            Configuration(issuer: TestIssuer.url, clientID: "app", requiredScopes: requiredScopes, mode: mode), fetcher: issuer,
+            now: { time.now })
+    }
+}
