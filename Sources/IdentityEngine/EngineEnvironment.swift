@@ -1,5 +1,4 @@
 public import Crypto
-public import Foundation
 
 /// Where random bytes come from.
 public protocol RandomSource: Sendable {

@@ -17,6 +17,7 @@ public struct Refusal: Sendable, Equatable, Error {
         case expiredToken = "expired_token"
         case invalidToken = "invalid_token"
         case insufficientScope = "insufficient_scope"
+        case unmetAuthenticationRequirements = "unmet_authentication_requirements"
         /// Too many requests: the API form `E0000047` with status 429.
         case tooManyRequests = "E0000047"
         /// No such authorization server: the API form `E0000007` with status 404.
@@ -31,12 +32,15 @@ public struct Refusal: Sendable, Equatable, Error {
     public var members: [String: JSONValue]
     /// Why, for the log only: the rule or the check that decided.
     public var reason: String
+    /// The limit that was met, for the headers of a refusal with ``Code/tooManyRequests``.
+    public var rateLimit: RateLimitStatus?
 
     /// Makes a refusal.
-    public init(_ code: Code, _ description: String, members: [String: JSONValue] = [:], reason: String) {
+    public init(_ code: Code, _ description: String, members: [String: JSONValue] = [:], reason: String, rateLimit: RateLimitStatus? = nil) {
         self.code = code
         self.description = description
         self.members = members
         self.reason = reason
+        self.rateLimit = rateLimit
     }
 }

@@ -30,6 +30,22 @@ public struct Application: Sendable, Equatable, Codable {
         public var groups: [String]
         /// Logins of people.
         public var users: [String]
+
+        /// Assigns an application.
+        public init(everyone: Bool = false, groups: [String] = [], users: [String] = []) {
+            self.everyone = everyone
+            self.groups = groups
+            self.users = users
+        }
+
+        /// Whether a person is among those who may use the application.
+        ///
+        /// - Parameter user: The person.
+        /// - Returns: True if they, one of their groups, or everybody is assigned.
+        public func includes(_ user: User) -> Bool {
+            everyone || groups.contains(where: user.groups.contains)
+                || users.contains { User.key(forLogin: $0) == User.key(forLogin: user.login) }
+        }
     }
 
     /// The `client_id`.
@@ -62,6 +78,30 @@ public struct Application: Sendable, Equatable, Codable {
     public var refreshTokenRotation: RefreshTokenRotation
     /// `RS256` unless the client registered another.
     public var idTokenAlgorithm: JWSAlgorithm
+
+    /// Describes an application; what is left out is the safe default.
+    public init(
+        id: String, name: String, kind: Kind, isActive: Bool = true, authentication: Authentication = .none, secret: String? = nil,
+        keys: JSONWebKeySet? = nil, grantTypes: [String] = [], redirectURIs: [String] = [], postLogoutRedirectURIs: [String] = [],
+        assignment: Assignment = Assignment(), signOnPolicy: String, grantedAPIScopes: [String] = [],
+        refreshTokenRotation: RefreshTokenRotation = .rotate(leeway: 30), idTokenAlgorithm: JWSAlgorithm = .rs256
+    ) {
+        self.id = id
+        self.name = name
+        self.kind = kind
+        self.isActive = isActive
+        self.authentication = authentication
+        self.secret = secret
+        self.keys = keys
+        self.grantTypes = grantTypes
+        self.redirectURIs = redirectURIs
+        self.postLogoutRedirectURIs = postLogoutRedirectURIs
+        self.assignment = assignment
+        self.signOnPolicy = signOnPolicy
+        self.grantedAPIScopes = grantedAPIScopes
+        self.refreshTokenRotation = refreshTokenRotation
+        self.idTokenAlgorithm = idTokenAlgorithm
+    }
 
     /// Whether the client can keep a secret (RFC 6749 section 2.1).
     public var isConfidential: Bool { authentication != .none }

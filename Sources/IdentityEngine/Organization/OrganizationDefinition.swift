@@ -1,10 +1,11 @@
-internal import JOSE
+public import JOSE
 
 /// The configuration of an organization as somebody wrote it down: what the org file says, and what the store's records hold.
 ///
 /// A value: applying it to the store is ``IdentityEngine/apply(_:context:)``.
 public struct OrganizationDefinition: Sendable, Equatable, Codable {
-    /// The organization's id (`00o` and 17 characters), the `idp` claim of its local users.
+    /// The organization's id (`00o` and 17 characters), the `idp` claim of its local users. Empty: the one that the store
+    /// holds, made at the first apply.
     public var id: String
     /// The name that people see.
     public var name: String
@@ -26,6 +27,26 @@ public struct OrganizationDefinition: Sendable, Equatable, Codable {
     public var keyRotation: KeyRotation
     /// The people that the file brings; people made elsewhere are left alone.
     public var users: [UserDefinition]
+
+    /// Describes an organization.
+    public init(
+        id: String = "", name: String, origin: String, authorizationServers: [AuthorizationServerDefinition],
+        applications: [Application] = [], groups: [Group] = [], signOnPolicies: [SignOnPolicy] = [],
+        passwordPolicy: PasswordPolicy = PasswordPolicy(), rateLimits: RateLimits = RateLimits(),
+        keyRotation: KeyRotation = KeyRotation(), users: [UserDefinition] = []
+    ) {
+        self.id = id
+        self.name = name
+        self.origin = origin
+        self.authorizationServers = authorizationServers
+        self.applications = applications
+        self.groups = groups
+        self.signOnPolicies = signOnPolicies
+        self.passwordPolicy = passwordPolicy
+        self.rateLimits = rateLimits
+        self.keyRotation = keyRotation
+        self.users = users
+    }
 }
 
 /// An authorization server: its issuer, audience, scopes, claims and access policies.
@@ -44,6 +65,20 @@ public struct AuthorizationServerDefinition: Sendable, Equatable, Codable {
     public var accessTokenAlgorithm: JWSAlgorithm
     /// Evaluated in order; the first policy and rule that match decide. Empty on the org server, which has none.
     public var accessPolicies: [AccessPolicy]
+
+    /// Describes an authorization server.
+    public init(
+        id: String?, name: String, audience: String? = nil, scopes: [ScopeDefinition] = [], claims: [ClaimDefinition] = [],
+        accessTokenAlgorithm: JWSAlgorithm = .rs256, accessPolicies: [AccessPolicy] = []
+    ) {
+        self.id = id
+        self.name = name
+        self.audience = audience
+        self.scopes = scopes
+        self.claims = claims
+        self.accessTokenAlgorithm = accessTokenAlgorithm
+        self.accessPolicies = accessPolicies
+    }
 }
 
 /// A scope that an authorization server offers beside the reserved ones.
@@ -56,6 +91,14 @@ public struct ScopeDefinition: Sendable, Equatable, Codable {
     public var isDefault: Bool
     /// Whether metadata lists it.
     public var isPublic: Bool
+
+    /// Describes a scope.
+    public init(name: String, description: String? = nil, isDefault: Bool = false, isPublic: Bool = true) {
+        self.name = name
+        self.description = description
+        self.isDefault = isDefault
+        self.isPublic = isPublic
+    }
 }
 
 /// A claim that an authorization server adds to tokens.
@@ -80,6 +123,14 @@ public struct ClaimDefinition: Sendable, Equatable, Codable {
     public var source: Source
     /// The scopes of which one must be granted; empty for always.
     public var scopes: [String]
+
+    /// Describes a claim.
+    public init(name: String, destination: Destination, source: Source, scopes: [String] = []) {
+        self.name = name
+        self.destination = destination
+        self.source = source
+        self.scopes = scopes
+    }
 }
 
 /// Which grants a custom authorization server gives to which clients, users and scopes.
@@ -90,6 +141,13 @@ public struct AccessPolicy: Sendable, Equatable, Codable {
     public var clients: [String]?
     /// Evaluated in order.
     public var rules: [AccessRule]
+
+    /// Makes a policy.
+    public init(name: String, clients: [String]? = nil, rules: [AccessRule]) {
+        self.name = name
+        self.clients = clients
+        self.rules = rules
+    }
 }
 
 /// One rule of an ``AccessPolicy``: conditions and lifetimes.
@@ -108,4 +166,18 @@ public struct AccessRule: Sendable, Equatable, Codable {
     public var refreshTokenLifetime: Int?
     /// Seconds without use after which a refresh token ends, at least 600.
     public var refreshTokenIdleLifetime: Int
+
+    /// Makes a rule; the lifetimes are the published defaults.
+    public init(
+        name: String, grantTypes: [String]? = nil, groups: [String]? = nil, scopes: [String]? = nil, accessTokenLifetime: Int = 3600,
+        refreshTokenLifetime: Int? = nil, refreshTokenIdleLifetime: Int = 604_800
+    ) {
+        self.name = name
+        self.grantTypes = grantTypes
+        self.groups = groups
+        self.scopes = scopes
+        self.accessTokenLifetime = accessTokenLifetime
+        self.refreshTokenLifetime = refreshTokenLifetime
+        self.refreshTokenIdleLifetime = refreshTokenIdleLifetime
+    }
 }

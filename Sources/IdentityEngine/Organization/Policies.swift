@@ -4,6 +4,12 @@ public struct SignOnPolicy: Sendable, Equatable, Codable {
     public var name: String
     /// Evaluated in order; the first that matches decides. No match refuses.
     public var rules: [SignOnRule]
+
+    /// Makes a policy.
+    public init(name: String, rules: [SignOnRule]) {
+        self.name = name
+        self.rules = rules
+    }
 }
 
 /// One rule of a ``SignOnPolicy``.
@@ -26,6 +32,14 @@ public struct SignOnRule: Sendable, Equatable, Codable {
     public var assurance: Assurance
     /// Seconds after which a session must prove itself again; nil for the session's own life.
     public var reauthenticateAfter: Int?
+
+    /// Makes a rule.
+    public init(name: String, groups: [String]? = nil, assurance: Assurance, reauthenticateAfter: Int? = nil) {
+        self.name = name
+        self.groups = groups
+        self.assurance = assurance
+        self.reauthenticateAfter = reauthenticateAfter
+    }
 }
 
 /// What passwords must be, and what happens when they are guessed at.
@@ -36,8 +50,16 @@ public struct PasswordPolicy: Sendable, Equatable, Codable {
     public var lockoutAttempts: Int
     /// Minutes until a locked account opens by itself; nil for never.
     public var lockoutMinutes: Int?
-    /// The scrypt cost as a power of two, 14 to 20: 15 takes 32 MiB.
+    /// The scrypt cost as a power of two, 14 to 20: 15 takes 32 MiB. (Tests and the sandbox go down to 10.)
     public var scryptLogN: Int
+
+    /// Makes a policy; the defaults are for production.
+    public init(minimumLength: Int = 8, lockoutAttempts: Int = 10, lockoutMinutes: Int? = 15, scryptLogN: Int = 15) {
+        self.minimumLength = minimumLength
+        self.lockoutAttempts = lockoutAttempts
+        self.lockoutMinutes = lockoutMinutes
+        self.scryptLogN = scryptLogN
+    }
 }
 
 /// Limits on requests, each per minute.
@@ -48,6 +70,13 @@ public struct RateLimits: Sendable, Equatable, Codable {
     public var perAddress: Int
     /// Sign-in attempts for one user name.
     public var perUser: Int
+
+    /// Sets limits; the defaults suit a server of some ten thousand people.
+    public init(perClient: Int = 6_000, perAddress: Int = 1_200, perUser: Int = 60) {
+        self.perClient = perClient
+        self.perAddress = perAddress
+        self.perUser = perUser
+    }
 }
 
 /// When signing keys are rotated.
@@ -58,6 +87,13 @@ public struct KeyRotation: Sendable, Equatable, Codable {
     public var publishedDaysAhead: Int
     /// Days that a key stays published after it stopped signing; at least the longest token's life.
     public var publishedDaysAfter: Int
+
+    /// Sets a schedule.
+    public init(signsForDays: Int = 90, publishedDaysAhead: Int = 7, publishedDaysAfter: Int = 7) {
+        self.signsForDays = signsForDays
+        self.publishedDaysAhead = publishedDaysAhead
+        self.publishedDaysAfter = publishedDaysAfter
+    }
 }
 
 /// A named set of people.
@@ -66,4 +102,10 @@ public struct Group: Sendable, Equatable, Codable {
     public var name: String
     /// What it is for.
     public var description: String?
+
+    /// Makes a group.
+    public init(name: String, description: String? = nil) {
+        self.name = name
+        self.description = description
+    }
 }

@@ -13,6 +13,17 @@ public struct UserDefinition: Sendable, Equatable, Codable {
     public var password: String?
     /// What may be done with the account.
     public var status: User.Status
+
+    /// Describes a person.
+    public init(
+        login: String, profile: [String: JSONValue] = [:], groups: [String] = [], password: String? = nil, status: User.Status = .active
+    ) {
+        self.login = login
+        self.profile = profile
+        self.groups = groups
+        self.password = password
+        self.status = status
+    }
 }
 
 /// A person in the store.
@@ -44,4 +55,22 @@ public struct User: Sendable, Equatable, Codable {
     public var createdAt: Date
     /// When the profile last changed.
     public var updatedAt: Date
+
+    /// Makes a person who never signed in.
+    public init(
+        id: String, login: String, status: Status = .active, profile: [String: JSONValue] = [:], groups: [String] = [],
+        passwordHash: String? = nil, createdAt: Date
+    ) {
+        self.id = id
+        self.login = login
+        self.status = status
+        self.profile = profile
+        self.groups = groups
+        self.passwordHash = passwordHash
+        self.passwordChangedAt = passwordHash == nil ? nil : createdAt
+        self.failedAttempts = 0
+        self.lockedAt = nil
+        self.createdAt = createdAt
+        self.updatedAt = createdAt
+    }
 }

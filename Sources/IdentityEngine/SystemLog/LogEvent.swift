@@ -25,4 +25,21 @@ public struct LogEvent: Sendable, Equatable, Codable {
     public var requestID: String
     /// The peer's address.
     public var address: String?
+
+    /// Describes an event.
+    public init(
+        id: String, time: Date, type: String, outcome: Outcome, reason: String? = nil, userID: String? = nil, clientID: String? = nil,
+        server: String? = nil, requestID: String, address: String? = nil
+    ) {
+        self.id = id
+        self.time = time
+        self.type = type
+        self.outcome = outcome
+        self.reason = reason
+        self.userID = userID
+        self.clientID = clientID
+        self.server = server
+        self.requestID = requestID
+        self.address = address
+    }
 }

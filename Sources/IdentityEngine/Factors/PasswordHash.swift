@@ -1,0 +1,70 @@
+internal import Crypto
+internal import CryptoExtras
+internal import Foundation
+
+/// A scrypt hash (RFC 7914) with its parameters: `$scrypt$ln=15,r=8,p=1$salt$hash`, salt and hash in base64 without padding.
+struct PasswordHash: Sendable, Equatable {
+    /// The cost as a power of two; memory is 128 · r · 2^ln bytes.
+    var logN: Int
+    var blockSize = 8
+    var parallelism = 1
+    var salt: [UInt8]
+    var hash: [UInt8]
+
+    /// Derives a hash; takes long, and only ever runs on the hasher's own threads.
+    init(deriving password: String, logN: Int, salt: [UInt8]) throws {
+        self.logN = logN
+        self.salt = salt
+        hash = []
+        hash = try derive(password)
+    }
+
+    /// Reads a stored hash; nil if it is none, or if its parameters are beyond what the server is willing to spend.
+    init?(_ text: String) {
+        let parts = text.split(separator: "$", omittingEmptySubsequences: false)
+        guard parts.count == 5, parts[0].isEmpty, parts[1] == "scrypt" else { return nil }
+        var numbers: [Substring: Int] = [:]
+        for pair in parts[2].split(separator: ",") {
+            let sides = pair.split(separator: "=")
+            guard sides.count == 2, let number = Int(sides[1]) else { return nil }
+            numbers[sides[0]] = number
+        }
+        guard let logN = numbers["ln"], (1...20).contains(logN), let blockSize = numbers["r"], (1...16).contains(blockSize),
+            let parallelism = numbers["p"], (1...4).contains(parallelism), let salt = Self.decode(parts[3]),
+            let hash = Self.decode(parts[4]), hash.count == 32
+        else { return nil }
+        self.logN = logN
+        self.blockSize = blockSize
+        self.parallelism = parallelism
+        self.salt = salt
+        self.hash = hash
+    }
+
+    /// The form that is stored.
+    var text: String {
+        "$scrypt$ln=\(logN),r=\(blockSize),p=\(parallelism)$\(Self.encode(salt))$\(Self.encode(hash))"
+    }
+
+    /// Whether a password is the one, compared in constant time; takes as long as making the hash.
+    func matches(_ password: String) throws -> Bool {
+        let candidate = try derive(password)
+        guard candidate.count == hash.count else { return false }
+        return zip(candidate, hash).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
+    }
+
+    private func derive(_ password: String) throws -> [UInt8] {
+        // Composed alike on every keyboard (RFC 8265 section 4.2.2).
+        let bytes = Data(password.precomposedStringWithCanonicalMapping.utf8)
+        let key = try KDF.Scrypt.deriveKey(
+            from: bytes, salt: Data(salt), outputByteCount: 32, rounds: 1 << logN, blockSize: blockSize, parallelism: parallelism)
+        return key.withUnsafeBytes { Array($0) }
+    }
+
+    private static func encode(_ bytes: [UInt8]) -> String {
+        String(Data(bytes).base64EncodedString().prefix { $0 != "=" })
+    }
+
+    private static func decode(_ text: Substring) -> [UInt8]? {
+        Data(base64Encoded: text + String(repeating: "=", count: (4 - text.count % 4) % 4)).map { [UInt8]($0) }
+    }
+}

@@ -1,0 +1,70 @@
+/// Hashes and checks passwords on a few threads of its own.
+///
+/// Scrypt takes some 100 ms and 32 MiB by intent: on the cooperative pool it would stop everything else, unbounded it
+/// would eat the memory. So there are `width` threads, started when first needed, and a queue that refuses when full.
+/// Safe from any task; a task that is cancelled while it waits gives up its place.
+public final class PasswordHasher: Sendable {
+    /// The queue was full.
+    public struct Overloaded: Error, Sendable {}
+
+    private let threads: HashingThreads
+
+    /// Makes a hasher; no thread is started yet.
+    ///
+    /// - Parameters:
+    ///   - width: How many passwords are hashed at the same time, 1 to 64.
+    ///   - queueLimit: How many may wait beside those before callers are refused, at least 1.
+    public init(width: Int = 2, queueLimit: Int = 128) {
+        threads = HashingThreads(width: min(max(width, 1), 64), queueLimit: max(queueLimit, 1))
+    }
+
+    deinit {
+        threads.stop()
+    }
+
+    /// Hashes a new password.
+    ///
+    /// - Parameters:
+    ///   - password: The password; composed and decomposed accents are the same.
+    ///   - logN: The cost as a power of two, 10 to 20; 15 takes 32 MiB.
+    ///   - salt: 16 random bytes.
+    /// - Returns: The hash with its parameters and salt, `$scrypt$ln=15,r=8,p=1$…$…`.
+    /// - Throws: ``Overloaded`` when too many wait; `CancellationError`.
+    public func hash(_ password: String, logN: Int, salt: [UInt8]) async throws -> String {
+        try await threads.run { try PasswordHash(deriving: password, logN: logN, salt: salt).text }
+    }
+
+    /// Checks a password against a stored hash, with the hash's own parameters.
+    ///
+    /// - Parameters:
+    ///   - password: What somebody typed.
+    ///   - hash: The stored hash.
+    /// - Returns: Whether it is the password; false for a hash that can not be read.
+    /// - Throws: ``Overloaded`` when too many wait; `CancellationError`.
+    public func verify(_ password: String, against hash: String) async throws -> Bool {
+        guard let stored = PasswordHash(hash) else { return false }
+        return try await threads.run { try stored.matches(password) }
+    }
+
+    /// Spends what a check would, for somebody who has no password to check: who does not exist answers as late as who does.
+    ///
+    /// - Parameters:
+    ///   - password: What somebody typed.
+    ///   - logN: The cost that the policy asks for.
+    /// - Throws: ``Overloaded`` when too many wait; `CancellationError`.
+    public func verifyNobody(_ password: String, logN: Int) async throws {
+        let salt = [UInt8](repeating: 0, count: 16)
+        _ = try await threads.run { try PasswordHash(deriving: password, logN: logN, salt: salt).hash }
+    }
+
+    /// Whether a stored hash was made with other parameters than the policy asks for now.
+    ///
+    /// - Parameters:
+    ///   - hash: The stored hash.
+    ///   - logN: The cost that the policy asks for.
+    /// - Returns: True if it should be made anew when the password is next at hand.
+    public static func needsRehash(_ hash: String, logN: Int) -> Bool {
+        guard let stored = PasswordHash(hash) else { return true }
+        return stored.logN != logN || stored.blockSize != 8 || stored.parallelism != 1
+    }
+}

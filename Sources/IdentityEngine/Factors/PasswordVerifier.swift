@@ -1,0 +1,24 @@
+/// Checks passwords against their scrypt hashes.
+struct PasswordVerifier: FactorVerifier {
+    let environment: EngineEnvironment
+
+    var kind: FactorKind { .password }
+    var factorClass: FactorClass { .knowledge }
+    var methods: [String] { ["pwd"] }
+
+    /// More than any person types; what is longer is wrong without being hashed at its length.
+    static let maximumBytes = 1_024
+
+    func verify(_ response: FactorResponse, of user: User?, policy: PasswordPolicy) async throws -> FactorVerdict {
+        guard case .password(let password) = response else { return .failed }
+        let hasher = environment.passwordHasher
+        guard let hash = user?.passwordHash, password.utf8.count <= Self.maximumBytes else {
+            try await hasher.verifyNobody(String(password.prefix(64)), logN: policy.scryptLogN)
+            return .failed
+        }
+        guard try await hasher.verify(password, against: hash) else { return .failed }
+        guard PasswordHasher.needsRehash(hash, logN: policy.scryptLogN) else { return .proved(passwordHash: nil) }
+        let salt = try environment.random.bytes(16)
+        return .proved(passwordHash: try await hasher.hash(password, logN: policy.scryptLogN, salt: salt))
+    }
+}

@@ -1,0 +1,43 @@
+/// The rules of the authorization server: who may sign in, what they are given, what is refused and why.
+///
+/// It knows no HTTP, no SQL, and has no clock or randomness of its own: a front door hands it requests with their time,
+/// the store keeps what it decides. Safe from any task; its own state is caches and counters behind short locks.
+public final class IdentityEngine: Sendable {
+    /// Where records and tickets are kept.
+    let store: any Store
+    /// What the engine is given from outside.
+    let environment: EngineEnvironment
+    /// Counts requests per client, address and user name.
+    let rateLimiter = RateLimiter()
+
+    private let latest = Locked<OrgSnapshot?>(nil)
+
+    /// Makes an engine over a store.
+    ///
+    /// - Parameters:
+    ///   - store: Where records and tickets are kept; the caller closes it.
+    ///   - environment: Random bytes, the master key and the password hasher.
+    public init(store: any Store, environment: EngineEnvironment) {
+        self.store = store
+        self.environment = environment
+    }
+
+    /// The configuration as the store holds it now.
+    ///
+    /// - Returns: What was committed before the call, from memory while nothing was written.
+    /// - Throws: ``StoreError`` if the store failed, holds no organization yet, or was sealed under another master key.
+    public func snapshot() async throws -> OrgSnapshot {
+        try await store.read { [self] in try snapshot($0) }
+    }
+
+    /// The configuration as a view of the store holds it; for use inside `store.read`.
+    func snapshot(_ view: any StoreView) throws -> OrgSnapshot {
+        let version = try view.configurationVersion()
+        if let known = latest.withLock({ $0 }), known.version == version { return known }
+        let fresh = try OrgSnapshot(view, version: version, environment: environment)
+        latest.withLock { known in
+            if (known?.version ?? -1) < version { known = fresh }
+        }
+        return fresh
+    }
+}

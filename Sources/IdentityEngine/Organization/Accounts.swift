@@ -1,0 +1,96 @@
+internal import Foundation
+
+/// What became of a change to an account.
+public enum AccountChange: Sendable, Equatable {
+    /// It was made and is durable.
+    case changed(User)
+    /// There is no such user.
+    case unknownUser
+    /// The new password will not do; the sentence says why.
+    case unacceptablePassword(String)
+}
+
+extension User {
+    /// Gives the account a password: guesses are forgotten, and what was granted before is no longer good.
+    mutating func setPasswordHash(_ hash: String?, now: Date) {
+        passwordHash = hash
+        passwordChangedAt = now
+        failedAttempts = 0
+        lockedAt = nil
+    }
+}
+
+extension IdentityEngine {
+    /// Sets a user's password and opens a lock. Grants made before are refused from then on.
+    ///
+    /// - Parameters:
+    ///   - userID: The user.
+    ///   - password: The new password; it must satisfy the password policy.
+    ///   - context: The request.
+    /// - Returns: What became of it.
+    /// - Throws: ``StoreError``; ``PasswordHasher/Overloaded``; `CancellationError`.
+    public func setPassword(userID: String, to password: String, context: RequestContext) async throws -> AccountChange {
+        let (policy, known) = try await store.read { [self] view in
+            (try snapshot(view).passwordPolicy, try self.user(id: userID, in: view)?.value)
+        }
+        guard let known else { return .unknownUser }
+        if let problem = policy.problem(withNewPassword: password, login: known.login) { return .unacceptablePassword(problem) }
+        let hash = try await environment.passwordHasher.hash(
+            password, logN: policy.scryptLogN, salt: try environment.random.bytes(16))
+        return try await change(userID, type: "user.account.update_password", context: context) {
+            $0.setPasswordHash(hash, now: context.now)
+        }
+    }
+
+    /// Sets what may be done with an account. Whoever is not active can neither sign in nor refresh.
+    ///
+    /// - Parameters:
+    ///   - userID: The user.
+    ///   - status: The new status.
+    ///   - context: The request.
+    /// - Returns: What became of it.
+    /// - Throws: ``StoreError`` if the store failed.
+    public func setStatus(userID: String, to status: User.Status, context: RequestContext) async throws -> AccountChange {
+        try await change(userID, type: "user.lifecycle.\(status.rawValue)", context: context) { $0.status = status }
+    }
+
+    /// Opens an account that failed attempts locked.
+    ///
+    /// - Parameters:
+    ///   - userID: The user.
+    ///   - context: The request.
+    /// - Returns: What became of it.
+    /// - Throws: ``StoreError`` if the store failed.
+    public func unlock(userID: String, context: RequestContext) async throws -> AccountChange {
+        try await change(userID, type: "user.account.unlock", context: context) {
+            $0.lockedAt = nil
+            $0.failedAttempts = 0
+        }
+    }
+
+    /// The user who signs in with a name.
+    ///
+    /// - Parameter login: The name, in any case.
+    /// - Returns: They, or nil.
+    /// - Throws: ``StoreError`` if the store failed.
+    public func user(login: String) async throws -> User? {
+        try await store.read { [self] in try self.user(login: login, in: $0)?.value }
+    }
+
+    /// Writes a change to a user and its line in the log, against whoever else writes.
+    private func change(
+        _ userID: String, type: String, context: RequestContext, _ body: (inout User) -> Void
+    ) async throws -> AccountChange {
+        for _ in 0..<100 {
+            guard let stored = try await store.read({ [self] in try self.user(id: userID, in: $0) }) else { return .unknownUser }
+            var user = stored.value
+            body(&user)
+            if user == stored.value { return .changed(user) }
+            let changes: [Change] = [
+                .put(try stored.record(holding: user)), try logEntry(type, .success, userID: userID, context: context),
+            ]
+            if try await store.commit(changes) == .committed { return .changed(user) }
+        }
+        throw StoreError(.unavailable, "The user \(userID) changed on every attempt to write them. Try again.")
+    }
+}

@@ -1,0 +1,69 @@
+internal import Foundation
+
+extension IdentityEngine {
+    /// Makes the store say what a definition says: once, again, or not at all if it says so already.
+    ///
+    /// One commit: either everything the report names happened or nothing did. Of configuration, the definition is the
+    /// truth for what it brought; what an administrator made elsewhere is left alone. Of people, it has its say where it
+    /// changed since it was last applied, and who it no longer names is deactivated. Sessions, grants and enrolments stay.
+    ///
+    /// - Parameters:
+    ///   - definition: What the organization should be.
+    ///   - options: Whether passwords that changed in the file replace those that people have.
+    ///   - context: The request, or the start, that brings it.
+    /// - Returns: What was created, changed, removed and left, by name.
+    /// - Throws: ``OrganizationError`` if the definition contradicts itself; ``StoreError`` if the store failed;
+    ///   ``PasswordHasher/Overloaded`` or `CancellationError` from hashing new users' passwords.
+    public func apply(
+        _ definition: OrganizationDefinition, options: ApplyOptions = ApplyOptions(), context: RequestContext
+    ) async throws -> ApplyReport {
+        let problems = definition.problems()
+        guard problems.isEmpty else { throw OrganizationError(problems: problems) }
+        // As the store will give it back: a number that JSON writes alike must not look like a change on every start.
+        let definition = try RecordCoding.decode(OrganizationDefinition.self, from: try RecordCoding.encode(definition))
+        var hashes: [String: String] = [:]
+        for _ in 0..<8 {
+            let known = hashes
+            let plan = try await store.read { [environment] view in
+                let configuration = try ConfigurationPlan(definition, view: view, environment: environment)
+                let users = try UserPlan(
+                    definition, options: options, hashes: known, view: view, environment: environment, now: context.now)
+                return Plan(
+                    changes: configuration.changes + users.changes, entries: configuration.entries + users.entries,
+                    missingHashes: users.missingHashes)
+            }
+            guard plan.missingHashes.isEmpty else {
+                hashes.merge(try await hash(plan.missingHashes, policy: definition.passwordPolicy)) { $1 }
+                continue
+            }
+            let report = ApplyReport(entries: plan.entries)
+            guard !plan.changes.isEmpty else { return report }
+            let sums = [ApplyReport.Entry.Action.created, .changed, .removed].map { "\(report.count($0)) \($0.rawValue)" }
+            let log = try logEntry("organization.apply", .success, reason: sums.joined(separator: ", "), context: context)
+            if try await store.commit(plan.changes + [log]) == .committed { return report }
+        }
+        throw StoreError(.unavailable, "The organization changed on every attempt to apply the definition. Try again.")
+    }
+
+    private struct Plan: Sendable {
+        var changes: [Change]
+        var entries: [ApplyReport.Entry]
+        var missingHashes: [String: String]
+    }
+
+    /// Hashes several passwords, a few at a time.
+    private func hash(_ passwords: [String: String], policy: PasswordPolicy) async throws -> [String: String] {
+        try await withThrowingTaskGroup(of: (String, String).self) { group in
+            var hashes: [String: String] = [:]
+            for (index, (key, password)) in passwords.enumerated() {
+                if index >= 8, let (key, hash) = try await group.next() { hashes[key] = hash }
+                let salt = try environment.random.bytes(16)
+                group.addTask { [hasher = environment.passwordHasher] in
+                    (key, try await hasher.hash(password, logN: policy.scryptLogN, salt: salt))
+                }
+            }
+            for try await (key, hash) in group { hashes[key] = hash }
+            return hashes
+        }
+    }
+}

@@ -1,0 +1,67 @@
+internal import Foundation
+
+/// Who brought a record: the org file takes back only what it brought itself.
+enum RecordOrigin: String, Codable, Sendable {
+    case file, api
+}
+
+/// The payload of a configuration record.
+struct Configured<Value: Codable & Sendable>: Codable, Sendable {
+    var origin: RecordOrigin
+    var value: Value
+}
+
+/// What belongs to the organization itself; the value of its one record.
+struct OrganizationSettings: Codable, Sendable, Equatable {
+    static let reference = RecordReference(.organization, "organization")
+    static let passwordPolicyReference = RecordReference(.passwordPolicy, "default")
+
+    var id: String
+    var name: String
+    var origin: String
+    var rateLimits: RateLimits
+    var keyRotation: KeyRotation
+}
+
+/// An application with its secret sealed.
+struct StoredApplication: Codable, Sendable {
+    /// Never has a secret.
+    var application: Application
+    var sealedSecret: [UInt8]?
+
+    init(sealing application: Application, environment: EngineEnvironment) throws {
+        self.application = application
+        self.application.secret = nil
+        sealedSecret = try application.secret.map {
+            try RecordCoding.seal(Array($0.utf8), for: RecordReference(.application, application.id), environment: environment)
+        }
+    }
+
+    func opened(environment: EngineEnvironment) throws -> Application {
+        var application = application
+        application.secret = try sealedSecret.map {
+            String(
+                decoding: try RecordCoding.open(
+                    $0, for: RecordReference(.application, application.id), masterKey: environment.masterKey),
+                as: UTF8.self)
+        }
+        return application
+    }
+}
+
+extension AuthorizationServerDefinition {
+    /// The id of its record; no custom server can be called by a dot.
+    var recordID: String { id ?? "." }
+}
+
+extension StoreView {
+    /// Every record of a kind, in pages.
+    func allRecords(_ kind: RecordKind) throws -> [Record] {
+        var all: [Record] = []
+        while true {
+            let page = try records(kind, after: all.last?.id, limit: 500)
+            all += page
+            if page.count < 500 { return all }
+        }
+    }
+}

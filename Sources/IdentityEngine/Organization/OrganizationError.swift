@@ -1,0 +1,49 @@
+/// A definition contradicts itself or asks for what the server does not do.
+public struct OrganizationError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// One thing that is wrong.
+    public struct Problem: Sendable, Equatable {
+        /// A step to the place in the definition.
+        public enum Step: Sendable, Hashable {
+            /// A member, by the name of the definition's property.
+            case key(String)
+            /// An element, counted from 0.
+            case index(Int)
+        }
+
+        /// Where: `applications`, 2, `redirectURIs`, 0.
+        public var path: [Step]
+        /// What is wrong, and what to write instead.
+        public var message: String
+
+        /// Describes a problem.
+        public init(_ path: [Step], _ message: String) {
+            self.path = path
+            self.message = message
+        }
+
+        /// The path in one word: `applications[2].redirectURIs[0]`.
+        public var place: String {
+            path.reduce(into: "") { text, step in
+                switch step {
+                case .key(let key): text += text.isEmpty ? key : "." + key
+                case .index(let index): text += "[\(index)]"
+                }
+            }
+        }
+    }
+
+    /// Everything that is wrong, in the order of the definition.
+    public var problems: [Problem]
+
+    /// One line per problem.
+    public var description: String {
+        problems.map { "\($0.place): \($0.message)" }.joined(separator: "\n")
+    }
+}
+
+extension OrganizationDefinition {
+    /// What is wrong with the definition, if anything.
+    ///
+    /// - Returns: Every problem, in the order of the definition; empty for a good one.
+    public func problems() -> [OrganizationError.Problem] { [] }
+}

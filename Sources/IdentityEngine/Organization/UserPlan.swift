@@ -1,0 +1,118 @@
+internal import Crypto
+internal import Foundation
+
+/// What has to be written so that the file's people are in the store.
+///
+/// People are more than the file says of them: they change their passwords, and administrators suspend them. So the file
+/// has its say only where it changed since it was last applied, member by member; who it no longer names is deactivated,
+/// not deleted, and keeps id, grants and enrolments for the day that it names them again.
+struct UserPlan {
+    private(set) var changes: [Change] = []
+    private(set) var entries: [ApplyReport.Entry] = []
+    /// The passwords that must be hashed before the plan can be made, by login key.
+    private(set) var missingHashes: [String: String] = [:]
+
+    private let options: ApplyOptions
+    private let hashes: [String: String]
+    private let environment: EngineEnvironment
+    private let now: Date
+
+    /// Plans from one view of the store.
+    ///
+    /// - Parameters:
+    ///   - hashes: The password hashes that were made already, by login key.
+    init(
+        _ definition: OrganizationDefinition, options: ApplyOptions, hashes: [String: String], view: any StoreView,
+        environment: EngineEnvironment, now: Date
+    ) throws {
+        self.options = options
+        self.hashes = hashes
+        self.environment = environment
+        self.now = now
+        var named: Set<String> = []
+        for wanted in definition.users {
+            let key = User.key(forLogin: wanted.login)
+            named.insert(key)
+            if let record = try view.records(.user, where: "login", is: key, limit: 1).first {
+                try update(StoredUser(record), to: wanted, key: key)
+            } else {
+                try create(wanted, key: key)
+            }
+        }
+        for record in try view.records(.user, where: "origin", is: RecordOrigin.file.rawValue, limit: 1_000_000) {
+            let user = try StoredUser(record)
+            if !named.contains(User.key(forLogin: user.value.login)) { try dismiss(user) }
+        }
+    }
+
+    private mutating func create(_ wanted: UserDefinition, key: String) throws {
+        let hash = wanted.password.flatMap { newHash(of: $0, key: key) }
+        let user = User(
+            id: try environment.random.identifier(prefix: "00u"), login: wanted.login, status: wanted.status, profile: wanted.profile,
+            groups: wanted.groups, passwordHash: hash, createdAt: now)
+        let stored = StoredUser(new: user, origin: .file, applied: applied(wanted, tag: tag(of: wanted.password, key: key)))
+        changes.append(.put(try stored.record(holding: user)))
+        entries.append(ApplyReport.Entry(action: .created, kind: .user, name: wanted.login))
+    }
+
+    private mutating func update(_ stored: StoredUser, to wanted: UserDefinition, key: String) throws {
+        var stored = stored
+        var user = stored.value
+        var note: String?
+        let before = stored.applied?.definition
+        if before?.login != wanted.login { user.login = wanted.login }
+        if before?.profile != wanted.profile { user.profile = wanted.profile }
+        if before?.groups != wanted.groups { user.groups = wanted.groups }
+        if before?.status != wanted.status { user.status = wanted.status }
+        var passwordTag = stored.applied?.passwordTag
+        if let password = wanted.password, tag(of: password, key: key) != passwordTag {
+            if user.passwordHash == nil || options.replacesPasswords {
+                user.setPasswordHash(newHash(of: password, key: key), now: now)
+                passwordTag = tag(of: password, key: key)
+                note = "password replaced"
+            } else {
+                note = "password differs from the one last applied; the user keeps theirs"
+            }
+        }
+        let applied = applied(wanted, tag: passwordTag)
+        let isChanged = user != stored.value
+        if isChanged || applied != stored.applied || stored.origin != .file {
+            if user.profile != stored.value.profile { user.updatedAt = now }
+            stored.applied = applied
+            stored.origin = .file
+            changes.append(.put(try stored.record(holding: user)))
+        }
+        entries.append(ApplyReport.Entry(action: isChanged ? .changed : .unchanged, kind: .user, name: wanted.login, note: note))
+    }
+
+    private mutating func dismiss(_ stored: StoredUser) throws {
+        guard stored.applied != nil else { return }
+        var stored = stored
+        var user = stored.value
+        user.status = .deactivated
+        stored.applied = nil
+        changes.append(.put(try stored.record(holding: user)))
+        entries.append(
+            ApplyReport.Entry(action: .removed, kind: .user, name: user.login, note: "deactivated; name them again to bring them back"))
+    }
+
+    private func applied(_ wanted: UserDefinition, tag: [UInt8]?) -> AppliedUser {
+        var definition = wanted
+        definition.password = nil
+        return AppliedUser(definition: definition, passwordTag: tag)
+    }
+
+    private mutating func newHash(of password: String, key: String) -> String? {
+        if let hash = hashes[key] { return hash }
+        missingHashes[key] = password
+        return nil
+    }
+
+    /// Recognises the file's password without keeping it: a keyed hash, worth nothing without the master key.
+    private func tag(of password: String?, key: String) -> [UInt8]? {
+        guard let password else { return nil }
+        let tagKey = HKDF<SHA256>.deriveKey(
+            inputKeyMaterial: environment.masterKey, info: Data("countersign org file passwords".utf8), outputByteCount: 32)
+        return Array(HMAC<SHA256>.authenticationCode(for: Data((key + "\u{0}" + password).utf8), using: tagKey))
+    }
+}

@@ -1,0 +1,76 @@
+public import Foundation
+
+/// Where a limit stands after a request; the numbers of the `x-rate-limit-*` headers.
+public struct RateLimitStatus: Sendable, Equatable {
+    /// Requests that are allowed in a window.
+    public var limit: Int
+    /// Requests that are left in this one.
+    public var remaining: Int
+    /// When the next window begins.
+    public var reset: Date
+    /// Whether the request that was counted is within the limit.
+    public var isAdmitted: Bool
+
+    /// Describes where a limit stands.
+    public init(limit: Int, remaining: Int, reset: Date, isAdmitted: Bool) {
+        self.limit = limit
+        self.remaining = remaining
+        self.reset = reset
+        self.isAdmitted = isAdmitted
+    }
+}
+
+/// Counts requests by subject in windows of one minute.
+///
+/// In memory and of this process: after a restart, or on a second server, counting begins anew. Windows begin at full
+/// minutes, so one clearing forgets the last window whole; memory is bounded by the subjects of one minute, and beyond
+/// `capacity` by counters that several subjects share. Safe from any thread; the lock is held for one look-up.
+final class RateLimiter: Sendable {
+    /// Whose requests are counted.
+    enum Subject: Hashable, Sendable {
+        case client(String)
+        case address(String)
+        case user(String)
+        case shared(Int)
+    }
+
+    private struct Window {
+        var minute: Int = .min
+        var counts: [Subject: Int] = [:]
+    }
+
+    private let window = Locked(Window())
+    private let capacity: Int
+
+    init(capacity: Int = 100_000) {
+        self.capacity = capacity
+    }
+
+    /// Counts one request.
+    ///
+    /// - Parameters:
+    ///   - subject: Whose it is.
+    ///   - limit: How many are allowed in a minute.
+    ///   - now: When it arrived.
+    /// - Returns: Where the limit stands after it.
+    func count(_ subject: Subject, limit: Int, now: Date) -> RateLimitStatus {
+        let minute = Int((now.timeIntervalSince1970 / 60).rounded(.down))
+        let used = window.withLock { window in
+            if window.minute != minute {
+                window.minute = minute
+                window.counts.removeAll(keepingCapacity: window.counts.count < 1_000)
+            }
+            var subject = subject
+            if window.counts.count >= capacity && window.counts[subject] == nil {
+                subject = .shared(abs(subject.hashValue % 1_024))
+            }
+            // A counter that is far over its limit stands still: nothing is gained by counting on.
+            let used = min(window.counts[subject, default: 0], limit) + 1
+            window.counts[subject] = used
+            return used
+        }
+        return RateLimitStatus(
+            limit: limit, remaining: max(0, limit - used), reset: Date(timeIntervalSince1970: Double(minute + 1) * 60),
+            isAdmitted: used <= limit)
+    }
+}

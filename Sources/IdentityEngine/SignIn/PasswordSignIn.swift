@@ -1,0 +1,139 @@
+internal import Foundation
+internal import JOSE
+
+extension IdentityEngine {
+    /// Signs a person in by user name and password (RFC 6749 section 4.3, and the first step of a direct-auth sign-in).
+    ///
+    /// Counters, log and, when a second factor is asked for, the transaction and its `mfa_token` are committed before the
+    /// outcome is returned. Whatever keeps a person out before their password was right is answered alike and after the
+    /// same time; the log tells it apart.
+    ///
+    /// - Parameters:
+    ///   - username: The name as it was typed.
+    ///   - password: The password as it was typed.
+    ///   - request: What the sign-in is for.
+    ///   - snapshot: The configuration that decides.
+    ///   - context: The request.
+    /// - Returns: The user and what was proved, or a refusal; `mfa_required` is one, with its `mfa_token`.
+    /// - Throws: ``StoreError`` if the store failed; `CancellationError`.
+    func authenticate(
+        username: String, password: String, for request: SignInRequest, snapshot: OrgSnapshot, context: RequestContext
+    ) async throws -> SignInOutcome {
+        let attempts = countAttempt(login: username, snapshot: snapshot, context: context)
+        guard attempts.isAdmitted else { return .refused(.tooManyRequests(attempts, reason: "sign-in attempts for one user name")) }
+        let transaction = SignInTransaction(id: try environment.random.identifier(prefix: "txn"), request: request, now: context.now)
+        let verifier = PasswordVerifier(environment: environment)
+        do {
+            return try await judge(
+                .password(password), by: verifier, of: username, transaction, request, snapshot: snapshot, context: context)
+        } catch is PasswordHasher.Overloaded {
+            // A limit of the moment, not of a count: zero in both headers says so.
+            let busy = RateLimitStatus(limit: 0, remaining: 0, reset: context.now.addingTimeInterval(1), isAdmitted: false)
+            return .refused(.tooManyRequests(busy, reason: "too many passwords wait to be hashed"))
+        }
+    }
+
+    private func judge(
+        _ response: FactorResponse, by verifier: some FactorVerifier, of username: String, _ transaction: SignInTransaction,
+        _ request: SignInRequest, snapshot: OrgSnapshot, context: RequestContext
+    ) async throws -> SignInOutcome {
+        var known = try await load(username, request, snapshot)
+        var verdict = try await verifier.verify(response, of: known?.user.value, policy: snapshot.passwordPolicy)
+        // Others may have signed in, guessed or changed the password in the meantime: what counts is the state that the
+        // commit meets. Each round that loses means that somebody else's went through.
+        for _ in 0..<1_000 {
+            let judged = known?.user.value.passwordHash
+            known = try await load(username, request, snapshot)
+            if known?.user.value.passwordHash != judged {
+                verdict = try await verifier.verify(response, of: known?.user.value, policy: snapshot.passwordPolicy)
+                continue
+            }
+            let (next, outcome, effects) = transaction.step(
+                .judged(verifier.kind, verifier.factorClass, methods: verifier.methods, verdict, known?.subject), now: context.now)
+            if let answer = try await commit(next, outcome, effects, user: known?.user, context: context) { return answer }
+        }
+        return .refused(.tooManyRequests(nil, reason: "the account changed on every attempt to write it"))
+    }
+
+    /// The user with a name and what this sign-in asks of them.
+    private func load(
+        _ username: String, _ request: SignInRequest, _ snapshot: OrgSnapshot
+    ) async throws -> (user: StoredUser, subject: SignInTransaction.Subject)? {
+        try await store.read { [self] view in
+            guard let user = try user(login: username, in: view) else { return nil }
+            let subject = SignInTransaction.Subject(
+                user: user.value, decision: snapshot.signOnDecision(for: user.value, application: request.application),
+                passwordPolicy: snapshot.passwordPolicy,
+                secondFactorGrantTypes: try secondFactorGrantTypes(of: user.value, request: request, in: view))
+            return (user, subject)
+        }
+    }
+
+    /// The grants by which a user can present a second factor: enrolled by the user, enabled for the application, and
+    /// among those that the client says it can perform.
+    private func secondFactorGrantTypes(of user: User, request: SignInRequest, in view: any StoreView) throws -> [String] {
+        let enrolled = try view.records(.enrollment, where: "user", is: user.id, limit: 100)
+            .map { try RecordCoding.decode(Enrollment.self, from: $0) }
+            .filter { $0.status == .active }
+            .flatMap(\.factor.secondFactorGrantTypes)
+        return Set(enrolled).sorted().filter { grant in
+            request.application.grantTypes.contains(grant) && request.supportedGrantTypes?.contains(grant) ?? true
+        }
+    }
+
+    /// Commits what a step came to.
+    ///
+    /// - Returns: The outcome for the front door; nil if somebody else wrote the user first.
+    private func commit(
+        _ transaction: SignInTransaction, _ outcome: SignInTransaction.Outcome, _ effects: [SignInTransaction.Effect],
+        user: StoredUser?, context: RequestContext
+    ) async throws -> SignInOutcome? {
+        var person = user?.value
+        var changes: [Change] = []
+        for effect in effects {
+            switch effect {
+            case .writeUser(let changed):
+                guard let user else { continue }
+                person = changed
+                changes.append(.put(try user.record(holding: changed)))
+            case .log(let type, let outcome, let reason):
+                changes.append(
+                    try logEntry(
+                        type, outcome, reason: reason, userID: transaction.userID, clientID: transaction.applicationID,
+                        server: transaction.server, context: context))
+            }
+        }
+        let answer: SignInOutcome
+        switch outcome {
+        case .authenticated(let proved):
+            guard let person else { return nil }
+            answer = .authenticated(person, proved)
+        case .refused(let refusal):
+            answer = .refused(refusal)
+        case .factorRequired(let grantTypes):
+            let token = try environment.random.secret(prefix: "mfa_")
+            changes += try open(transaction, by: token)
+            answer = .refused(
+                Refusal(
+                    .mfaRequired, "Verify with an additional authenticator.",
+                    members: [
+                        "mfa_token": .string(token), "supported_challenge_types": .string(grantTypes.joined(separator: " ")),
+                    ], reason: "a second factor is asked for"))
+        }
+        switch try await store.commit(changes) {
+        case .committed: return answer
+        case .conflict: return nil
+        }
+    }
+
+    /// Stores a transaction that goes on, with the token that leads to it.
+    private func open(_ transaction: SignInTransaction, by token: String) throws -> [Change] {
+        let record = Record(
+            kind: .transaction, id: transaction.id, indexedKeys: transaction.userID.map { ["user": $0] } ?? [:],
+            expiresAt: transaction.expiresAt, payload: try RecordCoding.encode(transaction))
+        let ticket = Ticket(
+            kind: .mfaToken, digest: TicketDigest(of: token), owner: RecordReference(.transaction, transaction.id), use: .untilClosed,
+            expiresAt: transaction.expiresAt)
+        return [.put(record), .issue(ticket)]
+    }
+}

@@ -1,0 +1,186 @@
+internal import Foundation
+
+/// One sign-in under way: for which application, whose, what was proved when, what is still asked for.
+///
+/// A value with one pure transition: the runtime around it loads what it needs to know, lets a ``FactorVerifier`` judge
+/// an answer, hands the verdict in, and commits what comes out.
+struct SignInTransaction: Sendable, Equatable, Codable {
+    /// What the person is here for.
+    enum Purpose: String, Sendable, Codable { case signIn }
+
+    /// A factor that was proved.
+    struct Proof: Sendable, Equatable, Codable {
+        var factor: FactorKind
+        var factorClass: FactorClass
+        var methods: [String]
+        var time: Date
+    }
+
+    /// Seconds that a person has for the next factor.
+    static let lifetime: TimeInterval = 300
+
+    var id: String
+    var purpose = Purpose.signIn
+    var applicationID: String
+    var server: String?
+    var scopes: [String]
+    var supportedGrantTypes: [String]?
+    var contextClasses: [String]
+    /// Nil until the person is identified.
+    var userID: String?
+    /// In the order proved.
+    var proofs: [Proof] = []
+    var createdAt: Date
+    var isFinished = false
+
+    init(id: String, request: SignInRequest, now: Date) {
+        self.id = id
+        applicationID = request.application.id
+        server = request.server
+        scopes = request.scopes
+        supportedGrantTypes = request.supportedGrantTypes
+        contextClasses = request.contextClasses
+        createdAt = now
+    }
+
+    /// When it ends unfinished.
+    var expiresAt: Date { createdAt.addingTimeInterval(Self.lifetime) }
+}
+
+extension SignInTransaction {
+    /// The person as the store holds them at this step, and what is asked of them.
+    struct Subject: Sendable {
+        var user: User
+        var decision: SignOnDecision
+        var passwordPolicy: PasswordPolicy
+        /// The grants by which they can present a second factor to this application.
+        var secondFactorGrantTypes: [String]
+    }
+
+    /// What happens to a transaction.
+    enum Input: Sendable {
+        /// A factor was judged; without a subject, the name given is nobody's.
+        case judged(FactorKind, FactorClass, methods: [String], FactorVerdict, Subject?)
+    }
+
+    /// Where a transaction stands after a step.
+    enum Outcome: Sendable, Equatable {
+        /// All that was asked for is proved.
+        case authenticated(AuthenticationContext)
+        /// Another factor is asked for, by one of these grants.
+        case factorRequired([String])
+        /// Refused, for good.
+        case refused(Refusal)
+    }
+
+    /// What a step changes beside the transaction; committed with it, in order.
+    enum Effect: Sendable, Equatable {
+        /// The user is written.
+        case writeUser(User)
+        /// The system log gets a line.
+        case log(type: String, LogEvent.Outcome, reason: String)
+    }
+
+    /// Takes one step.
+    ///
+    /// - Parameters:
+    ///   - input: What happened.
+    ///   - now: When.
+    /// - Returns: The transaction after it, where it stands, and what else changes.
+    func step(_ input: Input, now: Date) -> (SignInTransaction, Outcome, [Effect]) {
+        switch input {
+        case .judged(let factor, let factorClass, let methods, let verdict, let subject):
+            let type = "user.authentication.\(factor.rawValue)"
+            guard let subject else { return refused(.wrongCredentials("unknown user"), type, []) }
+            return judged(
+                Proof(factor: factor, factorClass: factorClass, methods: methods, time: now), verdict, subject, type: type, now: now)
+        }
+    }
+
+    private func judged(
+        _ proof: Proof, _ verdict: FactorVerdict, _ subject: Subject, type: String, now: Date
+    ) -> (SignInTransaction, Outcome, [Effect]) {
+        var next = self
+        next.userID = subject.user.id
+        var user = subject.user
+        // Locked and closed accounts answer before the verdict is looked at: a guess tells nothing and counts for nothing.
+        guard user.openLock(policy: subject.passwordPolicy, now: now) else {
+            return next.refused(.wrongCredentials("account is locked"), type, [])
+        }
+        guard user.status == .active else {
+            return next.refused(.wrongCredentials("account is \(user.status.rawValue)"), type, [])
+        }
+        guard case .proved(let newHash) = verdict else {
+            let lockedNow = user.countFailure(policy: subject.passwordPolicy, now: now)
+            let reason = user.passwordHash == nil && proof.factor == .password ? "account has no password" : "wrong \(proof.factor.rawValue)"
+            let locked = Effect.log(
+                type: "user.account.lock", .success, reason: "\(user.failedAttempts) failed attempts")
+            return next.refused(.wrongCredentials(reason), type, [.writeUser(user)] + (lockedNow ? [locked] : []))
+        }
+        user.failedAttempts = 0
+        user.passwordHash = newHash ?? user.passwordHash
+        next.proofs.append(proof)
+        let effects: [Effect] = user == subject.user ? [] : [.writeUser(user)]
+        return next.proved(subject, type, effects)
+    }
+
+    /// A factor was right: is it enough?
+    private func proved(_ subject: Subject, _ type: String, _ effects: [Effect]) -> (SignInTransaction, Outcome, [Effect]) {
+        let decision = subject.decision
+        guard decision.assurance != .deny else {
+            return refused(
+                Refusal(.accessDenied, "You are not allowed to sign in to this application.", reason: decision.reason), type, effects)
+        }
+        let canAddFactor = !subject.secondFactorGrantTypes.isEmpty
+        let asked = AuthenticationContextClass.preferred(of: contextClasses)
+        let extra = asked?.assurance(hasSecondFactor: canAddFactor) ?? .oneFactor
+        let needsTwo = decision.assurance == .twoFactors || extra == .twoFactors
+        if needsTwo && Set(proofs.map(\.factorClass)).count < 2 {
+            guard canAddFactor else { return refused(.noSecondFactor(decision: decision), type, effects) }
+            return (self, .factorRequired(subject.secondFactorGrantTypes), effects + [.log(type: type, .success, reason: decision.reason)])
+        }
+        if asked == .password && !proofs.contains(where: { $0.factor == .password }) {
+            return refused(
+                Refusal(.unmetAuthenticationRequirements, "A password is required.", reason: "acr_values asks for a password"), type,
+                effects)
+        }
+        var next = self
+        next.isFinished = true
+        let context = AuthenticationContext(
+            userID: subject.user.id, time: proofs.last?.time ?? createdAt, methods: methods, contextClass: asked?.rawValue)
+        return (next, .authenticated(context), effects + [.log(type: type, .success, reason: decision.reason)])
+    }
+
+    /// The methods of all proofs, each once, and `mfa` if they are of different classes.
+    private var methods: [String] {
+        var all: [String] = []
+        for method in proofs.flatMap(\.methods) where !all.contains(method) { all.append(method) }
+        return all + (Set(proofs.map(\.factorClass)).count > 1 ? ["mfa"] : [])
+    }
+
+    private func refused(_ refusal: Refusal, _ type: String, _ effects: [Effect]) -> (SignInTransaction, Outcome, [Effect]) {
+        var next = self
+        next.isFinished = true
+        let outcome: LogEvent.Outcome = refusal.code == .invalidGrant ? .failure : .denied
+        return (next, .refused(refusal), effects + [.log(type: type, outcome, reason: refusal.reason)])
+    }
+}
+
+extension Refusal {
+    /// The one answer to a wrong password, an unknown name, an account that is locked or closed or has no password.
+    static func wrongCredentials(_ reason: String) -> Refusal {
+        Refusal(.invalidGrant, "The credentials provided were invalid.", reason: reason)
+    }
+
+    /// Two factors are asked for and the person, or the client, has no second one: asking would lead nowhere.
+    static func noSecondFactor(decision: SignOnDecision) -> Refusal {
+        guard decision.assurance == .twoFactors else {
+            return Refusal(
+                .unmetAuthenticationRequirements, "The requested authentication needs a second factor, and none can be used.",
+                reason: "acr_values asks for two factors; no usable second factor")
+        }
+        return Refusal(
+            .accessDenied, "This application needs a second factor, and none can be used. Set one up and sign in again.",
+            reason: decision.reason + "; no usable second factor")
+    }
+}

@@ -1,0 +1,46 @@
+internal import Foundation
+
+extension IdentityEngine {
+    /// How long a line of the system log is kept, in seconds: 90 days.
+    static let logRetention: TimeInterval = 90 * 86_400
+
+    /// The change that writes a line to the system log, to be committed together with what it tells of.
+    ///
+    /// - Parameters:
+    ///   - type: What happened: `user.authentication.password`.
+    ///   - outcome: How it ended.
+    ///   - reason: The check or rule that decided.
+    ///   - userID: Whom it happened to.
+    ///   - clientID: Which client asked.
+    ///   - server: The authorization server's id.
+    ///   - context: The request.
+    func logEntry(
+        _ type: String, _ outcome: LogEvent.Outcome, reason: String? = nil, userID: String? = nil, clientID: String? = nil,
+        server: String? = nil, context: RequestContext
+    ) throws -> Change {
+        let event = LogEvent(
+            id: try LogEvent.makeID(at: context.now, random: environment.random), time: context.now, type: type, outcome: outcome,
+            reason: reason, userID: userID, clientID: clientID, server: server, requestID: context.requestID, address: context.address)
+        return .put(
+            Record(
+                kind: .logEvent, id: event.id, expiresAt: context.now.addingTimeInterval(Self.logRetention),
+                payload: try RecordCoding.encode(event)))
+    }
+}
+
+extension LogEvent {
+    /// An id that sorts by time: milliseconds in twelve hexadecimal digits, then 64 random bits.
+    static func makeID(at time: Date, random: any RandomSource) throws -> String {
+        idPrefix(at: time) + (try random.bytes(8)).map { hexadecimal($0, digits: 2) }.joined()
+    }
+
+    /// What the ids of one millisecond begin with.
+    static func idPrefix(at time: Date) -> String {
+        hexadecimal(max(0, Int64(time.timeIntervalSince1970 * 1_000)), digits: 12) + "-"
+    }
+
+    private static func hexadecimal(_ number: some BinaryInteger, digits: Int) -> String {
+        let text = String(number, radix: 16)
+        return String(repeating: "0", count: max(0, digits - text.count)) + text
+    }
+}
