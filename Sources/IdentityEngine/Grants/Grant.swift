@@ -1,0 +1,162 @@
+internal import Foundation
+internal import JOSE
+
+/// One issuance of tokens to one client, for one user or for the client itself.
+///
+/// Its id stands in the `jti` of each of its tokens, so that introspection and userinfo ask it and see a revocation at once;
+/// who verifies tokens without asking sees it at `exp`. Its refresh tokens are tickets that it owns. A value; the store's
+/// version of its record guards writes.
+struct Grant: Sendable, Equatable {
+    /// How long the ids of grants are.
+    static let idLength = 20
+
+    /// `gra` and 17 characters.
+    var id: String
+    var clientID: String
+    /// The authorization server's id; nil for the org server.
+    var server: String?
+    /// The user's id; nil for a client that acts for itself.
+    var userID: String?
+    /// All scopes that were granted; a refresh may ask for fewer.
+    var scopes: [String]
+    /// The `grant_type` that made it.
+    var grantType: String
+    /// The access policy's rule that allowed it.
+    var rule: String
+    /// When it was made. A password changed later revokes it.
+    var createdAt: Date
+    /// What the user proved; nil without a user.
+    var authentication: Authentication?
+    /// Seconds, as the rule said when it was made: the policy is evaluated once (oauth reference 1.1).
+    var accessTokenLifetime: Int
+    /// The refresh family; nil without refresh tokens.
+    var refresh: RefreshFamily?
+    /// When it was revoked whole.
+    var revokedAt: Date?
+    /// Access tokens that were revoked singly.
+    var revokedTokens = RevokedTokens()
+    /// When all its tokens are over.
+    var expiresAt: Date
+    /// The version of the record that it was read from; 0 before it is stored.
+    var version: Int64 = 0
+
+    /// What the claims `auth_time`, `amr` and `acr` repeat in every token.
+    struct Authentication: Sendable, Equatable {
+        /// Seconds since 1970, always before `iat`: a sign-in and its first token often fall into one second, and clients
+        /// that asked for `max_age` accept `auth_time` only if it is smaller (oauth reference 7.4). Fixed when the grant is
+        /// made, so that refreshed tokens repeat it.
+        var time: Int
+        var methods: [String]
+        var contextClass: String?
+
+        init(_ context: AuthenticationContext, firstIssuedAt now: Date) {
+            let issued = Int(now.timeIntervalSince1970.rounded(.down))
+            time = min(Int(context.time.timeIntervalSince1970.rounded(.down)), issued - 1)
+            methods = context.methods
+            contextClass = context.contextClass
+        }
+
+        fileprivate init?(_ json: JSONValue?) {
+            guard let json, let time = json["time"]?.intValue, let methods = json["amr"]?.stringArrayValue else { return nil }
+            self.time = time
+            self.methods = methods
+            contextClass = json["acr"]?.stringValue
+        }
+
+        fileprivate var json: JSONValue {
+            var json: JSONValue = ["time": .integer(Int64(time)), "amr": JSONValue(methods)]
+            json["acr"] = contextClass.map(JSONValue.string)
+            return json
+        }
+    }
+
+    /// The refresh tokens that follow from one another.
+    struct RefreshFamily: Sendable, Equatable {
+        /// `oar` and 17 characters, in the `jti` of access tokens.
+        var id: String
+        /// When the last of them ends, whatever happens; nil for no limit.
+        var endsAt: Date?
+        /// Seconds without use after which they end.
+        var idle: Int
+        /// When a static token was last used (a rotating one says so by its successor).
+        var usedAt: Date
+    }
+
+    /// Whether an access token of this grant is revoked.
+    func isRevoked(tokenID: String, issuedAt: Int) -> Bool {
+        revokedAt != nil || revokedTokens.contains(tokenID, issuedAt: issuedAt)
+    }
+
+    /// Why a user's grant is closed though it was never revoked; nil if it is open.
+    func closure(by user: User?) -> String? {
+        guard userID != nil else { return nil }
+        guard let user else { return "user.removed" }
+        guard user.status == .active else { return "user.\(user.status.rawValue)" }
+        if let changed = user.passwordChangedAt, changed > createdAt { return "user.password_changed" }
+        return nil
+    }
+}
+
+// MARK: - Stored
+
+extension Grant {
+    /// Reads a record.
+    /// - Throws: ``StoreError`` with ``StoreError/Code/damaged`` if it is no grant.
+    init(_ record: Record) throws {
+        guard let json = try? JSONValue(parsing: record.payload), let clientID = json["client"]?.stringValue,
+            let scopes = json["scopes"]?.stringArrayValue, let grantType = json["type"]?.stringValue, let rule = json["rule"]?.stringValue,
+            let createdAt = json["created"]?.doubleValue, let lifetime = json["lifetime"]?.intValue, let expiresAt = record.expiresAt
+        else { throw StoreError(.damaged, "The grant \(record.id) cannot be read. Restore the data folder from a backup.") }
+        id = record.id
+        self.clientID = clientID
+        server = json["server"]?.stringValue
+        userID = json["user"]?.stringValue
+        self.scopes = scopes
+        self.grantType = grantType
+        self.rule = rule
+        self.createdAt = Date(timeIntervalSince1970: createdAt)
+        authentication = Authentication(json["auth"])
+        accessTokenLifetime = lifetime
+        if let family = json["refresh"], let id = family["id"]?.stringValue, let idle = family["idle"]?.intValue,
+            let used = family["used"]?.doubleValue
+        {
+            refresh = RefreshFamily(
+                id: id, endsAt: family["ends"]?.doubleValue.map(Date.init(timeIntervalSince1970:)), idle: idle,
+                usedAt: Date(timeIntervalSince1970: used))
+        }
+        revokedAt = json["revoked"]?.doubleValue.map(Date.init(timeIntervalSince1970:))
+        revokedTokens = RevokedTokens(json["revokedTokens"])
+        self.expiresAt = expiresAt
+        version = record.version
+    }
+
+    /// The record to store. Written by hand: it is made for every token request.
+    var record: Record {
+        var json: JSONValue = [
+            "client": .string(clientID), "scopes": JSONValue(scopes), "type": .string(grantType), "rule": .string(rule),
+            "created": .double(createdAt.timeIntervalSince1970), "lifetime": .integer(Int64(accessTokenLifetime)),
+        ]
+        json["server"] = server.map(JSONValue.string)
+        json["user"] = userID.map(JSONValue.string)
+        json["auth"] = authentication?.json
+        if let refresh {
+            var family: JSONValue = [
+                "id": .string(refresh.id), "idle": .integer(Int64(refresh.idle)), "used": .double(refresh.usedAt.timeIntervalSince1970),
+            ]
+            family["ends"] = refresh.endsAt.map { .double($0.timeIntervalSince1970) }
+            json["refresh"] = family
+        }
+        json["revoked"] = revokedAt.map { .double($0.timeIntervalSince1970) }
+        json["revokedTokens"] = revokedTokens.json
+        return Record(
+            kind: .grant, id: id, version: version, indexedKeys: userID.map { ["user": $0] } ?? [:], expiresAt: expiresAt,
+            payload: json.serialized())
+    }
+
+    /// The changes that revoke it whole: the grant, and every refresh token that it owns.
+    func revoking(at now: Date) -> [Change] {
+        var revoked = self
+        revoked.revokedAt = now
+        return [.put(revoked.record), .closeTickets(of: RecordReference(.grant, id))]
+    }
+}

@@ -1,0 +1,73 @@
+internal import Foundation
+
+/// A grant type of the token endpoint: what it reads, and what it decides. A new grant is one type and a line in the table.
+///
+/// The endpoint owns the phases that all grants share (``IdentityEngine/token(_:context:)``); a handler has only what is its
+/// own, in two steps, so that a request costs at most one read and one commit: it reads in the one read of the request, then
+/// decides outside of it, where it may take its time to hash and sign.
+protocol GrantHandler: Sendable {
+    /// The `grant_type`.
+    static var grantType: String { get }
+
+    /// Reads what it needs, synchronously, in the request's one read.
+    ///
+    /// - Parameters:
+    ///   - request: A request that passed the shared phases.
+    ///   - view: The store.
+    ///   - engine: To look records up.
+    /// - Throws: ``Refusal``, ``StoreError``.
+    init(_ request: AdmittedRequest, reading view: any StoreView, of engine: IdentityEngine) throws
+
+    /// Decides.
+    ///
+    /// - Parameter engine: What it may ask: password checks, random bytes.
+    /// - Returns: Tokens or a refusal, with the changes to commit before the answer is given. If they conflict, somebody else
+    ///   was faster: the request is read and decided again.
+    /// - Throws: ``Refusal`` when there is nothing to commit with it, ``StoreError``.
+    func decide(_ engine: IdentityEngine) async throws -> TokenDecision
+}
+
+/// A token request whose server, client and grant type were found good.
+struct AdmittedRequest: Sendable {
+    let snapshot: OrgSnapshot
+    let server: AuthorizationServerDefinition
+    let application: Application
+    let grantType: String
+    let parameters: [String: String]
+    let context: RequestContext
+    /// Marks the client's assertion as used.
+    let assertionUse: Change?
+
+    /// A parameter that is there and not empty (RFC 6749 section 3.1: an empty one counts as left out).
+    subscript(name: String) -> String? { parameters[name].flatMap { $0.isEmpty ? nil : $0 } }
+
+    /// A parameter that must be there.
+    func required(_ name: String) throws(Refusal) -> String {
+        guard let value = self[name] else {
+            throw Refusal(.invalidRequest, "The request needs the parameter \(name).", reason: "parameter.missing: \(name)")
+        }
+        return value
+    }
+
+    /// What signs the tokens of this request.
+    func issuer(_ engine: IdentityEngine) -> TokenIssuer {
+        TokenIssuer(snapshot: snapshot, server: server, application: application, random: engine.environment.random, now: context.now)
+    }
+}
+
+/// What a handler decided.
+enum TokenDecision: Sendable {
+    case issued(TokenResponse, changes: [Change], rule: String, userID: String?)
+    case refused(Refusal, changes: [Change], userID: String?)
+}
+
+extension IdentityEngine {
+    /// The `grant_type` values that the token endpoint knows, ordered by name.
+    public static var supportedGrantTypes: [String] { grantHandlers.keys.sorted() }
+
+    /// The grants that the token endpoint knows.
+    static let grantHandlers: [String: any GrantHandler.Type] = Dictionary(
+        [PasswordGrant.self, RefreshTokenGrant.self, ClientCredentialsGrant.self].map { (handler: any GrantHandler.Type) in
+            (handler.grantType, handler)
+        }, uniquingKeysWith: { first, _ in first })
+}

@@ -1,0 +1,40 @@
+internal import Foundation
+
+/// A new refresh token: the secret for the client, the ticket for the store.
+struct RefreshTokenSuccessor: Sendable {
+    let secret: String
+    let ticket: Ticket
+
+    /// - Parameter use: Once for a rotating family, until closed for a static token. A family keeps the manner that it began with.
+    init(of grant: Grant, use: Ticket.Use, now: Date, random: any RandomSource) throws {
+        secret = try random.secret(prefix: "rt_")
+        // A static token's idle end moves with its use, which the grant knows; a rotating one is replaced with each use.
+        let end = use == .once ? grant.refresh?.end(usedAt: now) : grant.refresh?.endsAt
+        ticket = Ticket(
+            kind: .refreshToken, digest: TicketDigest(of: secret), owner: RecordReference(.grant, grant.id), use: use, expiresAt: end)
+    }
+}
+
+extension Grant.RefreshFamily {
+    /// When a token ends that was last used, or made, at a time: after the idle time, or with the family.
+    func end(usedAt time: Date) -> Date {
+        let idleEnd = time.addingTimeInterval(TimeInterval(idle))
+        return endsAt.map { min($0, idleEnd) } ?? idleEnd
+    }
+}
+
+extension Grant {
+    /// Sees to it that the record outlives the refresh token that is made now, and the access tokens made with that.
+    ///
+    /// Looks ahead by two idle times, so that a family in use rewrites its grant once in an idle time, not with each refresh.
+    ///
+    /// - Returns: Whether the record must be written.
+    @discardableResult
+    mutating func keepForRefresh(now: Date) -> Bool {
+        guard let refresh else { return false }
+        let tail = TimeInterval(max(accessTokenLifetime, TokenIssuer.idTokenLifetime))
+        guard expiresAt < refresh.end(usedAt: now).addingTimeInterval(tail) else { return false }
+        expiresAt = refresh.end(usedAt: now.addingTimeInterval(TimeInterval(refresh.idle))).addingTimeInterval(tail)
+        return true
+    }
+}

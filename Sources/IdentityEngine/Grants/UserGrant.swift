@@ -1,0 +1,40 @@
+internal import Foundation
+
+/// The last step of every grant that signs a person in: the access policy decides, the grant is made, and its first tokens.
+struct UserGrant: Sendable {
+    let request: AdmittedRequest
+    let user: User
+    let authentication: AuthenticationContext
+    let scopes: [String]
+    /// The `nonce` of an authorize request, if one was sent.
+    var nonce: String?
+
+    /// - Throws: ``Refusal`` with `access_denied` if the server's access policies do not allow it.
+    func issue(_ engine: IdentityEngine) throws -> TokenDecision {
+        let now = request.context.now
+        let evaluation = AccessPolicyEvaluation(
+            of: request.server,
+            for: .init(clientID: request.application.id, grantType: request.grantType, groups: user.groups, scopes: scopes))
+        let lifetimes = try evaluation.permitted()
+        let random = engine.environment.random
+
+        var grant = Grant(
+            id: try random.identifier(prefix: "gra"), clientID: request.application.id, server: request.server.id, userID: user.id,
+            scopes: scopes, grantType: request.grantType, rule: evaluation.explanation, createdAt: now,
+            authentication: .init(authentication, firstIssuedAt: now), accessTokenLifetime: lifetimes.accessToken,
+            expiresAt: now.addingTimeInterval(TimeInterval(max(lifetimes.accessToken, TokenIssuer.idTokenLifetime))))
+        var refresh: RefreshTokenSuccessor?
+        if scopes.contains(ScopeRequest.offlineAccess) {
+            grant.refresh = .init(
+                id: try random.identifier(prefix: "oar"), endsAt: lifetimes.refreshToken.map { now.addingTimeInterval(TimeInterval($0)) },
+                idle: lifetimes.refreshTokenIdle, usedAt: now)
+            grant.keepForRefresh(now: now)
+            refresh = try RefreshTokenSuccessor(
+                of: grant, use: request.application.refreshTokenRotation == .static ? .untilClosed : .once, now: now, random: random)
+        }
+        let response = try request.issuer(engine).response(
+            for: grant, user: user, scopes: scopes, refreshToken: refresh?.secret, nonce: nonce)
+        let changes: [Change] = [.put(grant.record)] + (refresh.map { [.issue($0.ticket)] } ?? [])
+        return .issued(response, changes: changes, rule: evaluation.explanation, userID: user.id)
+    }
+}

@@ -1,0 +1,136 @@
+public import Foundation
+public import JOSE
+
+/// What maintenance did to the keys.
+public struct KeyChange: Sendable, Equatable {
+    /// What happened to a key.
+    public enum Action: Sendable, Equatable {
+        /// It was made and published; it signs from a date on.
+        case published(signsFrom: Date)
+        /// It signs earlier than planned.
+        case advanced
+        /// It was removed: no token that it signed can be alive.
+        case removed
+    }
+
+    /// The key's id.
+    public var keyID: String
+    /// What happened to it.
+    public var action: Action
+}
+
+extension IdentityEngine {
+    /// Makes the signing keys that are missing, publishes successors ahead of time, and removes keys whose tokens are all over.
+    ///
+    /// Call it at start, after the organization was applied, and about every hour. Calling it again changes nothing. Two
+    /// processes may call it at the same time: they meet at the key's place in its line, and the second adopts what the
+    /// first made.
+    ///
+    /// - Parameters:
+    ///   - context: The wall clock and the request's id.
+    ///   - make: Makes a private key for an algorithm. The default takes the system's generator; making an RSA key takes a
+    ///     tenth of a second or so.
+    /// - Returns: What was changed; empty when nothing was due.
+    /// - Throws: ``StoreError``, or what `make` throws.
+    @discardableResult
+    public func maintainKeys(
+        _ context: RequestContext, making make: @Sendable (JWSAlgorithm) throws -> SigningKey = { try SigningKey.generate($0) }
+    ) async throws -> [KeyChange] {
+        try await changeKeys(context) { line, algorithm, rotation in
+            guard let newest = line.last else {
+                return try self.newKey(make(algorithm), after: nil, signsFrom: context.now, rotation: rotation, now: context.now)
+            }
+            let handover = newest.sealed.signsFrom.addingTimeInterval(days: rotation.signsForDays)
+            guard context.now >= handover.addingTimeInterval(days: -rotation.publishedDaysAhead) else { return nil }
+            // A server that slept through the date still publishes the next key long enough before it signs.
+            let signsFrom = max(handover, context.now.addingTimeInterval(days: rotation.publishedDaysAhead))
+            return try self.newKey(make(algorithm), after: newest, signsFrom: signsFrom, rotation: rotation, now: context.now)
+        }
+    }
+
+    /// Rotates the signing keys now rather than on schedule.
+    ///
+    /// - Parameters:
+    ///   - immediately: False publishes the next keys and lets them sign after the organization's days ahead. True lets them
+    ///     sign at once: clients that read the key set only once reject new tokens until they read it again.
+    ///   - context: The wall clock and the request's id.
+    ///   - make: Makes a private key for an algorithm.
+    /// - Returns: What was changed; empty if the next keys are published already and `immediately` is false.
+    /// - Throws: ``StoreError``, or what `make` throws.
+    @discardableResult
+    public func rotateKeys(
+        immediately: Bool, context: RequestContext, making make: @Sendable (JWSAlgorithm) throws -> SigningKey = { try SigningKey.generate($0) }
+    ) async throws -> [KeyChange] {
+        try await changeKeys(context) { line, algorithm, rotation in
+            let now = context.now
+            if let newest = line.last, newest.sealed.signsFrom > now {
+                guard immediately else { return nil }
+                var advanced = newest.sealed
+                advanced.signsFrom = now
+                return (advanced, KeyChange(keyID: advanced.id, action: .advanced))
+            }
+            let signsFrom = immediately || line.isEmpty ? now : now.addingTimeInterval(days: rotation.publishedDaysAhead)
+            return try self.newKey(make(algorithm), after: line.last, signsFrom: signsFrom, rotation: rotation, now: now)
+        }
+    }
+
+    /// Reads the lines, asks what to do with each, and commits it. Who loses a race looks again.
+    private func changeKeys(
+        _ context: RequestContext,
+        decide: ([SigningKeyRing.Entry], JWSAlgorithm, KeyRotation) throws -> (SealedSigningKey, KeyChange)?
+    ) async throws -> [KeyChange] {
+        for _ in 0..<4 {
+            let snapshot = try await store.read { try self.snapshot($0) }
+            var changes: [Change] = []
+            var report: [KeyChange] = []
+            for algorithm in snapshot.signingAlgorithms {
+                let line = snapshot.keyRing.lines[algorithm] ?? []
+                if let (key, change) = try decide(line, algorithm, snapshot.keyRotation) {
+                    changes.append(.put(key.record))
+                    report.append(change)
+                }
+            }
+            for entry in snapshot.keyRing.lines.values.joined() where entry.publishedUntil.map({ $0 <= context.now }) ?? false {
+                changes.append(.remove(.signingKey, id: entry.sealed.id, version: entry.sealed.version))
+                report.append(KeyChange(keyID: entry.sealed.id, action: .removed))
+            }
+            if changes.isEmpty { return [] }
+            for change in report {
+                changes.append(try logChange(of: change, context))
+            }
+            if try await store.commit(changes) == .committed { return report }
+        }
+        throw StoreError(.unavailable, "The signing keys changed four times while they were being maintained. Try again.")
+    }
+
+    private func newKey(
+        _ key: SigningKey, after predecessor: SigningKeyRing.Entry?, signsFrom: Date, rotation: KeyRotation, now: Date
+    ) throws -> (SealedSigningKey, KeyChange) {
+        let sealed = try SealedSigningKey(
+            key, ordinal: (predecessor?.sealed.ordinal ?? 0) + 1, createdAt: now, signsFrom: signsFrom,
+            publishedAfter: rotation.publishedDaysAfter * 86400, environment: environment)
+        return (sealed, KeyChange(keyID: sealed.id, action: .published(signsFrom: signsFrom)))
+    }
+
+    private func logChange(of change: KeyChange, _ context: RequestContext) throws -> Change {
+        let type =
+            switch change.action {
+            case .published: "signing_key.published"
+            case .advanced: "signing_key.advanced"
+            case .removed: "signing_key.removed"
+            }
+        return try logEntry(type, .success, reason: change.keyID, context: context)
+    }
+}
+
+extension OrgSnapshot {
+    /// The algorithms that keys are needed for: RS256 always, others when a server or a client asks for them.
+    fileprivate var signingAlgorithms: [JWSAlgorithm] {
+        let asked = servers.map(\.accessTokenAlgorithm) + applications.map(\.idTokenAlgorithm)
+        return [.rs256] + Set(asked).subtracting([.rs256]).sorted { $0.rawValue < $1.rawValue }
+    }
+}
+
+extension Date {
+    fileprivate func addingTimeInterval(days: Int) -> Date { addingTimeInterval(TimeInterval(days) * 86400) }
+}

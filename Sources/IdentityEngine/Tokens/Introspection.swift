@@ -1,0 +1,89 @@
+internal import Foundation
+public import JOSE
+
+/// What is known of a token (RFC 7662 section 2.2; oauth reference 2.9).
+public struct Introspection: Sendable, Equatable {
+    /// The members of the answer; of an inactive token exactly `active`.
+    public var json: JSONValue
+
+    /// Whether the token is good now.
+    public var isActive: Bool { json["active"] == true }
+
+    /// Exactly `{"active": false}`.
+    public static let inactive = Introspection(json: ["active": false])
+
+    init(json: JSONValue) { self.json = json }
+
+    init(_ token: IssuedToken) {
+        switch token {
+        case .access(let claims, let grant, let user):
+            json = claims.json
+            json["token_type"] = "Bearer"
+            json["scope"] = .string(claims.scopes.joined(separator: " "))
+            json["client_id"] = .string(grant.clientID)
+            json["username"] = (user?.login).map(JSONValue.string)
+            json["nbf"] = json["iat"]
+        case .id(let claims, _, _):
+            json = claims.json
+        case .refresh(let ticket, let grant, let user):
+            json = [
+                "token_type": "Bearer", "scope": .string(grant.scopes.joined(separator: " ")), "client_id": .string(grant.clientID),
+                "username": .string(user.login), "sub": .string(user.login),
+            ]
+            let end = ticket.use == .once ? ticket.expiresAt : grant.refresh.map { $0.end(usedAt: $0.usedAt) }
+            json["exp"] = end.map { .integer(Int64($0.timeIntervalSince1970.rounded(.down))) }
+        }
+        json["active"] = true
+    }
+}
+
+extension IdentityEngine {
+    /// Tells whether a token is good now, and what it is (RFC 7662).
+    ///
+    /// One read. A revocation, a password change or a deactivation that was answered before is seen. A client that authenticates
+    /// itself learns of every token of the server; a public one, whose name anybody can use, only of its own.
+    ///
+    /// - Parameters:
+    ///   - request: The parameter `token`; a hint is not needed.
+    ///   - context: When and from where it came.
+    /// - Returns: What is known, or a refusal of the request itself.
+    /// - Throws: ``StoreError`` if the store failed.
+    public func introspect(_ request: TokenRequest, context: RequestContext) async throws -> Result<Introspection, Refusal> {
+        try await answerAboutToken(request, type: "token.introspect", context: context) { application, finder, token in
+            guard let found = try finder.find(token), application.isConfidential || found.grant.clientID == application.id else {
+                return .inactive
+            }
+            return Introspection(found)
+        }
+    }
+
+    /// The phases that introspection and revocation share: the server, the client, the parameter; all in one read.
+    func answerAboutToken<Answer: Sendable>(
+        _ request: TokenRequest, type: String, context: RequestContext,
+        answer: @escaping @Sendable (Application, TokenFinder, String) throws -> Answer
+    ) async throws -> Result<Answer, Refusal> {
+        let (result, assertionUse): (Result<Answer, Refusal>, Change?) = try await store.read { [self] view in
+            do {
+                let snapshot = try snapshot(view)
+                let server = try snapshot.knownServer(request.server)
+                let client = try ClientAuthenticator(snapshot: snapshot, server: server, now: context.now).authenticate(request.client)
+                guard let token = request.parameters["token"], !token.isEmpty else {
+                    throw Refusal(.invalidRequest, "The request needs the parameter token.", reason: "parameter.missing: token")
+                }
+                let finder = TokenFinder(engine: self, snapshot: snapshot, server: server, view: view, now: context.now)
+                return (.success(try answer(client.application, finder, token)), client.assertionUse)
+            } catch let refusal as Refusal {
+                return (.failure(refusal), nil)
+            }
+        }
+        if case .failure(let refusal) = result {
+            let line = try logEntry(
+                type, .failure, reason: refusal.reason, clientID: request.client.clientID.map { String($0.prefix(64)) }, server: request.server,
+                context: context)
+            _ = try await store.commit([line])
+        } else if let assertionUse, try await store.commit([assertionUse]) != .committed {
+            return .failure(ClientAuthenticator.wrong("client.assertion: used"))
+        }
+        return result
+    }
+}

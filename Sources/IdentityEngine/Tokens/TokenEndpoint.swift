@@ -1,0 +1,119 @@
+internal import Foundation
+
+extension IdentityEngine {
+    /// Answers a request to the token endpoint (RFC 6749 section 3.2).
+    ///
+    /// The phases, in this order: the server exists, the client is who it says, the grant type is known, the client may use it;
+    /// then the grant's own handler. What must survive is committed, with a line of the system log, before this returns. Rate
+    /// limits are the front door's to ask (``countRequest(clientID:snapshot:context:)``), since it tells them in its headers.
+    ///
+    /// - Parameters:
+    ///   - request: The request, its parameters not yet checked.
+    ///   - context: When and from where it came.
+    /// - Returns: Tokens, or a refusal as the protocol spells it.
+    /// - Throws: ``StoreError`` if the store failed; then no token was issued.
+    public func token(_ request: TokenRequest, context: RequestContext) async throws -> Result<TokenResponse, Refusal> {
+        for _ in 0..<Self.attempts {
+            let (admitted, decision) = try await decide(request, context: context)
+            var changes = admitted?.assertionUse.map { [$0] } ?? []
+            let result: Result<TokenResponse, Refusal>
+            let type = "token.grant." + (admitted?.grantType ?? "none")
+            let server = request.server
+            switch decision {
+            case .issued(let response, let own, let rule, let userID):
+                result = .success(response)
+                changes += own
+                changes.append(
+                    try logEntry(
+                        type, .success, reason: rule, userID: userID, clientID: admitted?.application.id, server: server, context: context))
+            case .refused(let refusal, let own, let userID):
+                result = .failure(refusal)
+                changes += own
+                let clientID = admitted?.application.id ?? request.client.clientID?.forLog
+                let outcome: LogEvent.Outcome = refusal.code == .accessDenied ? .denied : .failure
+                changes.append(
+                    try logEntry(type, outcome, reason: refusal.reason, userID: userID, clientID: clientID, server: server, context: context))
+            }
+            switch try await store.commit(changes) {
+            case .committed:
+                return result
+            case .conflict(index: 0, .version) where admitted?.assertionUse != nil:
+                return .failure(ClientAuthenticator.wrong("client.assertion: used"))
+            case .conflict:
+                // Somebody else was faster; what they did decides how this one ends.
+                continue
+            }
+        }
+        throw StoreError(.unavailable, "The request met other writers \(Self.attempts) times. Try it again.")
+    }
+
+    /// How often a request is decided again before it is given up.
+    static let attempts = 8
+
+    /// One read, then the handler's decision. Who is refused before the client is known has no admitted request.
+    private func decide(_ request: TokenRequest, context: RequestContext) async throws -> (AdmittedRequest?, TokenDecision) {
+        enum Reading: Sendable {
+            case refused(AdmittedRequest?, Refusal)
+            case read(AdmittedRequest, any GrantHandler)
+        }
+        let reading: Reading = try await store.read { [self] view in
+            var admitted: AdmittedRequest?
+            do {
+                let request = try admit(request, snapshot: snapshot(view), context: context)
+                admitted = request
+                return .read(request, try handler(for: request, reading: view))
+            } catch let refusal as Refusal {
+                return .refused(admitted, refusal)
+            }
+        }
+        switch reading {
+        case .refused(let admitted, let refusal):
+            return (admitted, .refused(refusal, changes: [], userID: nil))
+        case .read(let admitted, let handler):
+            do {
+                return (admitted, try await handler.decide(self))
+            } catch let refusal as Refusal {
+                return (admitted, .refused(refusal, changes: [], userID: nil))
+            }
+        }
+    }
+
+    /// The phases up to the authenticated client.
+    private func admit(_ request: TokenRequest, snapshot: OrgSnapshot, context: RequestContext) throws(Refusal) -> AdmittedRequest {
+        let server = try snapshot.knownServer(request.server)
+        let client = try ClientAuthenticator(snapshot: snapshot, server: server, now: context.now).authenticate(request.client)
+        return AdmittedRequest(
+            snapshot: snapshot, server: server, application: client.application, grantType: request.parameters["grant_type"] ?? "",
+            parameters: request.parameters, context: context, assertionUse: client.assertionUse)
+    }
+
+    /// The phases that concern the grant type, then the handler's own reading.
+    private func handler(for request: AdmittedRequest, reading view: any StoreView) throws -> any GrantHandler {
+        let type = try request.required("grant_type")
+        guard let handler = Self.grantHandlers[type] else {
+            throw Refusal(.unsupportedGrantType, "The authorization server does not support this grant_type.", reason: "grant.unknown")
+        }
+        guard request.application.grantTypes.contains(type) else {
+            throw Refusal(
+                .unauthorizedClient, "The client is not authorized to use this grant_type. Enable it for the application.",
+                reason: "grant.not_enabled")
+        }
+        return try handler.init(request, reading: view, of: self)
+    }
+}
+
+extension OrgSnapshot {
+    /// The server that a path names.
+    /// - Throws: ``Refusal`` with ``Refusal/Code/notFound``.
+    func knownServer(_ id: String?) throws(Refusal) -> AuthorizationServerDefinition {
+        guard let server = server(id) else {
+            throw Refusal(.notFound, "Not found: there is no such authorization server.", reason: "server.unknown")
+        }
+        return server
+    }
+}
+
+extension String {
+    /// What a stranger sent, cut to what a log line has room for.
+    fileprivate var forLog: String { String(prefix(64)) }
+}

@@ -1,0 +1,43 @@
+internal import Foundation
+public import JOSE
+
+extension IdentityEngine {
+    /// Tells what an access token's scopes open about its user (OpenID Connect Core section 5.3; oauth reference 2.11).
+    ///
+    /// One read; a revocation that was answered before is seen.
+    ///
+    /// - Parameters:
+    ///   - accessToken: The bearer token; nil if the request had none.
+    ///   - server: The authorization server's id; nil for the org server.
+    ///   - context: When and from where it came.
+    /// - Returns: `sub` and the claims of the granted scopes; or `invalid_token` (401), or `insufficient_scope` (403) for a token
+    ///   without `openid`.
+    /// - Throws: ``StoreError`` if the store failed.
+    public func userInfo(
+        accessToken: String?, server: String?, context: RequestContext
+    ) async throws -> Result<[String: JSONValue], Refusal> {
+        try await store.read { [self] view in
+            do {
+                let snapshot = try snapshot(view)
+                let server = try snapshot.knownServer(server)
+                let finder = TokenFinder(engine: self, snapshot: snapshot, server: server, view: view, now: context.now)
+                guard let accessToken, let (claims, _, user) = try finder.access(accessToken) else {
+                    throw Refusal(.invalidToken, "The access token is invalid or expired.", reason: "token.invalid")
+                }
+                guard let user else {
+                    throw Refusal(.insufficientScope, "The access token is not for a user.", reason: "token.no_user")
+                }
+                let source = ClaimSource(user: user, server: server, scopes: claims.scopes)
+                guard source.isOpenID else {
+                    throw Refusal(.insufficientScope, "The access token must have the scope openid.", reason: "token.no_openid")
+                }
+                var answer = try ClaimSource.custom(of: server, for: .idToken, scopes: claims.scopes, user: user)
+                answer.merge(try source.forUserInfo()) { _, standard in standard }
+                answer["sub"] = .string(user.id)
+                return .success(answer)
+            } catch let refusal as Refusal {
+                return .failure(refusal)
+            }
+        }
+    }
+}
