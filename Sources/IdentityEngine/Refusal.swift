@@ -36,7 +36,8 @@ public struct Refusal: Sendable, Equatable, Error {
     public var rateLimit: RateLimitStatus?
 
     /// Makes a refusal.
-    public init(_ code: Code, _ description: String, members: [String: JSONValue] = [:], reason: String, rateLimit: RateLimitStatus? = nil) {
+    public init(_ code: Code, _ description: String, members: [String: JSONValue] = [:], reason: String, rateLimit: RateLimitStatus? = nil)
+    {
         self.code = code
         self.description = description
         self.members = members

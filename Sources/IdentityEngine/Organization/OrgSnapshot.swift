@@ -5,9 +5,9 @@ public struct OrgSnapshot: Sendable {
     /// The whole of it, without the people.
     public let organization: OrganizationDefinition
     /// The keys that sign and that are published.
-    let keyRing: SigningKeyRing
+    public let keyRing: SigningKeyRing
     /// The store's configuration version that this was read at.
-    let version: Int64
+    public let version: Int64
 
     private let applicationsByID: [String: Application]
     private let serversByID: [String: AuthorizationServerDefinition]

@@ -40,10 +40,3 @@ public struct OrganizationError: Error, Sendable, Equatable, CustomStringConvert
         problems.map { "\($0.place): \($0.message)" }.joined(separator: "\n")
     }
 }
-
-extension OrganizationDefinition {
-    /// What is wrong with the definition, if anything.
-    ///
-    /// - Returns: Every problem, in the order of the definition; empty for a good one.
-    public func problems() -> [OrganizationError.Problem] { [] }
-}

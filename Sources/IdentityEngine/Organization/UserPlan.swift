@@ -17,10 +17,7 @@ struct UserPlan {
     private let environment: EngineEnvironment
     private let now: Date
 
-    /// Plans from one view of the store.
-    ///
-    /// - Parameters:
-    ///   - hashes: The password hashes that were made already, by login key.
+    /// Plans from one view of the store, with the password hashes that were made already, by login key.
     init(
         _ definition: OrganizationDefinition, options: ApplyOptions, hashes: [String: String], view: any StoreView,
         environment: EngineEnvironment, now: Date

@@ -13,6 +13,7 @@ enum AuthenticationContextClass: String, Sendable, CaseIterable {
     /// What it asks for beyond the application's policy.
     ///
     /// - Parameter hasSecondFactor: Whether the person has a second factor that the client can use.
+    /// - Returns: One factor or two.
     func assurance(hasSecondFactor: Bool) -> SignOnRule.Assurance {
         switch self {
         case .oneFactor, .password: .oneFactor

@@ -12,6 +12,7 @@ extension SignOnPolicy {
     /// The first rule that matches decides; without one, access is refused.
     ///
     /// - Parameter groups: The names of the person's groups.
+    /// - Returns: What is asked for, and the rule that asks for it.
     func decide(groups: [String]) -> SignOnDecision {
         for rule in rules where rule.groups.map({ $0.contains(where: groups.contains) }) ?? true {
             return SignOnDecision(

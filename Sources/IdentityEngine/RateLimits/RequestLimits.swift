@@ -14,7 +14,9 @@ extension IdentityEngine {
             rateLimiter.count(.client($0.id), limit: limits.perClient, now: context.now)
         }
         let address = context.address.map { rateLimiter.count(.address($0), limit: limits.perAddress, now: context.now) }
-        let nearest = [client, address].compactMap { $0 }.min { ($0.isAdmitted ? 1 : 0, $0.remaining) < ($1.isAdmitted ? 1 : 0, $1.remaining) }
+        let nearest = [client, address].compactMap { $0 }.min {
+            ($0.isAdmitted ? 1 : 0, $0.remaining) < ($1.isAdmitted ? 1 : 0, $1.remaining)
+        }
         return nearest ?? rateLimiter.count(.address("unknown"), limit: limits.perAddress, now: context.now)
     }
 

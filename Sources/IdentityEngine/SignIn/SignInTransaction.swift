@@ -112,7 +112,8 @@ extension SignInTransaction {
         }
         guard case .proved(let newHash) = verdict else {
             let lockedNow = user.countFailure(policy: subject.passwordPolicy, now: now)
-            let reason = user.passwordHash == nil && proof.factor == .password ? "account has no password" : "wrong \(proof.factor.rawValue)"
+            let reason =
+                user.passwordHash == nil && proof.factor == .password ? "account has no password" : "wrong \(proof.factor.rawValue)"
             let locked = Effect.log(
                 type: "user.account.lock", .success, reason: "\(user.failedAttempts) failed attempts")
             return next.refused(.wrongCredentials(reason), type, [.writeUser(user)] + (lockedNow ? [locked] : []))

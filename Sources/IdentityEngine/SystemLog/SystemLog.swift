@@ -5,15 +5,6 @@ extension IdentityEngine {
     static let logRetention: TimeInterval = 90 * 86_400
 
     /// The change that writes a line to the system log, to be committed together with what it tells of.
-    ///
-    /// - Parameters:
-    ///   - type: What happened: `user.authentication.password`.
-    ///   - outcome: How it ended.
-    ///   - reason: The check or rule that decided.
-    ///   - userID: Whom it happened to.
-    ///   - clientID: Which client asked.
-    ///   - server: The authorization server's id.
-    ///   - context: The request.
     func logEntry(
         _ type: String, _ outcome: LogEvent.Outcome, reason: String? = nil, userID: String? = nil, clientID: String? = nil,
         server: String? = nil, context: RequestContext

@@ -1,0 +1,88 @@
+internal import Foundation
+internal import JOSE
+
+/// What can be wrong with an application.
+extension DefinitionCheck {
+    mutating func application(_ application: Application, at index: Int) {
+        let path: [Step] = [.key("applications"), .index(index)]
+        let id = application.id
+        if id.isEmpty || id.utf8.count > 100 || !id.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: ":") }) {
+            problem(path + [.key("id")], "A client id has 1 to 100 printable ASCII characters, without space and colon.")
+        }
+        credentials(of: application, path)
+        known(application.grantTypes, Self.grantTypes, "grant type", path + [.key("grantTypes")])
+        if application.grantTypes.contains("client_credentials") && !application.isConfidential {
+            problem(
+                path + [.key("grantTypes")],
+                "client_credentials is for clients that authenticate. Set authentication: client_secret_basic and a secret.")
+        }
+        for (index, uri) in application.redirectURIs.enumerated() { redirect(uri, path + [.key("redirectURIs"), .index(index)]) }
+        for (index, uri) in application.postLogoutRedirectURIs.enumerated() {
+            redirect(uri, path + [.key("postLogoutRedirectURIs"), .index(index)])
+        }
+        if application.grantTypes.contains("authorization_code") && application.redirectURIs.isEmpty {
+            problem(
+                path + [.key("redirectURIs")], "authorization_code returns to a redirect URI. Register one, as com.example.app:/callback.")
+        }
+        known(application.assignment.groups, groups, "group", path + [.key("assignment"), .key("groups")])
+        if application.kind != .service || !application.signOnPolicy.isEmpty {
+            let names = Set(definition.signOnPolicies.map(\.name))
+            if !names.contains(application.signOnPolicy) {
+                let hint = Suggestion.nearest(to: application.signOnPolicy, among: names).map { " Did you mean “\($0)”?" } ?? ""
+                problem(path + [.key("signOnPolicy")], "There is no sign-on policy “\(application.signOnPolicy)”.\(hint)")
+            }
+        }
+        if case .rotate(let leeway) = application.refreshTokenRotation {
+            range(leeway, 0...60, path + [.key("refreshTokenRotation")], "seconds of grace")
+        }
+        if application.idTokenAlgorithm != .rs256 && application.idTokenAlgorithm != .es256 {
+            problem(path + [.key("idTokenAlgorithm")], "ID tokens are signed with RS256 or ES256.")
+        }
+    }
+
+    private mutating func credentials(of application: Application, _ path: [Step]) {
+        let secret = path + [.key("secret")]
+        switch application.authentication {
+        case .none:
+            if application.secret != nil { problem(secret, "The application does not authenticate, so it has no secret. Remove it.") }
+        case .clientSecretBasic, .clientSecretPost:
+            if (application.secret?.utf8.count ?? 0) < 16 {
+                problem(
+                    secret,
+                    "\(application.authentication.rawValue) needs a secret of at least 16 characters; ${NAME} takes it from the environment."
+                )
+            }
+        case .clientSecretJWT:
+            // RFC 7518 section 3.2: a key as long as the hash.
+            if (application.secret?.utf8.count ?? 0) < 32 {
+                problem(secret, "client_secret_jwt needs a secret of at least 32 characters; ${NAME} takes it from the environment.")
+            }
+        case .privateKeyJWT:
+            if application.keys?.keys.isEmpty ?? true {
+                problem(path + [.key("keys")], "private_key_jwt needs the client's public keys, each a JSON Web Key with a kid.")
+            }
+        }
+    }
+
+    /// Exact URIs only (RFC 9700 section 2.1); plain http only where nobody listens in between.
+    private mutating func redirect(_ uri: String, _ path: [Step]) {
+        if uri.contains("*") {
+            return problem(path, "Redirect URIs are compared exactly; “\(uri)” has a wildcard. List each URI.")
+        }
+        guard let url = URLComponents(string: uri), let scheme = url.scheme?.lowercased() else {
+            return problem(
+                path, "“\(uri)” is no absolute URI. Write it whole: https://app.example.com/callback or com.example.app:/callback.")
+        }
+        if url.fragment != nil { problem(path, "A redirect URI has no fragment; remove # and what follows it.") }
+        if ["javascript", "data", "file", "vbscript", "about", "blob"].contains(scheme) {
+            problem(path, "The scheme \(scheme) can not be returned to.")
+        }
+        if scheme == "https" || scheme == "http" {
+            let host = url.host ?? ""
+            if host.isEmpty { problem(path, "“\(uri)” names no host.") }
+            if scheme == "http" && !host.isEmpty && !Self.isLoopback(host) {
+                problem(path, "Plain http is for loopback only; use https.")
+            }
+        }
+    }
+}

@@ -1,0 +1,147 @@
+internal import Foundation
+
+extension OrganizationDefinition {
+    /// What is wrong with the definition, if anything.
+    ///
+    /// - Returns: Every problem, in the order of the definition; empty for a good one.
+    public func problems() -> [OrganizationError.Problem] {
+        var check = DefinitionCheck(self)
+        check.organization()
+        for index in authorizationServers.indices { check.server(authorizationServers[index], at: index) }
+        for index in applications.indices { check.application(applications[index], at: index) }
+        check.signOnPolicies()
+        check.limits()
+        check.users()
+        return check.problems
+    }
+}
+
+/// Collects what is wrong with a definition; each method looks at one part of it.
+struct DefinitionCheck {
+    typealias Step = OrganizationError.Problem.Step
+
+    private(set) var problems: [OrganizationError.Problem] = []
+    let definition: OrganizationDefinition
+    let groups: Set<String>
+    let clients: Set<String>
+
+    init(_ definition: OrganizationDefinition) {
+        self.definition = definition
+        groups = Set(definition.groups.map(\.name))
+        clients = Set(definition.applications.map(\.id))
+    }
+
+    mutating func problem(_ path: [Step], _ message: String) {
+        problems.append(OrganizationError.Problem(path, message))
+    }
+
+    // MARK: - The whole
+
+    mutating func organization() {
+        if definition.name.isEmpty { problem([.key("name")], "The organization needs a name that people see.") }
+        origin()
+        duplicates(
+            definition.authorizationServers.map { $0.id ?? "the org server" }, [.key("authorizationServers")], "id", "Authorization server")
+        duplicates(definition.applications.map(\.id), [.key("applications")], "id", "Application")
+        duplicates(definition.groups.map(\.name), [.key("groups")], "name", "Group")
+        for (index, group) in definition.groups.enumerated() where group.name.isEmpty || group.name.utf8.count > 200 {
+            problem([.key("groups"), .index(index), .key("name")], "A group needs a name of at most 200 bytes.")
+        }
+    }
+
+    private mutating func origin() {
+        let path: [Step] = [.key("origin")]
+        let text = definition.origin
+        guard let url = URLComponents(string: text), let scheme = url.scheme, let host = url.host, !host.isEmpty else {
+            return problem(path, "“\(text)” is no origin. Write scheme, host and port as clients use them: https://id.example.com.")
+        }
+        if scheme != "https" && scheme != "http" {
+            problem(path, "The origin's scheme is \(scheme); only https and, on loopback, http can be.")
+        }
+        if scheme == "http" && !Self.isLoopback(host) {
+            problem(path, "Plain http is for loopback only. Write https://\(host), and serve TLS or stand behind a proxy that does.")
+        }
+        if !url.path.isEmpty || url.query != nil || url.fragment != nil || url.user != nil {
+            let port = url.port.map { ":\($0)" } ?? ""
+            problem(path, "An origin has no path, query or user name. Write \(scheme)://\(host)\(port).")
+        }
+    }
+
+    static func isLoopback(_ host: String) -> Bool {
+        host == "localhost" || host.hasSuffix(".localhost") || host.hasPrefix("127.") || host == "[::1]" || host == "::1"
+    }
+
+    mutating func limits() {
+        let policy = definition.passwordPolicy
+        range(policy.minimumLength, 8...72, [.key("passwordPolicy"), .key("minimumLength")], "characters")
+        range(policy.lockoutAttempts, 0...1_000, [.key("passwordPolicy"), .key("lockoutAttempts")], "attempts (0 for never)")
+        if let minutes = policy.lockoutMinutes {
+            range(minutes, 1...525_600, [.key("passwordPolicy"), .key("lockoutMinutes")], "minutes")
+        }
+        range(policy.scryptLogN, 10...20, [.key("passwordPolicy"), .key("scryptLogN")], "as the power of two of the scrypt cost")
+        let limits = definition.rateLimits
+        let perMinute = "requests per minute"
+        range(limits.perClient, 1...100_000_000, [.key("rateLimits"), .key("perClient")], perMinute)
+        range(limits.perAddress, 1...100_000_000, [.key("rateLimits"), .key("perAddress")], perMinute)
+        range(limits.perUser, 1...100_000_000, [.key("rateLimits"), .key("perUser")], perMinute)
+        let rotation = definition.keyRotation
+        range(rotation.signsForDays, 1...3_650, [.key("keyRotation"), .key("signsForDays")], "days")
+        range(rotation.publishedDaysAhead, 1...365, [.key("keyRotation"), .key("publishedDaysAhead")], "days")
+        range(rotation.publishedDaysAfter, 1...365, [.key("keyRotation"), .key("publishedDaysAfter")], "days: a token may live for one")
+    }
+
+    // MARK: - People and their policies
+
+    mutating func signOnPolicies() {
+        duplicates(definition.signOnPolicies.map(\.name), [.key("signOnPolicies")], "name", "Sign-on policy")
+        for (index, policy) in definition.signOnPolicies.enumerated() {
+            let path: [Step] = [.key("signOnPolicies"), .index(index)]
+            if policy.rules.isEmpty { problem(path, "The policy “\(policy.name)” has no rule, so it refuses everybody. Add one.") }
+            duplicates(policy.rules.map(\.name), path + [.key("rules")], "name", "Rule")
+            for (index, rule) in policy.rules.enumerated() {
+                let path = path + [.key("rules"), .index(index)]
+                known(rule.groups, groups, "group", path + [.key("groups")])
+                if let seconds = rule.reauthenticateAfter {
+                    range(seconds, 1...31_536_000, path + [.key("reauthenticateAfter")], "seconds")
+                }
+            }
+        }
+    }
+
+    mutating func users() {
+        duplicates(definition.users.map { User.key(forLogin: $0.login) }, [.key("users")], "login", "User")
+        for (index, user) in definition.users.enumerated() {
+            let path: [Step] = [.key("users"), .index(index)]
+            let login = user.login
+            if login.isEmpty || login.utf8.count > 200 || login.contains(where: \.isWhitespace) {
+                problem(path + [.key("login")], "A login has 1 to 200 bytes and no white space.")
+            }
+            known(user.groups, groups, "group", path + [.key("groups")])
+            if let password = user.password,
+                let flaw = definition.passwordPolicy.problem(withNewPassword: password, login: login)
+            {
+                problem(path + [.key("password")], flaw)
+            }
+        }
+    }
+
+    // MARK: - What is common
+
+    mutating func range(_ value: Int, _ range: ClosedRange<Int>, _ path: [Step], _ unit: String) {
+        if !range.contains(value) { problem(path, "\(value) is out of range: \(range.lowerBound) to \(range.upperBound) \(unit).") }
+    }
+
+    mutating func duplicates(_ names: [String], _ path: [Step], _ key: String, _ what: String) {
+        var seen: Set<String> = []
+        for (index, name) in names.enumerated() where !seen.insert(name).inserted {
+            problem(path + [.index(index), .key(key)], "\(what) “\(name)” is there twice. Rename or remove one.")
+        }
+    }
+
+    mutating func known(_ names: [String]?, _ all: Set<String>, _ what: String, _ path: [Step]) {
+        for (index, name) in (names ?? []).enumerated() where !all.contains(name) {
+            let hint = Suggestion.nearest(to: name, among: all).map { " Did you mean “\($0)”?" } ?? " Define it, or correct the name."
+            problem(path + [.index(index)], "There is no \(what) “\(name)”.\(hint)")
+        }
+    }
+}
