@@ -79,10 +79,12 @@ let package = Package(
             dependencies: [
                 "IdentityEngine", "StoreSQLite", "JOSE",
                 .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "Hummingbird", package: "hummingbird", condition: server),
+                .product(name: "HummingbirdCore", package: "hummingbird", condition: server),
                 .product(name: "HummingbirdTLS", package: "hummingbird", condition: server),
                 .product(name: "HTTPTypes", package: "swift-http-types", condition: server),
+                .product(name: "NIOConcurrencyHelpers", package: "swift-nio", condition: server),
                 .product(name: "NIOCore", package: "swift-nio", condition: server),
+                .product(name: "NIOPosix", package: "swift-nio", condition: server),
                 .product(name: "Logging", package: "swift-log", condition: server),
                 .product(name: "Metrics", package: "swift-metrics", condition: server),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: server),
@@ -144,7 +146,13 @@ let package = Package(
         .testTarget(name: "IdentityEngineTests", dependencies: ["IdentityEngine", "JOSE", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "StoreTests", dependencies: ["IdentityEngine", "StoreSQLite", "TestSupport"], swiftSettings: strict),
         .testTarget(
-            name: "AuthorizationServerTests", dependencies: ["AuthorizationServer", "CountersignSandbox", "TestSupport"],
+            name: "AuthorizationServerTests",
+            dependencies: [
+                "AuthorizationServer", "CountersignSandbox", "IdentityEngine", "JOSE", "TestSupport",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "ResourceServerTests", dependencies: ["ResourceServer", "CountersignSandbox", "TestSupport"], swiftSettings: strict),

@@ -1,1 +1,109 @@
-// placeholder
+public import HTTPTypes
+public import IdentityEngine
+public import Logging
+public import ServiceLifecycle
+
+/// The HTTP front doors of an organization: discovery, `keys`, `token`, `userinfo`, `introspect`, `revoke` of the org server
+/// and of custom servers, and `/health`.
+///
+/// It translates between HTTP and ``IdentityEngine/IdentityEngine`` and decides nothing. A service: ``run()`` listens until the
+/// task is cancelled or the service group shuts down gracefully, which finishes the requests under way. A value, safe from any
+/// task; copies are the same server.
+///
+/// ```swift
+/// let server = AuthorizationServer(engine: engine, configuration: .init(port: 0), logger: logger)
+/// async let running: Void = server.run()
+/// let port = try await server.boundPort
+/// ```
+public struct AuthorizationServer: Service {
+    /// Answers a request.
+    public typealias Responder = @Sendable (ServerRequest) async -> ServerResponse
+    /// Stands before the front doors and sees every request: it answers by itself, or passes the request on and may change the
+    /// answer and its ``ServerResponse/delivery``.
+    public typealias Interceptor = @Sendable (_ request: ServerRequest, _ next: Responder) async -> ServerResponse
+
+    private let engine: IdentityEngine
+    private let configuration: Configuration
+    private let clock: any WallClock
+    private let logger: Logger
+    private let pipeline: RequestPipeline
+    private let identifiers = RequestIdentifiers(seed: .random(in: .min ... .max))
+    private let port = BoundPort()
+
+    /// Makes a server that does not listen yet.
+    ///
+    /// - Parameters:
+    ///   - engine: Decides. An organization must have been applied to it before requests can be answered.
+    ///   - configuration: Where to listen, and limits.
+    ///   - clock: The time of day, in everything that the server says and decides.
+    ///   - logger: Where requests and events are logged; its level is left as it is.
+    ///   - interceptor: Stands before the front doors; for the sandbox's own paths and its faults.
+    public init(
+        engine: IdentityEngine, configuration: Configuration = Configuration(), clock: any WallClock = SystemWallClock(),
+        logger: Logger = Logger(label: "countersign"), interceptor: Interceptor? = nil
+    ) {
+        self.engine = engine
+        self.configuration = configuration
+        self.clock = clock
+        self.logger = logger
+        pipeline = RequestPipeline(
+            engine: engine, interceptor: interceptor, isSecure: configuration.tls != nil, logger: logger)
+    }
+
+    /// Listens and answers until the task is cancelled or the service group shuts down gracefully; keeps the signing keys and the
+    /// store in order meanwhile. Once per server.
+    ///
+    /// - Throws: ``ConfigurationError`` if the certificate or its key cannot be read; the system's error if the port cannot be bound.
+    public func run() async throws {
+        let listener = Listener(
+            configuration: configuration, logger: logger, pipeline: pipeline, clock: clock, identifiers: identifiers, port: port)
+        let maintenance = Maintenance(
+            engine: engine, clock: clock, logger: logger, identifiers: identifiers, interval: configuration.maintenanceInterval)
+        do {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { await maintenance.run() }
+                try await listener.run()
+                group.cancelAll()
+            }
+        } catch {
+            port.fail(with: error)
+            throw error
+        }
+        port.fail(with: CancellationError())
+    }
+
+    /// The port that the server listens on; waits until it does.
+    ///
+    /// - Throws: What made ``run()`` fail, or `CancellationError`.
+    public var boundPort: Int {
+        get async throws { try await port.value }
+    }
+
+    /// Answers a request in process: the same path through the server as over a port, without one.
+    ///
+    /// - Parameters:
+    ///   - request: Method, path and headers.
+    ///   - body: The whole body; empty for none.
+    ///   - address: The peer's address, for limits and logs.
+    /// - Returns: The answer's head and body. One that ``ServerResponse/Delivery/truncated(after:)`` cuts is returned cut.
+    /// - Throws: ``ConnectionClosed`` where the connection would have been closed instead of an answer.
+    public func respond(
+        to request: HTTPRequest, body: [UInt8] = [], from address: String? = "127.0.0.1"
+    ) async throws -> (head: HTTPResponse, body: [UInt8]) {
+        let context = RequestContext(
+            now: clock.now, requestID: identifiers.next(), address: address, userAgent: request.headerFields[.userAgent])
+        let isTooLarge = body.count > configuration.limits.bodyBytes
+        var received = ServerRequest(head: request, body: isTooLarge ? [] : body, context: context)
+        received.isTooLarge = isTooLarge
+        let response = await pipeline.respond(to: received)
+        let head = HTTPResponse(status: response.status, headerFields: response.headers)
+        switch response.delivery {
+        case .whole: return (head, response.body)
+        case .truncated(let count): return (head, Array(response.body.prefix(count)))
+        case .dropped: throw ConnectionClosed()
+        }
+    }
+}
+
+/// The connection was closed on purpose: an answer was to be dropped or cut, or a body was too large to be read to its end.
+public struct ConnectionClosed: Error, Sendable {}

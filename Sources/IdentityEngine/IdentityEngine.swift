@@ -1,3 +1,5 @@
+public import Foundation
+
 /// The rules of the authorization server: who may sign in, what they are given, what is refused and why.
 ///
 /// It knows no HTTP, no SQL, and has no clock or randomness of its own: a front door hands it requests with their time,
@@ -28,6 +30,22 @@ public final class IdentityEngine: Sendable {
     /// - Throws: ``StoreError`` if the store failed, holds no organization yet, or was sealed under another master key.
     public func snapshot() async throws -> OrgSnapshot {
         try await store.read { [self] in try snapshot($0) }
+    }
+
+    /// The configuration as it was last read, without asking the store; nil before the first reading.
+    ///
+    /// It may be older than the store's. Good for finding a server or counting a request; decisions take ``snapshot()``.
+    public var latestSnapshot: OrgSnapshot? { latest.withLock { $0 } }
+
+    /// Removes what expired from the store.
+    ///
+    /// - Parameters:
+    ///   - now: What expired before it goes.
+    ///   - limit: The most rows to remove in one call, at least 1.
+    /// - Returns: How many were removed; equal to `limit` when there may be more.
+    /// - Throws: ``StoreError`` if the store failed.
+    public func removeExpired(now: Date, limit: Int) async throws -> Int {
+        try await store.removeExpired(now: now, limit: limit)
     }
 
     /// The configuration as a view of the store holds it; for use inside `store.read`.

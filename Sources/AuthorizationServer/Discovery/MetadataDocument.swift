@@ -1,0 +1,71 @@
+internal import IdentityEngine
+internal import JOSE
+
+/// What a server says of itself: OpenID Connect Discovery 1.0 section 3, RFC 8414 section 2.
+///
+/// It lists what works and nothing else. `authorization_endpoint` stands in it although no grant uses it yet, because
+/// clients refuse a document without it.
+struct MetadataDocument {
+    /// The two documents, by the last component of their well-known path.
+    enum Kind: String, Sendable {
+        case openID = "openid-configuration"
+        case oauth = "oauth-authorization-server"
+    }
+
+    var kind: Kind
+    var server: AuthorizationServerDefinition
+    var snapshot: OrgSnapshot
+
+    /// The document.
+    func json() -> JSONValue {
+        let issuer = snapshot.issuer(of: server)
+        let base = server.id == nil ? snapshot.origin + "/oauth2/v1" : issuer + "/v1"
+        var members: [String: JSONValue] = [
+            "issuer": .string(issuer),
+            "authorization_endpoint": .string(base + "/authorize"),
+            "token_endpoint": .string(base + "/token"),
+            "jwks_uri": .string(base + "/keys"),
+            "introspection_endpoint": .string(base + "/introspect"),
+            "revocation_endpoint": .string(base + "/revoke"),
+            "response_types_supported": ["code"],
+            "response_modes_supported": ["query"],
+            "subject_types_supported": ["public"],
+            "grant_types_supported": JSONValue(IdentityEngine.supportedGrantTypes),
+            "scopes_supported": JSONValue(scopes),
+            "claims_supported": JSONValue(kind == .openID ? Self.openIDClaims : Self.accessTokenClaims),
+            "code_challenge_methods_supported": ["S256"],
+        ]
+        for endpoint in ["token", "introspection", "revocation"] {
+            members["\(endpoint)_endpoint_auth_methods_supported"] = JSONValue(Self.authenticationMethods)
+            members["\(endpoint)_endpoint_auth_signing_alg_values_supported"] = JSONValue(Self.assertionAlgorithms)
+        }
+        if kind == .openID {
+            members["userinfo_endpoint"] = .string(base + "/userinfo")
+            members["id_token_signing_alg_values_supported"] = ["RS256"]
+        }
+        return .object(members)
+    }
+
+    /// The reserved scopes, and the server's own that are public.
+    private var scopes: [String] {
+        let reserved = ["openid", "profile", "email", "address", "phone", "offline_access"]
+        let own = server.scopes.filter(\.isPublic).map(\.name)
+        return reserved + (server.id == nil ? ["groups"] : []) + own.filter { !reserved.contains($0) }
+    }
+
+    private static let authenticationMethods = [
+        "client_secret_basic", "client_secret_post", "client_secret_jwt", "private_key_jwt", "none",
+    ]
+
+    private static let assertionAlgorithms = [
+        "HS256", "HS384", "HS512", "RS256", "RS384", "RS512", "ES256", "ES384", "ES512",
+    ]
+
+    private static let openIDClaims = [
+        "iss", "ver", "sub", "aud", "iat", "exp", "jti", "auth_time", "amr", "idp", "nonce", "name", "nickname",
+        "preferred_username", "given_name", "middle_name", "family_name", "email", "email_verified", "profile", "zoneinfo",
+        "locale", "address", "phone_number", "picture", "website", "gender", "birthdate", "updated_at", "at_hash",
+    ]
+
+    private static let accessTokenClaims = ["ver", "jti", "iss", "aud", "iat", "exp", "cid", "uid", "scp", "sub"]
+}

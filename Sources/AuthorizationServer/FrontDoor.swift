@@ -1,0 +1,82 @@
+internal import HTTPTypes
+internal import IdentityEngine
+
+/// From a request to the endpoint that answers it: path, authorization server, method, in this order.
+struct FrontDoor: Sendable {
+    private let engine: IdentityEngine
+    private let endpoints: [String: Endpoint]
+    private let openID: Endpoint
+    private let oauth: Endpoint
+
+    /// Opens the doors of an engine.
+    init(engine: IdentityEngine) {
+        self.engine = engine
+        let cache = MetadataCache()
+        openID = .discovery(.openID, cache: cache, engine: engine)
+        oauth = .discovery(.oauth, cache: cache, engine: engine)
+        let all: [Endpoint] = [.keys(cache: cache, engine: engine), .token(engine), .introspect(engine), .revoke(engine), .userInfo(engine)]
+        endpoints = Dictionary(all.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// The names of all routes, for metrics.
+    var routeNames: [String] {
+        endpoints.keys.sorted() + [openID.name, oauth.name, HealthEndpoint.live, HealthEndpoint.ready]
+    }
+
+    /// Answers a request. An error becomes an answer here, with what it says kept for the log.
+    func respond(to request: ServerRequest) async -> ServerResponse {
+        do {
+            return try await route(request)
+        } catch {
+            var response = ServerResponse.failure(error, request)
+            response.trace.reason = "\(error)"
+            return response
+        }
+    }
+
+    private func route(_ request: ServerRequest) async throws -> ServerResponse {
+        switch Route(request.components) {
+        case nil: return .pathNotFound(request)
+        case .live: return HealthEndpoint.answerLive(request)
+        case .ready: return await HealthEndpoint.answerReady(request, engine)
+        case .discovery(let kind, let server):
+            return try await call(kind == .openID ? openID : oauth, server: server, request)
+        case .endpoint(let name, let server):
+            guard let endpoint = endpoints[name] else {
+                return try await snapshot(naming: server) == nil ? .serverNotFound(request) : .pathNotFound(request)
+            }
+            return try await call(endpoint, server: server, request)
+        }
+    }
+
+    private func call(_ endpoint: Endpoint, server id: String?, _ request: ServerRequest) async throws -> ServerResponse {
+        var response: ServerResponse
+        if let snapshot = try await snapshot(naming: id), let server = snapshot.server(id) {
+            if request.head.method == .options, endpoint.isCrossOrigin {
+                response = CrossOrigin.preflight(request, for: endpoint)
+                response.trace.route = endpoint.name
+                return response
+            }
+            if endpoint.accepts(request.head.method) {
+                response = try await endpoint.respond(Endpoint.Call(request: request, snapshot: snapshot, server: server))
+            } else {
+                response = .methodNotAllowed(allow: endpoint.allow, request)
+            }
+        } else {
+            response = .serverNotFound(request)
+        }
+        if endpoint.isCrossOrigin { CrossOrigin.expose(&response, to: request.head.headerFields[.origin]) }
+        response.trace.route = endpoint.name
+        return response
+    }
+
+    /// The configuration to answer a request by, if it has the server that the request names.
+    ///
+    /// What the engine last read is good enough to find the server and to count by (the engine reads the store again when it
+    /// decides), except when it lacks the server: that may have been added since.
+    private func snapshot(naming server: String?) async throws -> OrgSnapshot? {
+        if let known = engine.latestSnapshot, known.server(server) != nil { return known }
+        let snapshot = try await engine.snapshot()
+        return snapshot.server(server) == nil ? nil : snapshot
+    }
+}

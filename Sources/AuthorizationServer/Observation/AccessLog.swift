@@ -1,0 +1,31 @@
+internal import HTTPTypes
+internal import IdentityEngine
+internal import Logging
+
+/// One line per request: what was asked, how it went, how long it took. Never a parameter, a header or a body.
+struct AccessLog: Sendable {
+    let logger: Logger
+
+    /// Writes the line: errors of the server as errors, the rest as information.
+    func record(_ request: ServerRequest, _ response: ServerResponse, nanoseconds: Int64) {
+        let level: Logger.Level = response.status.code >= 500 ? .error : .info
+        guard logger.logLevel <= level else { return }
+        var metadata: Logger.Metadata = [
+            "request_id": .string(request.context.requestID),
+            "method": .string(request.head.method.rawValue),
+            "path": .string(Self.printable(request.path)),
+            "status": .stringConvertible(response.status.code),
+            "duration_us": .stringConvertible(nanoseconds / 1_000),
+        ]
+        if let address = request.context.address { metadata["address"] = .string(address) }
+        if let client = response.trace.clientID { metadata["client_id"] = .string(client) }
+        if let reason = response.trace.reason { metadata["reason"] = .string(reason) }
+        logger.log(level: level, "request", metadata: metadata)
+    }
+
+    /// A path cut to a sensible length, without what could forge a line.
+    private static func printable(_ path: Substring) -> String {
+        if path.utf8.count <= 200, path.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) { return String(path) }
+        return String(String.UnicodeScalarView(path.unicodeScalars.prefix(200).filter { (0x21...0x7E).contains($0.value) }))
+    }
+}

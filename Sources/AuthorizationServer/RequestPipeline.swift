@@ -1,0 +1,58 @@
+internal import HTTPTypes
+internal import IdentityEngine
+internal import Logging
+
+/// What happens to every request, over a port or in process: it passes the interceptor and the front door, gets the headers
+/// that every answer has, and is counted and logged.
+struct RequestPipeline: Sendable {
+    private let frontDoor: FrontDoor
+    private let interceptor: AuthorizationServer.Interceptor?
+    private let metrics: RequestMetrics
+    private let log: AccessLog
+    private let date = DateHeader()
+    private let securityHeaders: HTTPFields
+
+    init(engine: IdentityEngine, interceptor: AuthorizationServer.Interceptor?, isSecure: Bool, logger: Logger) {
+        frontDoor = FrontDoor(engine: engine)
+        self.interceptor = interceptor
+        metrics = RequestMetrics(routes: frontDoor.routeNames)
+        log = AccessLog(logger: logger)
+        var headers: HTTPFields = [
+            .xContentTypeOptions: "nosniff", .referrerPolicy: "no-referrer", .frameOptions: "DENY",
+            .contentSecurityPolicy: "default-src 'none'; frame-ancestors 'none'",
+        ]
+        // Only what came over TLS may ask for TLS from now on (RFC 6797 section 7.2).
+        if isSecure { headers[.strictTransportSecurity] = "max-age=31536000" }
+        securityHeaders = headers
+    }
+
+    /// Answers a request.
+    ///
+    /// - Parameter request: It.
+    /// - Returns: The answer with all its headers, its body as it goes out (none for `HEAD`).
+    func respond(to request: ServerRequest) async -> ServerResponse {
+        let start = ContinuousClock.now
+        var response: ServerResponse
+        if let interceptor {
+            response = await interceptor(request) { await frontDoor.respond(to: $0) }
+        } else {
+            response = await frontDoor.respond(to: request)
+        }
+        complete(&response, for: request)
+        let elapsed = start.duration(to: .now).components
+        let nanoseconds = elapsed.seconds * 1_000_000_000 + elapsed.attoseconds / 1_000_000_000
+        metrics.record(route: response.trace.route, status: response.status.code, nanoseconds: nanoseconds)
+        log.record(request, response, nanoseconds: nanoseconds)
+        return response
+    }
+
+    /// Adds what every answer has, unless it has it already.
+    private func complete(_ response: inout ServerResponse, for request: ServerRequest) {
+        if response.headers[.date] == nil { response.headers[.date] = date.text(at: request.context.now) }
+        if response.headers[.requestID] == nil { response.headers[.requestID] = request.context.requestID }
+        for field in securityHeaders where response.headers[field.name] == nil { response.headers.append(field) }
+        if response.closesConnection { response.headers[.connection] = "close" }
+        if response.status != .noContent { response.headers[.contentLength] = String(response.body.count) }
+        if request.head.method == .head { response.body = [] }
+    }
+}

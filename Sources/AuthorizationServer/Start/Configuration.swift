@@ -1,0 +1,129 @@
+extension AuthorizationServer {
+    /// Where a server listens, what it stores where, and its limits.
+    ///
+    /// ``init(commandLine:environment:file:)`` loads it from the command line, the environment and the org file.
+    public struct Configuration: Sendable {
+        /// The address or host name to listen on.
+        public var host: String
+        /// The port to listen on, 0 to 65,535; 0 takes a free one.
+        public var port: Int
+        /// The origin that clients reach the server by, where it differs from the org file's; replaces
+        /// `OrganizationDefinition.origin` before it is applied.
+        public var publicOrigin: String?
+        /// The certificate and its key; nil listens without TLS.
+        public var tls: TLS?
+        /// The folder of the database and, by default, the master key.
+        public var dataDirectory: String
+        /// Where the master key comes from.
+        public var masterKey: MasterKeySource
+        /// The peers, as addresses (`10.0.0.7`) or networks (`10.0.0.0/8`), whose `X-Forwarded-For` is believed.
+        public var trustedProxies: [TrustedNetwork]
+        /// What requests may be.
+        public var limits: Limits
+        /// How many passwords are hashed at the same time, 1 to 64; each takes some 32 MiB.
+        public var hashingWidth: Int
+        /// The least level that is logged: `trace`, `debug`, `info`, `notice`, `warning`, `error` or `critical`.
+        public var logLevel: String
+        /// How often keys are looked after and expired records removed.
+        public var maintenanceInterval: Duration
+
+        /// Makes a configuration; the defaults listen on the loopback interface only.
+        public init(
+            host: String = "127.0.0.1", port: Int = 8080, publicOrigin: String? = nil, tls: TLS? = nil, dataDirectory: String = "data",
+            masterKey: MasterKeySource = .dataDirectory, trustedProxies: [TrustedNetwork] = [], limits: Limits = Limits(),
+            hashingWidth: Int = 2, logLevel: String = "info", maintenanceInterval: Duration = .seconds(3600)
+        ) {
+            self.host = host
+            self.port = port
+            self.publicOrigin = publicOrigin
+            self.tls = tls
+            self.dataDirectory = dataDirectory
+            self.masterKey = masterKey
+            self.trustedProxies = trustedProxies
+            self.limits = limits
+            self.hashingWidth = hashingWidth
+            self.logLevel = logLevel
+            self.maintenanceInterval = maintenanceInterval
+        }
+
+        /// Where the database is.
+        public var storePath: String { dataDirectory + "/countersign.sqlite" }
+    }
+}
+
+extension AuthorizationServer.Configuration {
+    /// Text in PEM form.
+    public enum PEM: Sendable, Equatable {
+        /// In a file.
+        case file(String)
+        /// Here.
+        case text(String)
+    }
+
+    /// A certificate and its key.
+    public struct TLS: Sendable, Equatable {
+        /// The certificates, the server's own first.
+        public var certificateChain: PEM
+        /// The private key of the first one.
+        public var privateKey: PEM
+
+        /// Names a certificate and its key.
+        public init(certificateChain: PEM, privateKey: PEM) {
+            self.certificateChain = certificateChain
+            self.privateKey = privateKey
+        }
+    }
+
+    /// Where the key comes from that signing keys and client secrets are encrypted under.
+    public enum MasterKeySource: Sendable, Equatable {
+        /// The file `master.key` in the data folder; made there on first start.
+        case dataDirectory
+        /// A file with 32 bytes in base64; it must exist.
+        case file(String)
+        /// 32 bytes in base64.
+        case base64(Secret)
+    }
+
+    /// A text that shows itself to nobody.
+    public struct Secret: Sendable, Equatable, CustomStringConvertible, CustomReflectable {
+        let text: String
+
+        /// Takes a text.
+        public init(_ text: String) { self.text = text }
+
+        /// A placeholder.
+        public var description: String { "<secret>" }
+
+        /// Nothing to see.
+        public var customMirror: Mirror { Mirror(self, children: []) }
+    }
+
+    /// What requests may be.
+    public struct Limits: Sendable, Equatable {
+        /// The longest body, in bytes.
+        public var bodyBytes: Int
+        /// All headers together, in bytes.
+        public var headerBytes: Int
+        /// The most headers.
+        public var headerCount: Int
+        /// How long a connection may be silent, between requests and within one.
+        public var idleTimeout: Duration
+        /// How long the body of a request may take to arrive.
+        public var bodyTimeout: Duration
+        /// The most connections at the same time; more wait to be accepted.
+        public var connections: Int
+
+        /// Sets limits; the defaults suit every request of the protocol.
+        public init(
+            bodyBytes: Int = 64 * 1024, headerBytes: Int = 16 * 1024, headerCount: Int = 100, idleTimeout: Duration = .seconds(60),
+            bodyTimeout: Duration = .seconds(20), connections: Int = 10_000
+        ) {
+            self.bodyBytes = bodyBytes
+            self.headerBytes = headerBytes
+            self.headerCount = headerCount
+            self.idleTimeout = idleTimeout
+            self.bodyTimeout = bodyTimeout
+            self.connections = connections
+        }
+    }
+}

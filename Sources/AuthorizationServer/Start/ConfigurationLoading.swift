@@ -1,0 +1,124 @@
+internal import Configuration
+internal import IdentityEngine
+
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+extension AuthorizationServer.Configuration {
+    /// Loads a configuration; what is given nowhere keeps its default.
+    ///
+    /// The keys are `host`, `port`, `public-origin`, `tls-certificate`, `tls-key`, `data`, `master-key`, `master-key-file`,
+    /// `trusted-proxies` (separated by commas), `max-body-bytes`, `max-header-bytes`, `max-connections`, `idle-timeout` (seconds),
+    /// `hashing-width` and `log-level`. In the environment each is in capitals, with `_` for `-`, after `COUNTERSIGN_`.
+    ///
+    /// - Parameters:
+    ///   - commandLine: Values by key; they win.
+    ///   - environment: The environment; of it, what begins with `COUNTERSIGN_`.
+    ///   - file: The values of the org file's `server` section, by key.
+    /// - Throws: ``ConfigurationError`` that names the key and what it should be.
+    public init(commandLine: [String: String] = [:], environment: [String: String] = [:], file: [String: String] = [:]) throws {
+        try Self.refuseUnknownKeys(in: file)
+        let values = Values(commandLine: commandLine, environment: environment, file: file)
+        self.init()
+        host = values["host"] ?? host
+        port = try values.number("port", 0...65_535) ?? port
+        publicOrigin = try values["public-origin"].map(Self.origin)
+        tls = try Self.tls(certificate: values["tls-certificate"], key: values["tls-key"])
+        dataDirectory = values["data"] ?? dataDirectory
+        masterKey = try Self.masterKey(text: values.secret("master-key"), file: values["master-key-file"])
+        trustedProxies = try values["trusted-proxies"].map(Self.networks) ?? []
+        limits.bodyBytes = try values.number("max-body-bytes", 1_024...1_048_576) ?? limits.bodyBytes
+        limits.headerBytes = try values.number("max-header-bytes", 1_024...1_048_576) ?? limits.headerBytes
+        limits.connections = try values.number("max-connections", 1...1_000_000) ?? limits.connections
+        if let seconds = try values.number("idle-timeout", 1...3_600) { limits.idleTimeout = .seconds(seconds) }
+        hashingWidth = try values.number("hashing-width", 1...64) ?? hashingWidth
+        logLevel = try values["log-level"].map(Self.level) ?? logLevel
+    }
+
+    private static let keys: Set<String> = [
+        "host", "port", "public-origin", "tls-certificate", "tls-key", "data", "master-key", "master-key-file", "trusted-proxies",
+        "max-body-bytes", "max-header-bytes", "max-connections", "idle-timeout", "hashing-width", "log-level",
+    ]
+
+    private static func refuseUnknownKeys(in file: [String: String]) throws {
+        guard let unknown = file.keys.sorted().first(where: { !keys.contains($0) }) else { return }
+        throw ConfigurationError(key: unknown, message: "There is no such key. Known are: \(keys.sorted().joined(separator: ", ")).")
+    }
+
+    private static func origin(_ text: String) throws -> String {
+        let isWeb = text.hasPrefix("https://") || text.hasPrefix("http://")
+        let rest = text.split(separator: "/", omittingEmptySubsequences: false).dropFirst(2)
+        guard isWeb, rest.count == 1, rest.first?.isEmpty == false, !text.contains("?"), !text.contains("#") else {
+            throw ConfigurationError(
+                key: "public-origin", message: "'\(text)' is no origin. Write scheme and host without a path: https://id.example.com")
+        }
+        return text
+    }
+
+    private static func tls(certificate: String?, key: String?) throws -> TLS? {
+        switch (certificate, key) {
+        case (nil, nil): return nil
+        case (let certificate?, let key?): return TLS(certificateChain: .file(certificate), privateKey: .file(key))
+        case (_?, nil): throw ConfigurationError(key: "tls-key", message: "A certificate is set but no key. Name the file of its private key.")
+        case (nil, _?): throw ConfigurationError(key: "tls-certificate", message: "A key is set but no certificate. Name its file.")
+        }
+    }
+
+    private static func masterKey(text: String?, file: String?) throws -> MasterKeySource {
+        switch (text, file) {
+        case (nil, nil): return .dataDirectory
+        case (let text?, nil): return .base64(Secret(text))
+        case (nil, let file?): return .file(file)
+        case (_?, _?): throw ConfigurationError(key: "master-key", message: "master-key-file is set as well. Keep one of them.")
+        }
+    }
+
+    private static func networks(_ text: String) throws -> [TrustedNetwork] {
+        try text.split(separator: ",").map { entry in
+            let trimmed = String(entry.filter { $0 != " " })
+            guard let network = TrustedNetwork(trimmed) else {
+                throw ConfigurationError(
+                    key: "trusted-proxies", message: "'\(trimmed)' is no address or network. Write 10.0.0.7 or 10.0.0.0/8.")
+            }
+            return network
+        }
+    }
+
+    private static func level(_ text: String) throws -> String {
+        let levels = ["trace", "debug", "info", "notice", "warning", "error", "critical"]
+        guard levels.contains(text) else {
+            throw ConfigurationError(key: "log-level", message: "'\(text)' is no level. Use one of: \(levels.joined(separator: ", ")).")
+        }
+        return text
+    }
+}
+
+/// The three sources as one, the first that has a key wins.
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+private struct Values {
+    private let reader: ConfigReader
+
+    init(commandLine: [String: String], environment: [String: String], file: [String: String]) {
+        reader = ConfigReader(providers: [
+            Self.provider("command line", commandLine),
+            EnvironmentVariablesProvider(environmentVariables: environment),
+            Self.provider("org file", file),
+        ])
+    }
+
+    private static func provider(_ name: String, _ values: [String: String]) -> InMemoryProvider {
+        let entries = values.map { (AbsoluteConfigKey(["countersign", $0.key]), ConfigValue(.string($0.value), isSecret: $0.key == "master-key")) }
+        return InMemoryProvider(name: name, values: Dictionary(entries, uniquingKeysWith: { first, _ in first }))
+    }
+
+    subscript(key: String) -> String? { reader.string(forKey: ConfigKey(["countersign", key])) }
+
+    func secret(_ key: String) -> String? { reader.string(forKey: ConfigKey(["countersign", key]), isSecret: true) }
+
+    func number(_ key: String, _ range: ClosedRange<Int>) throws -> Int? {
+        guard let text = self[key] else { return nil }
+        guard let number = Int(text), range.contains(number) else {
+            throw ConfigurationError(
+                key: key, message: "'\(text)' is no number from \(range.lowerBound) to \(range.upperBound). Set it on the command line (--\(key)), in the environment or in the org file.")
+        }
+        return number
+    }
+}

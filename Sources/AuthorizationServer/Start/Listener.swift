@@ -1,0 +1,106 @@
+internal import HTTPTypes
+internal import HummingbirdCore
+internal import HummingbirdTLS
+internal import IdentityEngine
+internal import Logging
+internal import NIOCore
+internal import NIOPosix
+internal import ServiceLifecycle
+
+/// Listens on a port and hands requests to the pipeline.
+///
+/// It stands on Hummingbird's server without its `Application`, whose `Date` header comes from the system's clock.
+struct Listener: Sendable {
+    let configuration: AuthorizationServer.Configuration
+    let logger: Logger
+    let pipeline: RequestPipeline
+    let clock: any WallClock
+    let identifiers: RequestIdentifiers
+    let port: BoundPort
+
+    /// Listens until the task is cancelled or shut down gracefully.
+    func run() async throws {
+        let server = try builder().buildServer(
+            configuration: .init(
+                address: .hostname(configuration.host, port: configuration.port), backlog: 1024,
+                availableConnectionsDelegate: .maximum(configuration.limits.connections, logger: logger)),
+            eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: logger
+        ) { request, writer, channel in
+            try await handle(request, writer, channel)
+        } onServerRunning: { channel in
+            port.bind(channel.localAddress?.port ?? configuration.port)
+        }
+        try await server.run()
+    }
+
+    private func builder() throws -> HTTPServerBuilder {
+        let limits = configuration.limits
+        let http = HTTPServerBuilder.http1(
+            configuration: .init(
+                idleTimeout: TimeAmount(limits.idleTimeout),
+                httpDecoderConfiguration: .init(
+                    maxHeaderFieldSize: limits.headerBytes, maxHeaderListSize: limits.headerBytes,
+                    maxHeaderFieldCount: limits.headerCount)))
+        guard let tls = configuration.tls else { return http }
+        return try .tls(http, tlsConfiguration: TLSMaterial.serverConfiguration(tls))
+    }
+
+    private func handle(_ request: Request, _ writer: consuming ResponseWriter, _ channel: any Channel) async throws {
+        var rest = request.body.makeAsyncIterator()
+        var received = ServerRequest(head: request.head, body: [], context: context(of: request.head, channel))
+        let hasBody = request.head.headerFields[.contentLength].map { $0 != "0" } ?? request.head.headerFields.contains(.transferEncoding)
+        if hasBody {
+            if let body = try await collect(&rest, announced: request.head.headerFields[.contentLength].flatMap { Int($0) }, channel) {
+                received.body = body
+            } else {
+                received.isTooLarge = true
+            }
+        }
+        let response = await pipeline.respond(to: received)
+        try await write(response, writer)
+        guard response.closesConnection else { return }
+        // A connection that is closed with unread bytes is reset, and the peer may lose the answer: read on for a while.
+        var discarded = 0
+        while discarded < 1 << 20, let part = try await rest.next() { discarded += part.readableBytes }
+        throw ConnectionClosed()
+    }
+
+    /// The whole body; nil if it is larger than the limit. A body that takes too long closes the connection.
+    private func collect(_ body: inout RequestBody.AsyncIterator, announced: Int?, _ channel: any Channel) async throws -> [UInt8]? {
+        let limit = configuration.limits.bodyBytes
+        if let announced, announced > limit { return nil }
+        guard let first = try await body.next() else { return [] }
+        var bytes = Array(first.readableBytesView)
+        if bytes.count == announced { return bytes }
+        let deadline = channel.eventLoop.scheduleTask(in: TimeAmount(configuration.limits.bodyTimeout)) { channel.close(promise: nil) }
+        defer { deadline.cancel() }
+        while let part = try await body.next() {
+            bytes.append(contentsOf: part.readableBytesView)
+            if bytes.count > limit { return nil }
+        }
+        return bytes
+    }
+
+    private func context(of head: HTTPRequest, _ channel: any Channel) -> RequestContext {
+        let forwarded = configuration.trustedProxies.isEmpty ? [] : head.headerFields[values: .forwardedFor]
+        let address = PeerAddress.resolve(
+            peer: channel.remoteAddress?.ipAddress, forwarded: forwarded, proxies: configuration.trustedProxies)
+        return RequestContext(
+            now: clock.now, requestID: identifiers.next(), address: address, userAgent: head.headerFields[.userAgent])
+    }
+
+    private func write(_ response: ServerResponse, _ writer: consuming ResponseWriter) async throws {
+        let head = HTTPResponse(status: response.status, headerFields: response.headers)
+        switch response.delivery {
+        case .whole:
+            let body = response.body.isEmpty ? ResponseBody() : ResponseBody(byteBuffer: ByteBuffer(bytes: response.body))
+            try await writer.write(response: head, body: body)
+        case .truncated(let count):
+            var body = try await writer.writeHead(head)
+            try await body.write(ByteBuffer(bytes: response.body.prefix(count)))
+            throw ConnectionClosed()
+        case .dropped:
+            throw ConnectionClosed()
+        }
+    }
+}

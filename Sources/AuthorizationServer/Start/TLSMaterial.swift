@@ -1,0 +1,39 @@
+internal import HummingbirdTLS
+
+/// The certificate and key of a configuration, read and checked.
+enum TLSMaterial {
+    /// What the listener needs.
+    ///
+    /// - Parameter tls: Where the certificate and the key are.
+    /// - Returns: A server's configuration for TLS 1.2 and later.
+    /// - Throws: ``ConfigurationError`` that names what cannot be read.
+    static func serverConfiguration(_ tls: AuthorizationServer.Configuration.TLS) throws -> TLSConfiguration {
+        let chain: [NIOSSLCertificate]
+        do {
+            chain =
+                switch tls.certificateChain {
+                case .file(let path): try NIOSSLCertificate.fromPEMFile(path)
+                case .text(let text): try NIOSSLCertificate.fromPEMBytes(Array(text.utf8))
+                }
+        } catch {
+            throw ConfigurationError(
+                key: "tls-certificate", message: "The certificate could not be read. Name a file with PEM certificates, the server's first.")
+        }
+        let key: NIOSSLPrivateKey
+        do {
+            key =
+                switch tls.privateKey {
+                case .file(let path): try NIOSSLPrivateKey(file: path, format: .pem)
+                case .text(let text): try NIOSSLPrivateKey(bytes: Array(text.utf8), format: .pem)
+                }
+        } catch {
+            throw ConfigurationError(
+                key: "tls-key", message: "The private key could not be read. Name a file with an unencrypted PEM key.")
+        }
+        var configuration = TLSConfiguration.makeServerConfiguration(
+            certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
+        configuration.minimumTLSVersion = .tlsv12
+        configuration.applicationProtocols = ["http/1.1"]
+        return configuration
+    }
+}

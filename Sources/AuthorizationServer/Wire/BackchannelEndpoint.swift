@@ -1,0 +1,67 @@
+internal import Foundation
+internal import HTTPTypes
+internal import IdentityEngine
+
+extension Endpoint {
+    /// An endpoint that takes a form from an authenticated client: reads it, counts it against the limits, and tells where they
+    /// stand in every answer.
+    ///
+    /// - Parameters:
+    ///   - name: For logs and metrics.
+    ///   - engine: Counts and decides.
+    ///   - isCrossOrigin: Whether pages of other origins may call it.
+    ///   - acceptsQuery: Whether a public client may give its `client_id` in the query.
+    ///   - respond: What it does with a form that could be read.
+    init(
+        backchannel name: String, engine: IdentityEngine, isCrossOrigin: Bool = true, acceptsQuery: Bool = false,
+        respond: @escaping @Sendable (Call, ProtocolForm) async throws -> ServerResponse
+    ) {
+        self.init(name: name, methods: [.post], isCrossOrigin: isCrossOrigin) { call in
+            let form: ProtocolForm
+            do {
+                form = try ProtocolForm(reading: call, acceptsQuery: acceptsQuery)
+            } catch let refusal as Refusal {
+                let limit = engine.countRequest(clientID: nil, snapshot: call.snapshot, context: call.request.context)
+                var response = Self.unreadable(refusal, call.request)
+                response.headers.set(limit)
+                return response
+            }
+            let limit = engine.countRequest(clientID: form.clientID, snapshot: call.snapshot, context: call.request.context)
+            guard limit.isAdmitted else {
+                return .refusal(.tooManyRequests(limit, reason: "rate limit"), to: call.request).traced(client: form.clientID)
+            }
+            var response = try await respond(call, form).traced(client: form.clientID)
+            if response.headers[.rateLimitLimit] == nil { response.headers.set(limit) }
+            return response
+        }
+    }
+
+    private static func unreadable(_ refusal: Refusal, _ request: ServerRequest) -> ServerResponse {
+        guard request.isTooLarge else { return .refusal(refusal, to: request, triedBasic: true) }
+        var response = ServerResponse.refusal(refusal, to: request)
+        response.status = .contentTooLarge
+        response.closesConnection = true
+        return response
+    }
+}
+
+extension HTTPFields {
+    /// Tells where a limit stands: all three headers, which clients need together.
+    mutating func set(_ limit: RateLimitStatus) {
+        self[.rateLimitLimit] = String(limit.limit)
+        self[.rateLimitRemaining] = String(limit.remaining)
+        self[.rateLimitReset] = String(Int(limit.reset.timeIntervalSince1970))
+    }
+}
+
+extension ServerResponse {
+    /// Counts the request against the limit of its address and tells in the headers where that stands; what is over it becomes
+    /// 429.
+    func counted(_ call: Endpoint.Call, by engine: IdentityEngine) -> ServerResponse {
+        let limit = engine.countRequest(clientID: nil, snapshot: call.snapshot, context: call.request.context)
+        guard limit.isAdmitted else { return .refusal(.tooManyRequests(limit, reason: "rate limit"), to: call.request) }
+        var response = self
+        response.headers.set(limit)
+        return response
+    }
+}

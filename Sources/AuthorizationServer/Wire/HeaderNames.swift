@@ -1,0 +1,18 @@
+internal import HTTPTypes
+
+/// Names of headers, spelled as they go over the wire. Official clients look some of them up in lower case only.
+extension HTTPField.Name {
+    static let requestID = literal("x-okta-request-id")
+    static let rateLimitLimit = literal("x-rate-limit-limit")
+    static let rateLimitRemaining = literal("x-rate-limit-remaining")
+    static let rateLimitReset = literal("x-rate-limit-reset")
+    static let pragma = literal("Pragma")
+    static let forwardedFor = literal("X-Forwarded-For")
+    static let referrerPolicy = literal("Referrer-Policy")
+    static let frameOptions = literal("X-Frame-Options")
+
+    private static func literal(_ name: StaticString) -> HTTPField.Name {
+        guard let field = HTTPField.Name(name.description) else { preconditionFailure("\(name) is no header name") }
+        return field
+    }
+}

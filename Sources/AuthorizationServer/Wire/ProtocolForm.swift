@@ -1,0 +1,78 @@
+internal import HTTPTypes
+internal import IdentityEngine
+
+/// What a back-channel request carries: its parameters, and who the client says it is.
+struct ProtocolForm: Sendable {
+    /// Every parameter of the body.
+    var parameters: FormParameters
+    /// Who the client says it is.
+    var client: ClientCredentials
+    /// Whether the client used the `Authorization` header.
+    var triedBasic: Bool
+
+    /// The client's name as it gave it, unchecked; for limits and the log.
+    var clientID: String? { client.clientID ?? client.basic?.clientID }
+
+    /// Reads a request's body and credentials.
+    ///
+    /// - Parameters:
+    ///   - call: The request.
+    ///   - acceptsQuery: Whether a public client may give its `client_id` in the query.
+    /// - Throws: The refusal that answers a request that cannot be read.
+    init(reading call: Endpoint.Call, acceptsQuery: Bool = false) throws(Refusal) {
+        let request = call.request
+        guard !request.isTooLarge else {
+            throw Refusal(.invalidRequest, "The request's body is larger than this server reads.", reason: "body too large")
+        }
+        guard Self.isForm(request.head.headerFields[.contentType]) else {
+            throw Refusal(
+                .invalidRequest, "The request's content type must be application/x-www-form-urlencoded.", reason: "content type")
+        }
+        parameters = try Self.parse(request.body)
+        var clientID = parameters["client_id"]
+        if acceptsQuery, let query = request.query, let inQuery = try Self.parse(Array(query.utf8))["client_id"] {
+            guard clientID == nil || clientID == inQuery else {
+                throw Refusal(.invalidRequest, "The query and the body name different clients.", reason: "two client ids")
+            }
+            clientID = inQuery
+        }
+        client = ClientCredentials(
+            clientID: clientID, secret: parameters["client_secret"],
+            assertionType: parameters["client_assertion_type"], assertion: parameters["client_assertion"],
+            endpoint: call.snapshot.origin + request.path)
+        switch BasicCredentials.read(request.head.headerFields[.authorization]) {
+        case .absent: triedBasic = false
+        case .malformed:
+            throw Refusal(.invalidClient, "The Authorization header could not be read.", reason: "malformed Basic header")
+        case .present(let clientID, let secret):
+            triedBasic = true
+            client.basic = (clientID, secret)
+        }
+    }
+
+    private static func parse(_ bytes: [UInt8]) throws(Refusal) -> FormParameters {
+        do {
+            return try FormParameters(parsing: bytes)
+        } catch {
+            throw Refusal(.invalidRequest, error.description, reason: error.description)
+        }
+    }
+
+    /// Whether a content type is the form's, in UTF-8 if it says.
+    static func isForm(_ contentType: String?) -> Bool {
+        guard let contentType else { return false }
+        let parts = contentType.split(separator: ";", omittingEmptySubsequences: false).map { $0.trimmed().lowercased() }
+        guard parts.first == "application/x-www-form-urlencoded" else { return false }
+        return parts.dropFirst().allSatisfy { part in
+            !part.hasPrefix("charset=") || part == "charset=utf-8" || part == #"charset="utf-8""#
+        }
+    }
+}
+
+extension Substring {
+    fileprivate func trimmed() -> Substring {
+        let start = drop { $0 == " " || $0 == "\t" }
+        guard let last = start.lastIndex(where: { $0 != " " && $0 != "\t" }) else { return start.prefix(0) }
+        return start[...last]
+    }
+}

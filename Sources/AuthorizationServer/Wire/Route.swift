@@ -1,0 +1,42 @@
+/// Where a request goes.
+enum Route: Equatable {
+    /// An endpoint below an authorization server's base; `server` is nil for the org server.
+    case endpoint(String, server: String?)
+    /// A discovery document.
+    case discovery(MetadataDocument.Kind, server: String?)
+    /// Whether the process runs.
+    case live
+    /// Whether it can answer.
+    case ready
+
+    /// Finds the route of a path.
+    ///
+    /// - Parameter path: Its components, as ``ServerRequest/components`` has them.
+    /// - Returns: The route; nil for a path that is nothing.
+    init?(_ path: [Substring]) {
+        switch path.count {
+        case 2 where path[0] == "health" && path[1] == "live": self = .live
+        case 2 where path[0] == "health" && path[1] == "ready": self = .ready
+        case 2 where path[0] == ".well-known":
+            guard let kind = MetadataDocument.Kind(rawValue: String(path[1])) else { return nil }
+            self = .discovery(kind, server: nil)
+        case 3 where path[0] == "oauth2" && path[1] == "v1":
+            self = .endpoint(String(path[2]), server: nil)
+        case 4 where path[0] == "oauth2" && path[2] == "v1":
+            guard let id = Self.serverID(path[1]) else { return nil }
+            self = .endpoint(String(path[3]), server: id)
+        case 4 where path[0] == "oauth2" && path[2] == ".well-known":
+            guard let kind = MetadataDocument.Kind(rawValue: String(path[3])), let id = Self.serverID(path[1]) else { return nil }
+            self = .discovery(kind, server: id)
+        case 4 where path[0] == ".well-known" && path[2] == "oauth2":
+            // RFC 8414 section 3.1: the well-known part is inserted between the host and the issuer's path.
+            guard path[1] == MetadataDocument.Kind.oauth.rawValue, let id = Self.serverID(path[3]) else { return nil }
+            self = .discovery(.oauth, server: id)
+        default: return nil
+        }
+    }
+
+    private static func serverID(_ component: Substring) -> String? {
+        component.isEmpty || component.utf8.count > 100 ? nil : String(component)
+    }
+}
