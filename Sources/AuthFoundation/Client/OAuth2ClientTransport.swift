@@ -1,0 +1,82 @@
+public import Foundation
+
+#if canImport(FoundationNetworking)
+    public import FoundationNetworking
+#endif
+
+extension OAuth2Client {
+    /// Reads an answer's body; a token with the client's clock and configuration.
+    public func decode<T: Decodable>(_ type: T.Type, from data: Data, parsing context: (any APIParsingContext)?) throws -> T {
+        if type == Token.self {
+            let tokenContext = (context as? any ProvidesTokenContext)?.tokenContext ?? Token.Context(configuration: configuration)
+            let token = try Token(id: randomness.identifier, issuedAt: now, context: tokenContext, response: JSON(data))
+            if let token = token as? T { return token }
+        }
+        return try decodeBody(type, from: data, parsing: context)
+    }
+
+    /// Reads an error of the API, then one of OAuth.
+    public func error(from data: Data) -> (any Error)? {
+        serverError(in: data)
+    }
+
+    /// Tells the delegates.
+    public func willSend(request: inout URLRequest) {
+        delegateCollection.invoke { $0.api(client: self, willSend: &request) }
+    }
+
+    /// Tells the delegates.
+    public func didSend(request: URLRequest, received error: APIClientError, requestId: String?, rateLimit: APIRateLimit?) {
+        delegateCollection.invoke { $0.api(client: self, didSend: request, received: error, requestId: requestId, rateLimit: rateLimit) }
+    }
+
+    /// Tells the delegates.
+    public func didSend(request: URLRequest, received response: HTTPURLResponse) {
+        delegateCollection.invoke { $0.api(client: self, didSend: request, received: response) }
+    }
+
+    /// Tells the delegates.
+    public func didSend<T>(request: URLRequest, received response: APIResponse<T>) {
+        delegateCollection.invoke { $0.api(client: self, didSend: request, received: response) }
+    }
+
+    /// Asks the delegates; one that forbids it wins, else the largest count.
+    public func shouldRetry(request: URLRequest, rateLimit: APIRateLimit) -> APIRetry {
+        var maximum: Int?
+        for answer in delegateCollection.call({ $0.api(client: self, shouldRetry: request) }) {
+            switch answer {
+            case .doNotRetry: return .doNotRetry
+            case .retry(let count): maximum = max(maximum ?? 0, count)
+            }
+        }
+        return maximum.map { .retry(maximumCount: $0) } ?? .default
+    }
+
+    /// Sends a request, and sends it again by the rules of ``APIRetry``.
+    public func send<T>(_ request: URLRequest, parsing context: (any APIParsingContext)?) async throws -> APIResponse<T> {
+        try await send(parsing: context, isIdempotent: request.httpMethod == "GET") { request }
+    }
+
+    func send<T>(
+        parsing context: (any APIParsingContext)?, isIdempotent: Bool, build: @Sendable () throws -> URLRequest
+    ) async throws -> APIResponse<T> {
+        let sender = RequestSender(client: self, clock: clock, randomness: randomness) { [weak self] response, _ in
+            self?.learnTime(from: response)
+        }
+        return try await sender.send(parsing: context, isIdempotent: isIdempotent, build: build)
+    }
+
+    /// What proves to an endpoint who the client is.
+    func proof(for endpoint: URL) throws -> ClientProof {
+        try ClientProof(configuration: configuration, endpoint: endpoint, now: now, randomness: randomness)
+    }
+
+    /// The header has whole seconds and the answer took its time, so that a difference below two seconds says nothing.
+    private func learnTime(from response: HTTPURLResponse) {
+        guard let serverDate = response.serverDate else { return }
+        let difference = serverDate.timeIntervalSince(clock.now)
+        let offset = abs(difference) < 2 ? 0 : difference
+        state.withLock { $0.clockOffset = offset }
+        if clock is DeviceClock { ServerTimeCoordinator.shared.learn(offset: offset) }
+    }
+}

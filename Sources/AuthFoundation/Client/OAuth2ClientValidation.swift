@@ -1,0 +1,55 @@
+import Foundation
+
+extension OAuth2Client {
+    /// Checks a new token's ID token, if it has one.
+    func validate(_ token: Token, context: any IDTokenValidatorContext) async throws {
+        guard let idToken = token.idToken else { return }
+        try await checkClaims(of: idToken, context: context)
+        if let accessToken = token.token(of: .accessToken) {
+            try Token.accessTokenValidator.validate(accessToken, idToken: idToken)
+        }
+        if let deviceSecret = token.deviceSecret {
+            try Token.deviceSecretValidator.validate(deviceSecret, idToken: idToken)
+        }
+        guard try idToken.validate(using: await jwks(containing: idToken.header.keyId)) else { throw JWTError.signatureInvalid }
+    }
+
+    /// Checks the ID token that a refresh brought, against the one before (OpenID Connect Core 1.0, 12.2).
+    func validate(_ token: Token, refreshedFrom old: Token) async throws {
+        // Without an ID token of its own the response carried the old one over.
+        guard let idToken = token.idToken, idToken != old.idToken else { return }
+        let nonce: String? = idToken[.nonce]
+        try await validate(token, context: RefreshContext(nonce: nonce))
+        guard let before = old.idToken else { return }
+        guard idToken.issuer == before.issuer else { throw JWTError.invalidIssuer }
+        guard idToken.subject == before.subject else { throw JWTError.invalidSubject }
+        guard Set(idToken.audiences ?? []) == Set(before.audiences ?? []) else { throw JWTError.invalidAudience }
+        guard nonce == nil || nonce == before.value(for: .nonce) else { throw JWTError.nonceMismatch }
+        if let was = before.authTime, let now = idToken.authTime, was != now { throw JWTError.invalidAuthenticationTime }
+    }
+
+    private struct RefreshContext: IDTokenValidatorContext {
+        let nonce: String?
+    }
+
+    private func checkClaims(of idToken: JWT, context: any IDTokenValidatorContext) async throws {
+        let provider = try await openIdConfiguration()
+        var validator = Token.idTokenValidator
+        if var standard = validator as? StandardIDTokenValidator {
+            standard.now = { [now] in now }
+            standard.allowedAlgorithms.formUnion(Self.signatureAlgorithms.intersection(provider.idTokenSigningAlgValuesSupported))
+            validator = standard
+        }
+        do {
+            try validator.validate(token: idToken, issuer: provider.issuer, clientId: configuration.clientId, context: context)
+        } catch let error as JWTError where error == .expired || error == .issuedAtTimeExceedsGraceInterval {
+            guard let clockOffset, abs(clockOffset) > 60 else { throw error }
+            throw ClockSkewError(offset: clockOffset, underlying: error)
+        }
+    }
+
+    /// What an issuer can announce and be believed: never `none`, never a shared secret.
+    private static let signatureAlgorithms: Set<JWK.Algorithm> = [
+        .rs256, .rs384, .rs512, .ps256, .ps384, .ps512, .es256, .es384, .es512, .edDSA,
+    ]
+}

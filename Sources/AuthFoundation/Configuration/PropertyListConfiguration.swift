@@ -1,0 +1,186 @@
+public import Foundation
+
+extension OAuth2Client {
+    /// A client's settings as an app keeps them: in `Okta.plist`, a dictionary, a JSON file, the environment, or on the command line.
+    public struct PropertyListConfiguration: Sendable {
+        /// The issuer. A bare host was given `https://`.
+        public var issuerURL: URL
+
+        /// The identifier that the issuer gave the app.
+        public var clientId: String
+
+        /// What the app asks for.
+        public var scope: [String]
+
+        /// Where a browser returns to after a sign-in.
+        public var redirectUri: URL?
+
+        /// Where a browser returns to after a sign-out.
+        public var logoutRedirectUri: URL?
+
+        /// How the client proves who it is.
+        public var authentication: ClientAuthentication
+
+        /// Further parameters for sign-ins: every other key that has a string.
+        public var additionalParameters: [String: any APIRequestArgument]?
+
+        /// Where the issuer's discovery document is, if not below the issuer.
+        public var discoveryURL: URL?
+
+        /// Reads `Okta.plist` of the main bundle; on Linux also the one beside the executable or in the working directory.
+        ///
+        /// - Throws: ``PropertyListConfigurationError``
+        public init() throws {
+            guard let file = PropertyListFile.standard() else { throw PropertyListConfigurationError.defaultPropertyListNotFound }
+            try self.init(plist: file)
+        }
+
+        /// Reads a property list.
+        ///
+        /// - Parameter fileURL: The file.
+        /// - Throws: ``PropertyListConfigurationError``
+        public init(plist fileURL: URL) throws {
+            try self.init(settings: PropertyListFile.settings(at: fileURL), source: fileURL.lastPathComponent)
+        }
+
+        /// Reads a JSON file: an object with the same keys as the property list.
+        ///
+        /// - Parameter fileURL: The file.
+        /// - Throws: ``PropertyListConfigurationError``
+        public init(json fileURL: URL) throws {
+            let json: JSON
+            do { json = try JSON(Data(contentsOf: fileURL)) } catch {
+                throw PropertyListConfigurationError.cannotParsePropertyList(
+                    ConfigurationProblem("\(fileURL.lastPathComponent) can't be read as JSON."))
+            }
+            guard json.objectValue != nil else { throw PropertyListConfigurationError.invalidPropertyList(url: fileURL) }
+            try self.init(settings: json.claimPayload, source: fileURL.lastPathComponent)
+        }
+
+        /// Takes the settings from a dictionary.
+        ///
+        /// - Parameter dictionary: The same keys as in the property list.
+        /// - Throws: ``PropertyListConfigurationError``
+        public init(_ dictionary: [String: Any]) throws {
+            try self.init(settings: dictionary, source: "the dictionary")
+        }
+
+        /// Takes the settings from variables such as `COUNTERSIGN_CLIENT_ID`.
+        ///
+        /// - Parameters:
+        ///   - environment: The variables, such as `ProcessInfo.processInfo.environment`.
+        ///   - prefix: What the names begin with; the rest is a key of the property list in upper case with `_` between words.
+        /// - Throws: ``PropertyListConfigurationError``
+        public init(environment: [String: String], prefix: String = "COUNTERSIGN_") throws {
+            var settings: [String: Any] = [:]
+            for (name, value) in environment where name.hasPrefix(prefix) {
+                settings[name.dropFirst(prefix.count).lowercased()] = value
+            }
+            try self.init(settings: settings, source: "the environment (\(prefix)…)")
+        }
+
+        /// Takes the settings from arguments of the form `--client-id=x` or `--client-id x`.
+        ///
+        /// - Parameter arguments: The arguments. Those of another form are passed over.
+        /// - Throws: ``PropertyListConfigurationError``
+        public init(commandLine arguments: [String]) throws {
+            var settings: [String: Any] = [:]
+            var rest = arguments[...]
+            while let argument = rest.popFirst() {
+                guard argument.hasPrefix("--") else { continue }
+                let parts = argument.dropFirst(2).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+                guard let name = parts.first, !name.isEmpty else { continue }
+                let value: String
+                if parts.count == 2 {
+                    value = parts[1]
+                } else if let next = rest.first, !next.hasPrefix("--") {
+                    value = next
+                    rest = rest.dropFirst()
+                } else {
+                    continue
+                }
+                settings[name.replacing("-", with: "_")] = value
+            }
+            try self.init(settings: settings, source: "the command line")
+        }
+
+        /// The settings on this process's command line.
+        ///
+        /// - Throws: ``PropertyListConfigurationError``
+        public static var commandLine: PropertyListConfiguration {
+            get throws { try PropertyListConfiguration(commandLine: Array(CommandLine.arguments.dropFirst())) }
+        }
+
+        private init(settings: [String: Any], source: String) throws {
+            var reader = SettingsReader(settings: settings, source: source)
+            issuerURL = try reader.issuer()
+            clientId = try reader.required(.clientId)
+            scope = try reader.requiredList(.scope)
+            redirectUri = try reader.url(.redirectUri)
+            logoutRedirectUri = try reader.url(.logoutRedirectUri)
+            discoveryURL = try reader.url(.discoveryUrl)
+            authentication = try reader.optional(.clientSecret).map(ClientAuthentication.clientSecret) ?? .none
+            additionalParameters = reader.remaining()
+        }
+    }
+
+    /// The settings of a client can't be read.
+    public enum PropertyListConfigurationError: Error, Sendable {
+        /// There is no `Okta.plist`.
+        case defaultPropertyListNotFound
+        /// The file can't be read as a property list.
+        case invalidPropertyList(url: URL)
+        /// The settings can't be understood; the error inside says why.
+        case cannotParsePropertyList(_ error: (any Error)?)
+        /// Required settings are missing.
+        case missingConfigurationValues
+        /// A setting is missing or can't be used.
+        case invalidConfiguration(name: String, value: String?)
+    }
+}
+
+extension OAuth2Client.PropertyListConfiguration {
+    /// - Throws: `invalidConfiguration` unless the issuer is https, or http on this machine.
+    static func checkIssuer(_ url: URL, name: String) throws {
+        guard LoopbackRule.isAcceptable(url) else {
+            throw OAuth2Client.PropertyListConfigurationError.invalidConfiguration(name: name, value: url.absoluteString)
+        }
+    }
+}
+
+/// What is wrong with settings, in words that name the fix.
+struct ConfigurationProblem: Error, LocalizedError, Equatable {
+    let text: String
+
+    init(_ text: String) {
+        self.text = text
+    }
+
+    var errorDescription: String? { text }
+}
+
+extension OAuth2Client.PropertyListConfigurationError: LocalizedError {
+    /// What is wrong, and what to do about it.
+    public var errorDescription: String? {
+        switch self {
+        case .defaultPropertyListNotFound:
+            "There is no Okta.plist. Add it to the app's target; on Linux put it beside the executable or into the working directory."
+        case .invalidPropertyList(let url): "\(url.lastPathComponent) can't be read as a property list. Check that it exists and is well formed."
+        case .cannotParsePropertyList(let error): error?.localizedDescription ?? "The configuration can't be understood."
+        case .missingConfigurationValues: "The configuration needs “issuer”, “clientId” and “scopes”."
+        case .invalidConfiguration(let name, nil): "The configuration lacks “\(name)”. Add it."
+        case .invalidConfiguration(let name, let value?): Self.explanation(name: name, value: value)
+        }
+    }
+
+    private static func explanation(name: String, value: String) -> String {
+        if PlaceholderRule.isPlaceholder(value) {
+            return "“\(name)” is still the placeholder \(value). Put your own value in its place."
+        }
+        if name.lowercased().contains("issuer"), value.lowercased().hasPrefix("http://") {
+            return "“\(name)” is \(value), which is not https. Plain http is allowed for loopback hosts (localhost, 127.0.0.1, ::1) only."
+        }
+        return "“\(name)” has the value \(value), which can't be used. \(name.lowercased().contains("ur") || name.contains("issuer") ? "Give a URL." : "")"
+            .trimmingCharacters(in: .whitespaces)
+    }
+}

@@ -1,0 +1,35 @@
+import Foundation
+
+/// Where `Okta.plist` is and what it says.
+enum PropertyListFile {
+    static let name = "Okta.plist"
+
+    /// In the main bundle; where apps have no bundle, beside the executable or in the working directory.
+    static func standard() -> URL? {
+        if let url = Bundle.main.url(forResource: "Okta", withExtension: "plist") { return url }
+        #if os(Linux)
+            let folders = [
+                Bundle.main.executableURL?.deletingLastPathComponent(), URL(filePath: FileManager.default.currentDirectoryPath),
+            ]
+            return folders.compactMap { $0?.appending(path: name) }.first { FileManager.default.fileExists(atPath: $0.path()) }
+        #else
+            return nil
+        #endif
+    }
+
+    static func settings(at url: URL) throws -> [String: Any] {
+        guard let data = try? Data(contentsOf: url) else {
+            throw OAuth2Client.PropertyListConfigurationError.invalidPropertyList(url: url)
+        }
+        let list: Any
+        do {
+            list = try PropertyListSerialization.propertyList(from: data, format: nil)
+        } catch {
+            throw OAuth2Client.PropertyListConfigurationError.invalidPropertyList(url: url)
+        }
+        guard let settings = list as? [String: Any] else {
+            throw OAuth2Client.PropertyListConfigurationError.invalidPropertyList(url: url)
+        }
+        return settings
+    }
+}

@@ -1,0 +1,112 @@
+import Foundation
+
+/// A setting, with all the keys that it may have.
+enum Setting {
+    case issuer, clientId, scope, redirectUri, logoutRedirectUri, clientSecret, discoveryUrl
+
+    /// The first is the one that errors name.
+    var keys: [String] {
+        switch self {
+        case .issuer: ["issuer", "issuer_url", "issuerUrl", "IssuerUrl"]
+        case .clientId: ["clientId", "client_id", "ClientId"]
+        case .scope: ["scopes", "scope", "Scope"]
+        case .redirectUri: ["redirectUri", "redirect_uri", "RedirectUri"]
+        case .logoutRedirectUri: ["logoutRedirectUri", "logout_redirect_uri", "LogoutRedirectUri"]
+        case .clientSecret: ["clientSecret", "client_secret", "ClientSecret"]
+        case .discoveryUrl: ["discoveryUrl", "discovery_url", "DiscoveryUrl"]
+        }
+    }
+}
+
+/// Values such as `{yourOktaDomain}` that guides leave for the reader to fill in.
+enum PlaceholderRule {
+    static func isPlaceholder(_ value: String) -> Bool {
+        (value.contains("{") && value.contains("}")) || (value.contains("${") || (value.hasPrefix("<") && value.hasSuffix(">")))
+    }
+}
+
+/// Reads settings, each by the first of its keys that is there.
+struct SettingsReader {
+    typealias Failure = OAuth2Client.PropertyListConfigurationError
+
+    private var settings: [String: Any]
+    private let source: String
+
+    init(settings: [String: Any], source: String) {
+        self.settings = settings
+        self.source = source
+    }
+
+    mutating func optional(_ setting: Setting) throws -> String? {
+        guard let (key, value) = take(setting) else { return nil }
+        guard let text = value as? String else { throw Failure.cannotParsePropertyList(problem(key, "must be a string")) }
+        let trimmed = text.trimmingCharacters(in: .whitespacesAndNewlines)
+        guard !trimmed.isEmpty else { return nil }
+        guard !PlaceholderRule.isPlaceholder(trimmed) else { throw Failure.invalidConfiguration(name: key, value: trimmed) }
+        return trimmed
+    }
+
+    mutating func required(_ setting: Setting) throws -> String {
+        guard let value = try optional(setting) else { throw missing(setting) }
+        return value
+    }
+
+    mutating func requiredList(_ setting: Setting) throws -> [String] {
+        guard let (key, value) = take(setting) else { throw missing(setting) }
+        let words: [String]
+        if let list = value as? [Any] {
+            words = try list.map { element in
+                guard let word = element as? String else { throw Failure.cannotParsePropertyList(problem(key, "must be a list of strings")) }
+                return word
+            }
+            .flatMap(\.whitespaceSeparated)
+        } else if let text = value as? String {
+            words = text.whitespaceSeparated
+        } else {
+            throw Failure.cannotParsePropertyList(problem(key, "must be a string or a list of strings"))
+        }
+        guard !words.isEmpty else { throw missing(setting) }
+        if let placeholder = words.first(where: PlaceholderRule.isPlaceholder) {
+            throw Failure.invalidConfiguration(name: key, value: placeholder)
+        }
+        return words
+    }
+
+    mutating func url(_ setting: Setting) throws -> URL? {
+        try optional(setting).flatMap { URL(string: $0) }
+    }
+
+    /// A bare host is taken to be an https issuer, and the log says so once.
+    mutating func issuer() throws -> URL {
+        let key = Setting.issuer.keys.first { settings[$0] != nil } ?? Setting.issuer.keys[0]
+        var text = try required(.issuer)
+        if !text.contains("://") {
+            text = "https://\(text)"
+            ConfigurationLog.once("“\(key)” in \(source) has no scheme; \(text) is used. Write it with https:// to be rid of this message.")
+        }
+        while text.hasSuffix("/") { text.removeLast() }
+        guard let url = URL(string: text), url.host()?.isEmpty == false else { throw Failure.invalidConfiguration(name: key, value: text) }
+        try OAuth2Client.PropertyListConfiguration.checkIssuer(url, name: key)
+        return url
+    }
+
+    /// Every key that no setting has taken and that has a string.
+    func remaining() -> [String: any APIRequestArgument]? {
+        let strings = settings.compactMapValues { $0 as? String }
+        return strings.isEmpty ? nil : strings
+    }
+
+    private mutating func take(_ setting: Setting) -> (key: String, value: Any)? {
+        let found = setting.keys.compactMap { key in settings[key].map { (key: key, value: $0) } }
+        for key in setting.keys { settings[key] = nil }
+        return found.first { !(($0.value as? String)?.isEmpty ?? false) } ?? found.first
+    }
+
+    private func missing(_ setting: Setting) -> Failure {
+        .invalidConfiguration(name: setting.keys[0], value: nil)
+    }
+
+    private func problem(_ key: String, _ text: String) -> ConfigurationProblem {
+        ConfigurationProblem("“\(key)” in \(source) \(text).")
+    }
+}

@@ -1,0 +1,131 @@
+public import Foundation
+
+/// Sign-in, or another use of OAuth 2.0, failed.
+public enum OAuth2Error: Error, Sendable {
+    /// A URL is not valid.
+    case invalidUrl
+    /// A URL can't be put together.
+    case cannotComposeUrl
+    /// The server answered with an error.
+    case server(error: OAuth2ServerError)
+    /// The server was not reached, or its answer was not understood.
+    case network(error: APIClientError)
+    /// There is no token of that kind.
+    case missingToken(type: Token.Kind)
+    /// The client's configuration is missing.
+    case missingClientConfiguration
+    /// The flow has not been started.
+    case invalidContext
+    /// The client's configuration has no redirect URI.
+    case redirectUriRequired
+    /// The URL that came back is not acceptable.
+    case redirectUri(_ url: URL, reason: RedirectReason)
+    /// A signature is not valid.
+    case signatureInvalid
+    /// A redirect leads nowhere.
+    case missingLocationHeader
+    /// The server's answer lacks a member.
+    case missingOAuth2ResponseKey(_ name: String)
+    /// The server's discovery document lacks a member.
+    case missingOpenIdConfiguration(attribute: String)
+    /// Any other error.
+    case error(_ error: any Error)
+    /// Tokens of that kind can't be revoked.
+    case cannotRevoke(type: Token.RevokeType)
+    /// Several errors.
+    case multiple(errors: [OAuth2Error])
+
+    /// Why a URL that came back is not acceptable.
+    public enum RedirectReason: Error, Equatable, Sendable {
+        /// It is malformed.
+        case invalid
+        /// It has no code.
+        case codeRequired
+        /// Host or path are not those of the redirect URI.
+        case hostOrPath
+        /// The scheme is not that of the redirect URI.
+        case scheme(_ scheme: String?)
+        /// A parameter is missing.
+        case queryArgument(_ name: String)
+        /// The state is not the one that was sent.
+        case state(_ state: String?)
+    }
+
+    /// Turns any error into one of these: those of the server and the network keep their meaning.
+    ///
+    /// - Parameter error: Any error.
+    public init(_ error: any Error) {
+        switch error {
+        case let error as OAuth2Error: self = error
+        case let error as OAuth2ServerError: self = .server(error: error)
+        case let error as APIClientError: self = error.serverError.map { .server(error: $0) } ?? .network(error: error)
+        default: self = .error(error)
+        }
+    }
+}
+
+extension OAuth2Error: LocalizedError {
+    /// What happened, and what to do next.
+    public var errorDescription: String? {
+        switch self {
+        case .invalidUrl: "A URL is not valid. Check the issuer and the redirect URIs in the app's configuration."
+        case .cannotComposeUrl: "The URL can't be put together. Check the issuer in the app's configuration."
+        case .server(let error): error.localizedDescription
+        case .network(let error): error.localizedDescription
+        case .missingToken(let type):
+            type == .refreshToken
+                ? "There is no refresh token. Ask for the scope “offline_access” at sign-in."
+                : "There is no token of the kind “\(type.rawValue)”."
+        case .missingClientConfiguration: "The client's configuration is missing."
+        case .invalidContext: "The flow has not been started, or has ended. Start it first."
+        case .redirectUriRequired: "The configuration has no redirect URI. Add “redirectUri”."
+        case .redirectUri(let url, let reason):
+            "The redirect to \(url.scheme ?? "")://\(url.host() ?? "")\(url.path()) is not acceptable: \(reason.localizedDescription)"
+        case .signatureInvalid: "The signature is not valid."
+        case .missingLocationHeader: "The server's redirect leads nowhere: the header “Location” is missing."
+        case .missingOAuth2ResponseKey(let name): "The server's answer lacks “\(name)”."
+        case .missingOpenIdConfiguration(let attribute):
+            "The server does not offer this: its discovery document lacks “\(attribute)”."
+        case .error(let error): error.localizedDescription
+        case .cannotRevoke(let type): "Tokens of the kind “\(type)” can't be revoked."
+        case .multiple(let errors): errors.map(\.localizedDescription).joined(separator: " ")
+        }
+    }
+}
+
+extension OAuth2Error.RedirectReason: LocalizedError {
+    /// What is wrong with the URL.
+    public var errorDescription: String? {
+        switch self {
+        case .invalid: "it is malformed."
+        case .codeRequired: "it has no code."
+        case .hostOrPath: "host and path are not those of the redirect URI."
+        case .scheme(let scheme): "its scheme is “\(scheme ?? "")”, not that of the redirect URI."
+        case .queryArgument(let name): "the parameter “\(name)” is missing."
+        case .state: "its state is not the one that was sent. It may belong to another sign-in."
+        }
+    }
+}
+
+extension OAuth2Error: Equatable {
+    /// Whether both are the same case with equal values; errors inside are equal if they are of the same type and value.
+    public static func == (lhs: OAuth2Error, rhs: OAuth2Error) -> Bool {
+        switch (lhs, rhs) {
+        case (.invalidUrl, .invalidUrl), (.cannotComposeUrl, .cannotComposeUrl),
+            (.missingClientConfiguration, .missingClientConfiguration), (.invalidContext, .invalidContext),
+            (.redirectUriRequired, .redirectUriRequired), (.signatureInvalid, .signatureInvalid),
+            (.missingLocationHeader, .missingLocationHeader):
+            true
+        case (.server(let left), .server(let right)): left == right
+        case (.network(let left), .network(let right)): left == right
+        case (.missingToken(let left), .missingToken(let right)): left == right
+        case (.redirectUri(let left, let leftReason), .redirectUri(let right, let rightReason)): left == right && leftReason == rightReason
+        case (.missingOAuth2ResponseKey(let left), .missingOAuth2ResponseKey(let right)): left == right
+        case (.missingOpenIdConfiguration(let left), .missingOpenIdConfiguration(let right)): left == right
+        case (.error(let left), .error(let right)): isSame(left, right)
+        case (.cannotRevoke(let left), .cannotRevoke(let right)): left == right
+        case (.multiple(let left), .multiple(let right)): left == right
+        default: false
+        }
+    }
+}

@@ -1,0 +1,118 @@
+extension JWK {
+    /// The name of an algorithm (RFC 7518, 3.1 and 4.1; RFC 8037).
+    public enum Algorithm: RawRepresentable, Codable, Hashable, Sendable, ClaimConvertable {
+        /// `HS256`.
+        case hs256
+        /// `HS384`.
+        case hs384
+        /// `HS512`.
+        case hs512
+        /// `RS256`.
+        case rs256
+        /// `RS384`.
+        case rs384
+        /// `RS512`.
+        case rs512
+        /// `ES256`.
+        case es256
+        /// `ES384`.
+        case es384
+        /// `ES512`.
+        case es512
+        /// `PS256`.
+        case ps256
+        /// `PS384`.
+        case ps384
+        /// `PS512`.
+        case ps512
+        /// `none`.
+        case none
+        /// `RSA1_5`.
+        case rsa15
+        /// `RSA-OAEP`.
+        case rsaOAEP
+        /// `RSA-OAEP-256`.
+        case rsaOAEP256
+        /// `A128KW`.
+        case a128KW
+        /// `A192KW`.
+        case a192KW
+        /// `A256KW`.
+        case a256KW
+        /// `dir`.
+        case dir
+        /// `ECDH-ES`.
+        case ecdhES
+        /// `ECDH-ES+A128KW`.
+        case ecdhESA128KW
+        /// `ECDH-ES+A192KW`.
+        case ecdhESA192KW
+        /// `ECDH-ES+A256KW`.
+        case ecdhESA256KW
+        /// `A128GCMKW`.
+        case a128GCMKW
+        /// `A192GCMKW`.
+        case a192GCMKW
+        /// `A256GCMKW`.
+        case a256GCMKW
+        /// `PBES2-HS256+A128KW`.
+        case pbes2HS256A128KW
+        /// `PBES2-HS384+A192KW`.
+        case pbes2HS384A192KW
+        /// `PBES2-HS512+A256KW`.
+        case pbes2HS512A256KW
+        /// `EdDSA`.
+        case edDSA
+        /// Any other, by its name.
+        case other(algorithm: String)
+
+        private static let names: [(Algorithm, String)] = [
+            (.hs256, "HS256"),
+            (.hs384, "HS384"),
+            (.hs512, "HS512"),
+            (.rs256, "RS256"),
+            (.rs384, "RS384"),
+            (.rs512, "RS512"),
+            (.es256, "ES256"),
+            (.es384, "ES384"),
+            (.es512, "ES512"),
+            (.ps256, "PS256"),
+            (.ps384, "PS384"),
+            (.ps512, "PS512"),
+            (.none, "none"),
+            (.rsa15, "RSA1_5"),
+            (.rsaOAEP, "RSA-OAEP"),
+            (.rsaOAEP256, "RSA-OAEP-256"),
+            (.a128KW, "A128KW"),
+            (.a192KW, "A192KW"),
+            (.a256KW, "A256KW"),
+            (.dir, "dir"),
+            (.ecdhES, "ECDH-ES"),
+            (.ecdhESA128KW, "ECDH-ES+A128KW"),
+            (.ecdhESA192KW, "ECDH-ES+A192KW"),
+            (.ecdhESA256KW, "ECDH-ES+A256KW"),
+            (.a128GCMKW, "A128GCMKW"),
+            (.a192GCMKW, "A192GCMKW"),
+            (.a256GCMKW, "A256GCMKW"),
+            (.pbes2HS256A128KW, "PBES2-HS256+A128KW"),
+            (.pbes2HS384A192KW, "PBES2-HS384+A192KW"),
+            (.pbes2HS512A256KW, "PBES2-HS512+A256KW"),
+            (.edDSA, "EdDSA"),
+        ]
+        private static let algorithmsByName = Dictionary(uniqueKeysWithValues: names.map { ($0.1, $0.0) })
+        private static let namesByAlgorithm = Dictionary(uniqueKeysWithValues: names)
+
+        /// The algorithm of that name.
+        ///
+        /// - Parameter rawValue: The name, in the letter case of the standard.
+        public init(rawValue: String) {
+            self = Self.algorithmsByName[rawValue] ?? .other(algorithm: rawValue)
+        }
+
+        /// The name.
+        public var rawValue: String {
+            if case .other(let name) = self { return name }
+            return Self.namesByAlgorithm[self] ?? ""
+        }
+    }
+}

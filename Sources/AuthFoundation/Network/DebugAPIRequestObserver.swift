@@ -1,0 +1,132 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+    public import FoundationNetworking
+#endif
+
+#if canImport(os)
+    import os
+#endif
+
+/// Writes what clients send and receive to the log, for developers. No secret is written: see ``RedactedRequest``.
+///
+/// Safe from any thread.
+public final class DebugAPIRequestObserver: OAuth2ClientDelegate {
+    /// The one observer.
+    public static let shared = DebugAPIRequestObserver()
+
+    private struct Settings {
+        var showHeaders = false
+        var registration: (any NSObjectProtocol)?
+    }
+
+    private let settings = Locked(Settings())
+    private let write: @Sendable (String) -> Void
+
+    init(write: @escaping @Sendable (String) -> Void = DebugAPIRequestObserver.log) {
+        self.write = write
+    }
+
+    /// Whether headers are written too.
+    public var showHeaders: Bool {
+        get { settings.withLock { $0.showHeaders } }
+        set { settings.withLock { $0.showHeaders = newValue } }
+    }
+
+    /// Whether every client that is made from now on is observed.
+    public var observeAllOAuth2Clients: Bool {
+        get { settings.withLock { $0.registration != nil } }
+        set {
+            if newValue {
+                guard !observeAllOAuth2Clients else { return }
+                let registration = NotificationCenter.default.addObserver(forName: .oauth2ClientCreated, object: nil, queue: nil) {
+                    [weak self] notification in
+                    if let client = notification.object as? OAuth2Client { self?.startObserving(client: client) }
+                }
+                settings.withLock { $0.registration = registration }
+            } else if let registration = settings.withLock({ settings in
+                defer { settings.registration = nil }
+                return settings.registration
+            }) {
+                NotificationCenter.default.removeObserver(registration)
+            }
+        }
+    }
+
+    /// Begins to observe a client.
+    ///
+    /// - Parameter client: The client.
+    public func startObserving(client: OAuth2Client) { client.add(delegate: self) }
+
+    /// Ceases to observe a client.
+    ///
+    /// - Parameter client: The client.
+    public func stopObserving(client: OAuth2Client) { client.remove(delegate: self) }
+
+    /// Writes the request.
+    public func api(client: any APIClient, willSend request: inout URLRequest) {
+        write("→ \(RedactedRequest(request, showsHeaders: showHeaders))")
+    }
+
+    /// Writes the error.
+    public func api(
+        client: any APIClient, didSend request: URLRequest, received error: APIClientError, requestId: String?, rateLimit: APIRateLimit?
+    ) {
+        write("✗ \(request.url?.path() ?? "") \(requestId ?? ""): \(error.localizedDescription)")
+    }
+
+    /// Writes the status.
+    public func api(client: any APIClient, didSend request: URLRequest, received response: HTTPURLResponse) {
+        write("← \(response.statusCode) \(request.url?.path() ?? "")")
+    }
+
+    private static func log(_ message: String) {
+        #if canImport(os)
+            Logger(subsystem: "countersign", category: "network").debug("\(message, privacy: .public)")
+        #else
+            FileHandle.standardError.write(Data("\(message)\n".utf8))
+        #endif
+    }
+}
+
+/// A request in words, with the values of its parameters and of the headers that may be secret left out.
+public struct RedactedRequest: CustomStringConvertible, Sendable {
+    /// The request in words.
+    public let description: String
+
+    private static let harmlessParameters: Set<String> = [
+        "grant_type", "scope", "client_id", "token_type_hint", "grant_types_supported", "channel_hint", "challenge_hint",
+        "challenge_types_supported", "acr_values", "intent",
+    ]
+    private static let harmlessHeaders: Set<String> = [
+        "accept", "content-type", "user-agent", "x-okta-retry-for", "x-okta-retry-count", "content-length",
+    ]
+
+    /// Describes a request.
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - showsHeaders: Whether its headers are described too.
+    public init(_ request: URLRequest, showsHeaders: Bool) {
+        var url = request.url.flatMap { URLComponents(url: $0, resolvingAgainstBaseURL: true) }
+        let query = url?.percentEncodedQuery.map(Self.redact)
+        url?.percentEncodedQuery = query
+        var text = "\(request.httpMethod ?? "GET") \(url?.string ?? "")"
+        if showsHeaders {
+            for (name, value) in (request.allHTTPHeaderFields ?? [:]).sorted(by: { $0.key < $1.key }) {
+                text += "\n\(name): \(Self.harmlessHeaders.contains(name.lowercased()) ? value : "…")"
+            }
+        }
+        if let body = request.httpBody { text += "\n\(Self.redact(String(decoding: body, as: UTF8.self)))" }
+        description = text
+    }
+
+    private static func redact(_ form: String) -> String {
+        form.split(separator: "&").map { field in
+            let name = field.split(separator: "=", maxSplits: 1).first.map(String.init) ?? ""
+            guard field.contains("=") else { return "…" }
+            return harmlessParameters.contains(name) ? String(field) : "\(name)=…"
+        }
+        .joined(separator: "&")
+    }
+}

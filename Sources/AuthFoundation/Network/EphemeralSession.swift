@@ -1,0 +1,111 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// The session that a client makes for itself: no cookies, nothing on disk, a limit on the size of answers, and no redirect that would
+/// carry credentials to another origin.
+final class EphemeralSession: URLSessionProtocol {
+    private let session: URLSession
+    private let delegate = Delegate()
+
+    init() {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.httpCookieStorage = nil
+        configuration.httpShouldSetCookies = false
+        configuration.httpCookieAcceptPolicy = .never
+        session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
+    }
+
+    deinit {
+        session.finishTasksAndInvalidate()
+    }
+
+    var configuration: URLSessionConfiguration { session.configuration }
+
+    func data(for request: URLRequest) async throws -> (Data, URLResponse) {
+        let task = session.dataTask(with: request)
+        return try await withTaskCancellationHandler {
+            try Task.checkCancellation()
+            return try await withCheckedThrowingContinuation { continuation in
+                delegate.begin(task, continuation)
+                task.resume()
+            }
+        } onCancel: {
+            task.cancel()
+        }
+    }
+
+    private final class Delegate: NSObject, URLSessionDataDelegate, Sendable {
+        private struct Answer {
+            let continuation: CheckedContinuation<(Data, URLResponse), any Error>
+            var response: URLResponse?
+            var body = Data()
+            var isTooLarge = false
+        }
+
+        private let answers = Locked<[Int: Answer]>([:])
+
+        func begin(_ task: URLSessionTask, _ continuation: CheckedContinuation<(Data, URLResponse), any Error>) {
+            answers.withLock { $0[task.taskIdentifier] = Answer(continuation: continuation) }
+        }
+
+        func urlSession(
+            _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+            completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+        ) {
+            answers.withLock { $0[dataTask.taskIdentifier]?.response = response }
+            completionHandler(.allow)
+        }
+
+        func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+            let isTooLarge = answers.withLock { answers in
+                guard var answer = answers.removeValue(forKey: dataTask.taskIdentifier) else { return false }
+                answer.body.append(data)
+                answer.isTooLarge = answer.body.count > RequestSender.maximumResponseSize
+                answers[dataTask.taskIdentifier] = answer
+                return answer.isTooLarge
+            }
+            if isTooLarge { dataTask.cancel() }
+        }
+
+        func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+            guard let answer = answers.withLock({ $0.removeValue(forKey: task.taskIdentifier) }) else { return }
+            if answer.isTooLarge {
+                answer.continuation.resume(throwing: URLError(.dataLengthExceedsMaximum))
+            } else if let error {
+                answer.continuation.resume(throwing: error)
+            } else if let response = answer.response ?? task.response {
+                answer.continuation.resume(returning: (answer.body, response))
+            } else {
+                answer.continuation.resume(throwing: URLError(.badServerResponse))
+            }
+        }
+
+        func urlSession(
+            _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse, newRequest request: URLRequest,
+            completionHandler: @escaping @Sendable (URLRequest?) -> Void
+        ) {
+            completionHandler(RedirectRule.follows(request, from: task.originalRequest) ? request : nil)
+        }
+    }
+}
+
+/// Which redirects a client follows.
+enum RedirectRule {
+    /// Within the origin always; elsewhere only a request without credentials, and never from https to http.
+    static func follows(_ next: URLRequest, from original: URLRequest?) -> Bool {
+        guard let from = original?.url, let to = next.url else { return false }
+        if origin(of: from) == origin(of: to) { return true }
+        guard to.scheme?.lowercased() == "https" || from.scheme?.lowercased() != "https" else { return false }
+        let carriesCredentials =
+            original?.value(forHTTPHeaderField: "Authorization") != nil || original?.httpBody != nil || original?.httpMethod != "GET"
+        return !carriesCredentials
+    }
+
+    private static func origin(of url: URL) -> String {
+        let scheme = url.scheme?.lowercased() ?? ""
+        return "\(scheme)://\(url.host()?.lowercased() ?? ""):\(url.port ?? (scheme == "https" ? 443 : 80))"
+    }
+}

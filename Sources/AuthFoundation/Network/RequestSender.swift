@@ -1,0 +1,160 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// Sends a request for a client, again if need be, and reads the answer.
+///
+/// - A 429 with the rate-limit headers and `Date` is waited for and sent again, as often as the client allows.
+/// - A failure of the connection or of the server (502, 503, 504) is tried again twice, after a random pause, if the request is idempotent.
+/// - A token request is never repeated for any other reason than 429: the server may have carried it out.
+struct RequestSender: Sendable {
+    /// No answer of these protocols comes near it.
+    static let maximumResponseSize = 4 << 20
+    private static let maximumTransientRetries = 2
+    /// Longer waits are the app's affair.
+    private static let maximumRateLimitDelay: TimeInterval = 300
+
+    let client: any APIClient
+    var clock: any OAuth2Clock = DeviceClock()
+    var randomness = Randomness.system
+    /// Is told of each answer and when it came.
+    var observe: @Sendable (HTTPURLResponse, URLRequest) -> Void = { _, _ in }
+
+    /// - Parameter build: Makes the request, anew for each time that it is sent.
+    func send<T>(
+        parsing context: (any APIParsingContext)?, isIdempotent: Bool, build: @Sendable () throws -> URLRequest
+    ) async throws -> APIResponse<T> {
+        var rateLimitRetries = 0
+        var transientRetries = 0
+        var firstRequestId: String?
+        while true {
+            try Task.checkCancellation()
+            var request = try build()
+            if rateLimitRetries > 0 {
+                if let firstRequestId { request.setValue(firstRequestId, forHTTPHeaderField: "X-Okta-Retry-For") }
+                request.setValue(String(rateLimitRetries), forHTTPHeaderField: "X-Okta-Retry-Count")
+            }
+            client.willSend(request: &request)
+            let (data, response): (Data, HTTPURLResponse)
+            do {
+                (data, response) = try await exchange(request)
+            } catch let error as URLError where isIdempotent && error.isConnectionFailure && transientRetries < Self.maximumTransientRetries {
+                transientRetries += 1
+                try await pause(beforeRetry: transientRetries)
+                continue
+            } catch let error as URLError {
+                throw report(.httpError(error), request: request, response: nil)
+            } catch let error as APIClientError {
+                throw report(error, request: request, response: nil)
+            }
+            switch context?.resultType(from: response) ?? APIResponseResult(statusCode: response.statusCode) {
+            case .success:
+                return try success(data, response: response, request: request, context: context)
+            case .retry:
+                guard let limit = APIRateLimit(response), (limit.delay ?? 0) <= Self.maximumRateLimitDelay,
+                    case .retry(let maximum) = client.shouldRetry(request: request, rateLimit: limit), rateLimitRetries < maximum
+                else { break }
+                rateLimitRetries += 1
+                firstRequestId = firstRequestId ?? requestId(of: response)
+                if let delay = limit.delay { try await clock.sleep(for: delay) }
+                continue
+            case .error:
+                guard isIdempotent, [502, 503, 504].contains(response.statusCode), transientRetries < Self.maximumTransientRetries else { break }
+                transientRetries += 1
+                try await pause(beforeRetry: transientRetries)
+                continue
+            }
+            throw report(error(in: data, response: response, context: context), request: request, response: response)
+        }
+    }
+
+    private func exchange(_ request: URLRequest) async throws -> (Data, HTTPURLResponse) {
+        let (data, response): (Data, URLResponse)
+        do {
+            (data, response) = try await client.session.data(for: request)
+        } catch {
+            if Task.isCancelled || error is CancellationError { throw CancellationError() }
+            if error is URLError || error is APIClientError { throw error }
+            throw APIClientError.httpError(error)
+        }
+        guard let response = response as? HTTPURLResponse else { throw APIClientError.missingResponse(request: nil) }
+        guard data.count <= Self.maximumResponseSize else { throw URLError(.dataLengthExceedsMaximum) }
+        if let length = response.header("Content-Length").flatMap({ Int($0) }), data.count < length, response.header("Content-Encoding") == nil {
+            throw URLError(.networkConnectionLost)
+        }
+        observe(response, request)
+        client.didSend(request: request, received: response)
+        return (data, response)
+    }
+
+    private func success<T>(
+        _ data: Data, response: HTTPURLResponse, request: URLRequest, context: (any APIParsingContext)?
+    ) throws -> APIResponse<T> {
+        let result: T
+        do {
+            result = try client.decode(T.self, from: data, parsing: context)
+        } catch {
+            throw report(.cannotParseResponse(error: ReadableDecodingError.from(error)), request: request, response: response)
+        }
+        var links: [APIResponse<T>.Link: URL] = [:]
+        for (relation, url) in response.links {
+            if let link = APIResponse<T>.Link(rawValue: relation) { links[link] = url }
+        }
+        let answer = APIResponse(
+            result: result, date: response.serverDate ?? clock.now, statusCode: response.statusCode, responseBody: data, links: links,
+            rateInfo: APIRateLimit(response), requestId: requestId(of: response))
+        client.didSend(request: request, received: answer)
+        return answer
+    }
+
+    private func error(in data: Data, response: HTTPURLResponse, context: (any APIParsingContext)?) -> APIClientError {
+        guard let error = context?.error(from: data) ?? client.error(from: data) else { return .statusCode(response.statusCode) }
+        if var error = error as? OAuth2ServerError {
+            error.statusCode = response.statusCode
+            return .httpError(error)
+        }
+        if var error = error as? OktaAPIError {
+            error.statusCode = response.statusCode
+            return .httpError(error)
+        }
+        return .httpError(error)
+    }
+
+    private func report(_ error: APIClientError, request: URLRequest, response: HTTPURLResponse?) -> APIClientError {
+        client.didSend(
+            request: request, received: error, requestId: response.flatMap(requestId(of:)), rateLimit: response.flatMap(APIRateLimit.init))
+        return error
+    }
+
+    private func requestId(of response: HTTPURLResponse) -> String? {
+        client.requestIdHeader.flatMap { response.header($0) }
+    }
+
+    /// Half a second, then one, each made random by half.
+    private func pause(beforeRetry count: Int) async throws {
+        try await clock.sleep(for: 0.5 * Double(count) * (0.5 + randomness.fraction))
+    }
+}
+
+/// A decoding error with a text that names the member.
+struct ReadableDecodingError: Error, LocalizedError, Sendable {
+    let text: String
+
+    var errorDescription: String? { text }
+
+    static func from(_ error: any Error) -> any Error {
+        guard let error = error as? DecodingError else { return error }
+        func path(_ context: DecodingError.Context, _ last: (any CodingKey)? = nil) -> String {
+            (context.codingPath + [last].compactMap { $0 }).map(\.stringValue).joined(separator: ".")
+        }
+        return switch error {
+        case .keyNotFound(let key, let context): ClaimError.missingRequiredValue(key: path(context, key))
+        case .valueNotFound(_, let context): ClaimError.missingRequiredValue(key: path(context))
+        case .typeMismatch(let type, let context): ReadableDecodingError(text: "“\(path(context))” is not of the type \(type).")
+        case .dataCorrupted: ReadableDecodingError(text: "The body is not the JSON that was expected.")
+        @unknown default: error
+        }
+    }
+}

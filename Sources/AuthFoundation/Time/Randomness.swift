@@ -1,0 +1,52 @@
+import Foundation
+
+/// Where random values come from: injected, so that a test can know them.
+package struct Randomness: Sendable {
+    /// That many random bytes.
+    package let bytes: @Sendable (_ count: Int) -> [UInt8]
+
+    package init(bytes: @escaping @Sendable (_ count: Int) -> [UInt8]) {
+        self.bytes = bytes
+    }
+
+    /// The system's generator, which is fit for secrets.
+    package static let system = Randomness { count in
+        var generator = SystemRandomNumberGenerator()
+        return (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+    }
+
+    /// A random number from zero to one.
+    package var fraction: Double {
+        let bytes = bytes(4)
+        return bytes.reduce(0) { $0 * 256 + Double($1) } / 4_294_967_295
+    }
+
+    /// A random identifier: 22 characters that need no escaping in a URL.
+    package var identifier: String {
+        token(byteCount: 16)
+    }
+
+    /// Random bytes as base64url.
+    package func token(byteCount: Int) -> String {
+        Data(bytes(byteCount)).base64URLEncoded
+    }
+}
+
+extension Data {
+    /// Base64url without padding (RFC 4648, 5).
+    package var base64URLEncoded: String {
+        base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+    }
+
+    /// Strict base64url without padding: nil for any other character, for padding, and for bits left over.
+    package init?(base64URLEncoded text: some StringProtocol) {
+        let standard = text.utf8.allSatisfy { byte in
+            (65...90).contains(byte) || (97...122).contains(byte) || (48...57).contains(byte) || byte == 45 || byte == 95
+        }
+        guard standard, text.utf8.count % 4 != 1 else { return nil }
+        var base64 = String(text).replacing("-", with: "+").replacing("_", with: "/")
+        base64 += String(repeating: "=", count: (4 - base64.utf8.count % 4) % 4)
+        guard let data = Data(base64Encoded: base64), data.base64URLEncoded == text else { return nil }
+        self = data
+    }
+}

@@ -1,0 +1,62 @@
+public import Foundation
+
+/// A stored token is of a format that this version of the SDK does not know.
+public struct TokenFormatError: Error, LocalizedError, Equatable, Sendable {
+    /// The format's version.
+    public let version: Int
+
+    /// What happened, and what to do next.
+    public var errorDescription: String? {
+        "The stored token is of format \(version), and this version of the app reads formats up to \(Token.formatVersion). Update the app."
+    }
+}
+
+extension Token: Codable {
+    /// The version of the stored form that is written.
+    static let formatVersion = 1
+
+    private enum CodingKeys: String, CodingKey {
+        case version, id, issuedAt, context, response
+    }
+
+    /// Reads a stored token. A server's response is read by ``OAuth2Client`` only, so that nothing in it can pass for a stored token.
+    ///
+    /// The stored form is an object with `version`, `id`, `issuedAt` (seconds since 1970), `context`, and `response`: the server's response
+    /// as it was received. A form without `version` has the response's members beside `id` and `issuedAt` (seconds since 2001).
+    ///
+    /// - Parameter decoder: The decoder.
+    /// - Throws: ``ClaimError/missingRequiredValue(key:)`` or ``MistypedMemberError`` for a response that lacks a member or has it wrong,
+    ///   ``TokenFormatError`` for a stored form that is newer than this version of the SDK, ``TokenError/contextMissing`` for one
+    ///   without `context`.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        guard container.contains(.context) else { throw TokenError.contextMissing }
+        let context = try container.decode(Context.self, forKey: .context)
+        let id = try container.decode(String.self, forKey: .id)
+        let issuedAt = try container.decodeIfPresent(Double.self, forKey: .issuedAt)
+        guard let version = try container.decodeIfPresent(Int.self, forKey: .version) else {
+            var members = try JSON(from: decoder).objectValue ?? [:]
+            for key in ["id", "issuedAt", "context"] { members[key] = nil }
+            try self.init(
+                id: id, issuedAt: issuedAt.map(Date.init(timeIntervalSinceReferenceDate:)), context: context, response: .object(members))
+            return
+        }
+        guard version <= Self.formatVersion else { throw TokenFormatError(version: version) }
+        try self.init(
+            id: id, issuedAt: issuedAt.map(Date.init(timeIntervalSince1970:)), context: context,
+            response: container.decode(JSON.self, forKey: .response))
+    }
+
+    /// Writes the stored form. It contains secrets.
+    ///
+    /// - Parameter encoder: The encoder.
+    /// - Throws: `EncodingError` if the encoder can't write JSON.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(Self.formatVersion, forKey: .version)
+        try container.encode(id, forKey: .id)
+        try container.encodeIfPresent(issuedAt?.timeIntervalSince1970, forKey: .issuedAt)
+        try container.encode(context, forKey: .context)
+        try container.encode(json, forKey: .response)
+    }
+}
