@@ -19,7 +19,8 @@ public enum Base64URL {
     /// - Throws: ``JOSEError/Code/malformed`` if the text is anything but the one spelling of some bytes.
     public static func decode(_ text: some StringProtocol) throws(JOSEError) -> [UInt8] {
         let decoded: [UInt8]? =
-            text.utf8.withContiguousStorageIfAvailable { decode(buffer: $0) } ?? Array(text.utf8).withUnsafeBufferPointer { decode(buffer: $0) }
+            text.utf8.withContiguousStorageIfAvailable { decode(buffer: $0) }
+            ?? Array(text.utf8).withUnsafeBufferPointer { decode(buffer: $0) }
         guard let decoded else { throw invalid }
         return decoded
     }

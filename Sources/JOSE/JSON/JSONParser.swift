@@ -14,9 +14,7 @@ extension JSONScanner {
         }
     }
 
-    /// Parses the value at the current place.
-    ///
-    /// - Parameter depth: In how many arrays and objects it lies.
+    /// Parses the value at the current place, which lies in `depth` arrays and objects.
     mutating func parseValue(depth: Int) throws(JOSEError) -> JSONValue {
         let byte = peek()
         switch try kind(of: byte) {

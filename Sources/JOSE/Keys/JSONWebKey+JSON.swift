@@ -84,7 +84,9 @@ private struct Reader {
         self.members = members
     }
 
-    static func wrongForm(_ name: String) -> JOSEError { JOSEError(.malformed, "The key's member \(name) is absent or has the wrong form.") }
+    static func wrongForm(_ name: String) -> JOSEError {
+        JOSEError(.malformed, "The key's member \(name) is absent or has the wrong form.")
+    }
 
     func string(_ name: String) throws(JOSEError) -> String {
         guard let value = try optionalString(name) else { throw Self.wrongForm(name) }

@@ -50,7 +50,8 @@ struct RSAKeyNumbers: Sendable, Hashable {
 
     func checkSize() throws(JOSEError) {
         guard modulusSize >= Self.minimumModulusSize else {
-            throw JOSEError(.invalidKey, "The RSA key has \(modulusSize) bits; at least \(Self.minimumModulusSize) are needed (RFC 7518, section 3.3).")
+            throw JOSEError(
+                .invalidKey, "The RSA key has \(modulusSize) bits; at least \(Self.minimumModulusSize) are needed (RFC 7518, section 3.3).")
         }
         guard modulusSize <= Self.maximumModulusSize else {
             throw JOSEError(.invalidKey, "The RSA key has \(modulusSize) bits; at most \(Self.maximumModulusSize) are accepted.")

@@ -79,7 +79,9 @@ public struct SigningKey: Sendable {
     ///   - keyID: The key's id, if it shall have one.
     /// - Returns: The key.
     /// - Throws: ``JOSEError/Code/invalidKey`` if the secret is too short or the algorithm is not one of the three.
-    public static func secret(_ bytes: some Collection<UInt8>, algorithm: JWSAlgorithm, keyID: String? = nil) throws(JOSEError) -> SigningKey {
+    public static func secret(_ bytes: some Collection<UInt8>, algorithm: JWSAlgorithm, keyID: String? = nil) throws(JOSEError)
+        -> SigningKey
+    {
         try SigningKey(JSONWebKey(secret: bytes, keyID: keyID), algorithm: algorithm)
     }
 
@@ -153,18 +155,27 @@ public struct SigningKey: Sendable {
     private static func jwk(of material: Material) throws(JOSEError) -> JSONWebKey.Material {
         switch material {
         case .rsa(let key): return .rsa(try RSAKeyNumbers(key))
-        case .p256(let key): return elliptic(.p256, point: key.publicKey.rawRepresentation, d: key.rawRepresentation)
-        case .p384(let key): return elliptic(.p384, point: key.publicKey.rawRepresentation, d: key.rawRepresentation)
-        case .p521(let key): return elliptic(.p521, point: key.publicKey.rawRepresentation, d: key.rawRepresentation)
+        case .p256(let key):
+            return JSONWebKey.elliptic(.p256, point: Array(key.publicKey.rawRepresentation), d: Array(key.rawRepresentation))
+        case .p384(let key):
+            return JSONWebKey.elliptic(.p384, point: Array(key.publicKey.rawRepresentation), d: Array(key.rawRepresentation))
+        case .p521(let key):
+            return JSONWebKey.elliptic(.p521, point: Array(key.publicKey.rawRepresentation), d: Array(key.rawRepresentation))
         case .ed25519(let key): return .okp(.ed25519, x: Array(key.publicKey.rawRepresentation), d: Array(key.rawRepresentation))
         case .secret(let key): return .oct(key.withUnsafeBytes { Array($0) })
         }
     }
 
-    private static func elliptic(_ curve: JSONWebKey.Curve, point: Data, d: Data) -> JSONWebKey.Material {
-        let coordinates = Array(point)
-        let middle = coordinates.count / 2
-        return .ec(curve, x: Array(coordinates[..<middle]), y: Array(coordinates[middle...]), d: Array(d))
+    /// The private key in PEM, PKCS #8 and not encrypted; nil for a secret. Keep it where nobody else reads it.
+    public var privatePEM: String? {
+        switch material {
+        case .rsa(let key): key.pkcs8PEMRepresentation
+        case .p256(let key): key.pemRepresentation
+        case .p384(let key): key.pemRepresentation
+        case .p521(let key): key.pemRepresentation
+        case .ed25519(let key): key.pemRepresentation
+        case .secret: nil
+        }
     }
 
     // MARK: - Signing

@@ -17,7 +17,9 @@ struct JOSEHeader: Sendable {
     init(_ json: JSONValue) throws(JOSEError) {
         guard json.objectValue != nil else { throw JOSEError(.malformed, "The header of the token is no JSON object.") }
         self.json = json
-        guard let name = try Self.string("alg", of: json) else { throw JOSEError(.malformed, "The header of the token names no algorithm (alg).") }
+        guard let name = try Self.string("alg", of: json) else {
+            throw JOSEError(.malformed, "The header of the token names no algorithm (alg).")
+        }
         guard let algorithm = JWSAlgorithm(rawValue: name) else {
             throw JOSEError(.unsupportedAlgorithm, "The token is signed with an algorithm that is not supported, or not signed at all.")
         }
@@ -25,7 +27,9 @@ struct JOSEHeader: Sendable {
         keyID = try Self.string("kid", of: json)
         type = try Self.string("typ", of: json)
         // No extension is understood, so that any that must be understood is refused (section 4.1.11).
-        guard json["crit"] == nil else { throw JOSEError(.criticalHeader, "The token's header has critical extensions; none is supported.") }
+        guard json["crit"] == nil else {
+            throw JOSEError(.criticalHeader, "The token's header has critical extensions; none is supported.")
+        }
     }
 
     private static func string(_ name: String, of json: JSONValue) throws(JOSEError) -> String? {

@@ -60,7 +60,8 @@ public struct JSONWebSignature: Sendable {
     ///   ``JOSEError/Code/badSignature`` if the signature does not match.
     public func verify(with key: VerificationKey) throws(JOSEError) {
         guard key.algorithm == algorithm else {
-            throw JOSEError(.algorithmNotAllowed, "The token is signed with \(algorithm.rawValue), the key is for \(key.algorithm.rawValue).")
+            throw JOSEError(
+                .algorithmNotAllowed, "The token is signed with \(algorithm.rawValue), the key is for \(key.algorithm.rawValue).")
         }
         guard key.isValidSignature(signature, for: signingInput) else { throw Self.badSignature }
     }

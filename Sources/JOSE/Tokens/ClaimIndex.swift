@@ -92,7 +92,9 @@ struct ClaimIndex: Sendable {
         case (UInt8(ascii: "a"), UInt8(ascii: "u"), UInt8(ascii: "d")):
             audience = position
             if kind == .string { return }
-            guard kind == .array, value(of: members[position], in: scanner.bytes)?.stringArrayValue != nil else { throw Self.wrongType("aud") }
+            guard kind == .array, value(of: members[position], in: scanner.bytes)?.stringArrayValue != nil else {
+                throw Self.wrongType("aud")
+            }
         default: break
         }
     }
@@ -109,7 +111,9 @@ struct ClaimIndex: Sendable {
         return value
     }
 
-    private static func wrongType(_ name: String) -> JOSEError { JOSEError(.invalidClaim, "The claim \(name) has the wrong type (RFC 7519, section 4.1).") }
+    private static func wrongType(_ name: String) -> JOSEError {
+        JOSEError(.invalidClaim, "The claim \(name) has the wrong type (RFC 7519, section 4.1).")
+    }
 
     /// Tokens have few claims, so that comparing each with each is fastest; many are told apart by hashing.
     private func checkForDuplicates(in bytes: UnsafeBufferPointer<UInt8>) throws(JOSEError) {
@@ -120,8 +124,9 @@ struct ClaimIndex: Sendable {
         for position in members.indices.dropFirst() {
             let member = members[position]
             for other in members[..<position] where other.nameEnd - other.nameStart == member.nameEnd - member.nameStart {
-                let isEqual = bytes[Int(member.nameStart)..<Int(member.nameEnd)].elementsEqual(bytes[Int(other.nameStart)..<Int(other.nameEnd)])
-                guard !isEqual else { throw JSONScanner.duplicate }
+                let isDuplicate = bytes[from: Int(member.nameStart), to: Int(member.nameEnd)]
+                    .hasSameBytes(as: bytes[from: Int(other.nameStart), to: Int(other.nameEnd)])
+                guard !isDuplicate else { throw JSONScanner.duplicate }
             }
         }
     }
@@ -155,7 +160,7 @@ struct ClaimIndex: Sendable {
     func isString(_ member: Member, equalTo expected: [UInt8], in bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         guard member.kind == .string else { return false }
         if member.valueIsPlain {
-            return bytes[(Int(member.valueStart) + 1)..<(Int(member.valueEnd) - 1)].elementsEqual(expected)
+            return bytes[from: Int(member.valueStart) + 1, to: Int(member.valueEnd) - 1].hasSameBytes(as: expected)
         }
         return value(of: member, in: bytes)?.stringValue?.utf8.elementsEqual(expected) ?? false
     }

@@ -19,17 +19,20 @@ public final class VerifiedTokenCache: Sendable {
     /// The most tokens that are kept.
     public let capacity: Int
 
+    /// One verifier with what it accepted; a reference, so that a look-up copies no more than that.
+    private final class Acceptance: Sendable {
+        let verifier: JWTVerifier
+
+        init(_ verifier: JWTVerifier) { self.verifier = verifier }
+    }
+
     private struct State: Sendable {
-        var verifier: JWTVerifier
-        var version: Int
+        var acceptance: Acceptance
         // Two generations: a token that is seen moves to the younger one; when that is full, the older one goes.
         var younger: [TokenKey: ClaimSet] = [:]
         var older: [TokenKey: ClaimSet] = [:]
 
-        init(verifier: JWTVerifier, version: Int = 0) {
-            self.verifier = verifier
-            self.version = version
-        }
+        init(verifier: JWTVerifier) { acceptance = Acceptance(verifier) }
 
         mutating func look(for key: TokenKey, atMost half: Int) -> (known: ClaimSet?, forgotten: [TokenKey: ClaimSet]) {
             if let claims = younger[key] { return (claims, [:]) }
@@ -80,14 +83,14 @@ public final class VerifiedTokenCache: Sendable {
     public var count: Int { state.withLock { $0.younger.count + $0.older.count } }
 
     /// The verifier in use.
-    public var verifier: JWTVerifier { state.withLock { $0.verifier } }
+    public var verifier: JWTVerifier { state.withLock { $0.acceptance }.verifier }
 
     /// Takes another verifier and forgets all tokens; for when the keys have changed.
     ///
     /// - Parameter verifier: Verifies from now on.
     public func replaceVerifier(_ verifier: JWTVerifier) {
         let forgotten = state.withLock { state in
-            defer { state = State(verifier: verifier, version: state.version + 1) }
+            defer { state = State(verifier: verifier) }
             return state
         }
         // Freed here, outside of the lock.
@@ -107,18 +110,19 @@ public final class VerifiedTokenCache: Sendable {
     public func verify(_ token: String, now: Date) throws(JOSEError) -> ClaimSet {
         let key = TokenKey(token)
         let half = capacity / 2
-        let (verifier, version, found) = state.withLock { ($0.verifier, $0.version, $0.look(for: key, atMost: half)) }
+        let (acceptance, found) = state.withLock { ($0.acceptance, $0.look(for: key, atMost: half)) }
         if let known = found.known {
             do throws(JOSEError) {
-                try verifier.check(known, now: now)
+                try acceptance.verifier.check(known, now: now)
                 return known
             } catch {
                 state.withLock { $0.remove(key) }
                 throw error
             }
         }
-        let claims = try verifier.verify(token, now: now)
-        let forgotten = state.withLock { $0.version == version ? $0.remember(claims, as: key, atMost: half) : [:] }
+        let claims = try acceptance.verifier.verify(token, now: now)
+        // Not if the verifier was replaced in the meantime: its keys may no longer be good.
+        let forgotten = state.withLock { $0.acceptance === acceptance ? $0.remember(claims, as: key, atMost: half) : [:] }
         withExtendedLifetime(forgotten) {}
         return claims
     }
@@ -126,15 +130,27 @@ public final class VerifiedTokenCache: Sendable {
 
 /// A token as a key: hashed by its end, where the signature has chance enough, and compared whole.
 ///
-/// Whoever can make two tokens with the same end and good signatures can make any token: there is no flooding to fear.
+/// Only accepted tokens are kept, and whoever can make two of them with the same end can make any token: there is no flooding to fear.
 private struct TokenKey: Hashable, Sendable {
-    private let token: String
+    private var token: String
 
-    init(_ token: String) { self.token = token }
-
-    func hash(into hasher: inout Hasher) {
-        for byte in token.utf8.suffix(24) { hasher.combine(byte) }
+    init(_ token: String) {
+        self.token = token
+        self.token.makeContiguousUTF8()
     }
 
-    static func == (lhs: TokenKey, rhs: TokenKey) -> Bool { lhs.token.utf8.elementsEqual(rhs.token.utf8) }
+    func hash(into hasher: inout Hasher) {
+        let isHashed: Void? = token.utf8.withContiguousStorageIfAvailable { bytes in
+            hasher.combine(bytes: UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: bytes.suffix(32))))
+        }
+        if isHashed == nil { hasher.combine(token) }
+    }
+
+    static func == (lhs: TokenKey, rhs: TokenKey) -> Bool {
+        let isEqual = lhs.token.utf8.withContiguousStorageIfAvailable { left in
+            rhs.token.utf8.withContiguousStorageIfAvailable { left.hasSameBytes(as: $0) }
+        }
+        // Both were made contiguous; the fallback is as exact.
+        return (isEqual ?? nil) ?? lhs.token.utf8.elementsEqual(rhs.token.utf8)
+    }
 }

@@ -64,7 +64,7 @@ struct VerifierKeyring: Sendable {
     /// The keys that may have signed a token with a header.
     func keys(forHeader encoded: UnsafeBufferPointer<UInt8>) throws(JOSEError) -> Candidates {
         if encoded.count < knownHeaders.count {
-            for known in knownHeaders[encoded.count] where known.encoded.elementsEqual(encoded) { return .one(known.key) }
+            for known in knownHeaders[encoded.count] where encoded.hasSameBytes(as: known.encoded) { return .one(known.key) }
         }
         guard let bytes = Base64URL.decode(buffer: encoded) else { throw Base64URL.invalid }
         return .several(try keyPositions(for: try JOSEHeader(parsing: bytes)))
