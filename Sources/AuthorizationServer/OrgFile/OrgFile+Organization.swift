@@ -1,0 +1,164 @@
+internal import IdentityEngine
+internal import JOSE
+internal import Yams
+
+/// How the keys of the file become the definition.
+extension OrgFile {
+    init(_ root: OrgFileSection, origin: String?) {
+        let written = root.value("origin") == nil && origin != nil ? "" : root.required("origin", example: "https://id.example.com")
+        let org = root.section("org_server")
+        let orgServer = AuthorizationServerDefinition(
+            id: nil, name: "Organization", claims: org?.sections("claims", ClaimDefinition.init) ?? [],
+            accessTokenAlgorithm: org?.choice("access_token_algorithm", signatureAlgorithms, default: .rs256) ?? .rs256)
+        org?.reportUnknownKeys()
+        organization = OrganizationDefinition(
+            id: root.string("id") ?? "", name: root.required("name", example: "Example"), origin: origin ?? written,
+            authorizationServers: [orgServer] + root.sections("authorization_servers", offset: 1, AuthorizationServerDefinition.init),
+            applications: root.sections("applications", Application.init), groups: root.sections("groups", Group.init),
+            signOnPolicies: root.sections("sign_on_policies", SignOnPolicy.init),
+            passwordPolicy: root.section("password_policy").map(PasswordPolicy.init) ?? PasswordPolicy(),
+            rateLimits: root.section("rate_limits").map(RateLimits.init) ?? RateLimits(),
+            keyRotation: root.section("key_rotation").map(KeyRotation.init) ?? KeyRotation(),
+            users: root.sections("users", UserDefinition.init))
+        server = root.section("server")?.members().compactMapKeysAndValues { ($0.replacing("_", with: "-"), $1.plainText) } ?? [:]
+        root.reportUnknownKeys()
+    }
+}
+
+private let signatureAlgorithms: [String: JWSAlgorithm] = ["RS256": .rs256, "ES256": .es256]
+
+/// Short names for the grants whose values are hard to remember.
+private let grantTypeAliases = [
+    "device_code": "urn:ietf:params:oauth:grant-type:device_code", "ciba": "urn:openid:params:grant-type:ciba",
+    "token-exchange": "urn:ietf:params:oauth:grant-type:token-exchange", "jwt-bearer": "urn:ietf:params:oauth:grant-type:jwt-bearer",
+    "otp": "urn:okta:params:oauth:grant-type:otp", "oob": "urn:okta:params:oauth:grant-type:oob",
+    "webauthn": "urn:okta:params:oauth:grant-type:webauthn", "mfa-otp": "http://auth0.com/oauth/grant-type/mfa-otp",
+    "mfa-oob": "http://auth0.com/oauth/grant-type/mfa-oob", "mfa-webauthn": "urn:okta:params:oauth:grant-type:mfa-webauthn",
+]
+
+extension AuthorizationServerDefinition {
+    fileprivate init(_ section: OrgFileSection) {
+        let id = section.required("id", example: "default")
+        self.init(
+            id: id, name: section.string("name") ?? id, audience: section.required("audience", example: "api://default"),
+            scopes: section.sections("scopes") { scope in
+                ScopeDefinition(
+                    name: scope.required("name", example: "messages.read"), description: scope.string("description"),
+                    isDefault: scope.bool("default", default: false), isPublic: scope.bool("public", default: true))
+            },
+            claims: section.sections("claims", ClaimDefinition.init),
+            accessTokenAlgorithm: section.choice("access_token_algorithm", signatureAlgorithms, default: .rs256),
+            accessPolicies: section.sections("access_policies") { policy in
+                AccessPolicy(
+                    name: policy.required("name", example: "Everybody"), clients: policy.strings("clients"),
+                    rules: policy.sections("rules", AccessRule.init))
+            })
+    }
+}
+
+extension AccessRule {
+    fileprivate init(_ section: OrgFileSection) {
+        self.init(
+            name: section.required("name", example: "Everything"),
+            grantTypes: section.strings("grant_types", aliases: grantTypeAliases), groups: section.strings("groups"),
+            scopes: section.strings("scopes"), accessTokenLifetime: section.seconds("access_token_lifetime") ?? 3_600,
+            refreshTokenLifetime: section.seconds("refresh_token_lifetime"),
+            refreshTokenIdleLifetime: section.seconds("refresh_token_idle_lifetime") ?? 604_800)
+    }
+}
+
+extension ClaimDefinition {
+    fileprivate init(_ section: OrgFileSection) {
+        let sources: [Source] = [
+            section.string("value", as: "source").map(Source.constant), section.string("profile", as: "source").map(Source.profile),
+            section.string("groups_starting_with", as: "source").map { Source.groups(prefix: $0) },
+        ].compactMap { $0 }
+        if sources.count != 1 {
+            section.source.add(
+                "A claim has one of: value (a text), profile (an attribute), groups_starting_with (a prefix, \"\" for all groups).",
+                at: section.node, key: section.key)
+        }
+        self.init(
+            name: section.required("name", example: "department"),
+            destination: section.choice(
+                "in", ["access_token": .accessToken, "id_token": .idToken], default: .accessToken, as: "destination"),
+            source: sources.first ?? .constant(""), scopes: section.strings("scopes") ?? [])
+    }
+}
+
+extension Application {
+    fileprivate init(_ section: OrgFileSection) {
+        let id = section.required("id", example: "my-app")
+        let kind = section.choice(
+            "type", ["native": Kind.native, "browser": .browser, "web": .web, "service": .service], default: .native, as: "kind")
+        let methods = [
+            Authentication.none, .clientSecretBasic, .clientSecretPost, .clientSecretJWT, .privateKeyJWT,
+        ]
+        let leeway = section.seconds("refresh_token_leeway") ?? 30
+        self.init(
+            id: id, name: section.string("name") ?? id, kind: kind, isActive: section.bool("active", default: true),
+            authentication: section.choice(
+                "authentication", Dictionary(uniqueKeysWithValues: methods.map { ($0.rawValue, $0) }), default: Authentication.none),
+            secret: section.string("secret"), keys: Self.keys(section),
+            grantTypes: section.strings("grant_types", aliases: grantTypeAliases) ?? [],
+            redirectURIs: section.strings("redirect_uris") ?? [],
+            postLogoutRedirectURIs: section.strings("post_logout_redirect_uris") ?? [], assignment: Self.assignment(section),
+            signOnPolicy: kind == .service
+                ? section.string("sign_on_policy") ?? "" : section.required("sign_on_policy", example: "one-factor"),
+            grantedAPIScopes: section.strings("granted_api_scopes") ?? [],
+            refreshTokenRotation: section.choice(
+                "refresh_token_rotation", ["rotate": .rotate(leeway: leeway), "static": .static], default: .rotate(leeway: leeway)),
+            idTokenAlgorithm: section.choice("id_token_algorithm", signatureAlgorithms, default: .rs256))
+    }
+
+    private static func keys(_ section: OrgFileSection) -> JSONWebKeySet? {
+        guard let value = section.value("keys") else { return nil }
+        var keys: [JSONWebKey] = []
+        for element in value.json.arrayValue ?? [] {
+            do {
+                keys.append(try JSONWebKey(element))
+            } catch {
+                section.source.add("A key can not be read. \(error.message)", at: value, key: section.spelled("keys"))
+            }
+        }
+        return JSONWebKeySet(keys)
+    }
+
+    private static func assignment(_ section: OrgFileSection) -> Assignment {
+        guard let value = section.value("assignment") else { return Assignment() }
+        if let word = value.scalar?.string {
+            if word == "everyone" { return Assignment(everyone: true) }
+            section.source.add(
+                "Write everyone, or a section with groups and users.", at: value, key: section.spelled("assignment"))
+            return Assignment()
+        }
+        guard let people = section.section("assignment") else { return Assignment() }
+        let assignment = Assignment(
+            everyone: people.bool("everyone", default: false), groups: people.strings("groups") ?? [], users: people.strings("users") ?? [])
+        people.reportUnknownKeys()
+        return assignment
+    }
+}
+
+extension Dictionary where Key == String {
+    fileprivate func compactMapKeysAndValues<NewValue>(_ transform: (String, Value) -> (String, NewValue?)) -> [String: NewValue] {
+        reduce(into: [:]) { result, pair in
+            let (key, value) = transform(pair.key, pair.value)
+            result[key] = value
+        }
+    }
+}
+
+extension JSONValue {
+    /// A scalar as text; a list of them joined by commas; nil for sections.
+    fileprivate var plainText: String? {
+        switch self {
+        case .string(let text): text
+        case .integer(let number): String(number)
+        case .double(let number): String(number)
+        case .bool(let flag): String(flag)
+        case .array(let elements): elements.compactMap(\.plainText).joined(separator: ",")
+        case .null, .object: nil
+        }
+    }
+}

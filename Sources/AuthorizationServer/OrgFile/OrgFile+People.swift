@@ -1,0 +1,98 @@
+internal import IdentityEngine
+internal import JOSE
+internal import Yams
+
+/// How people and what is asked of them are read.
+extension Group {
+    init(_ section: OrgFileSection) {
+        self.init(name: section.required("name", example: "Staff"), description: section.string("description"))
+    }
+}
+
+extension SignOnPolicy {
+    init(_ section: OrgFileSection) {
+        self.init(
+            name: section.required("name", example: "one-factor"),
+            rules: section.sections("rules") { rule in
+                SignOnRule(
+                    name: rule.required("name", example: "Everybody"), groups: rule.strings("groups"),
+                    assurance: rule.choice(
+                        "require", ["one_factor": .oneFactor, "two_factors": .twoFactors, "deny": .deny], default: .oneFactor,
+                        as: "assurance"),
+                    reauthenticateAfter: rule.seconds("reauthenticate_after"))
+            })
+    }
+}
+
+extension PasswordPolicy {
+    init(_ section: OrgFileSection) {
+        let standard = PasswordPolicy()
+        let minutes = section.value("lockout_minutes")?.scalar?.string == "unlimited" ? nil : section.int("lockout_minutes", default: 15)
+        self.init(
+            minimumLength: section.int("minimum_length", default: standard.minimumLength),
+            lockoutAttempts: section.int("lockout_attempts", default: standard.lockoutAttempts), lockoutMinutes: minutes,
+            scryptLogN: section.int("scrypt_log_n", default: standard.scryptLogN))
+        section.reportUnknownKeys()
+    }
+}
+
+extension RateLimits {
+    init(_ section: OrgFileSection) {
+        let standard = RateLimits()
+        self.init(
+            perClient: section.int("per_client", default: standard.perClient),
+            perAddress: section.int("per_address", default: standard.perAddress),
+            perUser: section.int("per_user", default: standard.perUser))
+        section.reportUnknownKeys()
+    }
+}
+
+extension KeyRotation {
+    init(_ section: OrgFileSection) {
+        let standard = KeyRotation()
+        self.init(
+            signsForDays: section.int("signs_for_days", default: standard.signsForDays),
+            publishedDaysAhead: section.int("published_days_ahead", default: standard.publishedDaysAhead),
+            publishedDaysAfter: section.int("published_days_after", default: standard.publishedDaysAfter))
+        section.reportUnknownKeys()
+    }
+}
+
+extension UserDefinition {
+    init(_ section: OrgFileSection) {
+        self.init(
+            login: section.required("login", example: "jane.doe@example.com"),
+            profile: (section.section("profile")?.members() ?? [:]).asClaims, groups: section.strings("groups") ?? [],
+            password: section.string("password"),
+            status: section.choice(
+                "status", ["active": .active, "staged": .staged, "suspended": .suspended, "deactivated": .deactivated], default: .active))
+    }
+}
+
+extension [String: JSONValue] {
+    /// Claims that are texts by definition stay texts, however YAML reads them (OpenID Connect Core section 5.1).
+    fileprivate var asClaims: [String: JSONValue] {
+        reduce(into: [:]) { claims, pair in
+            if pair.key == "address", let address = pair.value.objectValue {
+                claims[pair.key] = .object(address.mapValues(\.asText))
+            } else {
+                claims[pair.key] = textClaims.contains(pair.key) ? pair.value.asText : pair.value
+            }
+        }
+    }
+}
+
+private let textClaims: Set<String> = [
+    "name", "given_name", "family_name", "middle_name", "nickname", "preferred_username", "profile", "picture", "website", "email",
+    "gender", "birthdate", "zoneinfo", "locale", "phone_number",
+]
+
+extension JSONValue {
+    fileprivate var asText: JSONValue {
+        switch self {
+        case .integer(let number): .string(String(number))
+        case .bool(let flag): .string(String(flag))
+        default: self
+        }
+    }
+}

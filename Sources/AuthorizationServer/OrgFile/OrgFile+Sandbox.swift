@@ -1,0 +1,133 @@
+extension OrgFile {
+    /// The organization of the sandbox: known apps, known people, known passwords. Never for anything that can be reached from
+    /// outside.
+    public static let sandboxDefault = """
+        name: Sandbox
+        origin: http://localhost:8080
+
+        groups:
+          - name: Everyone
+          - name: Staff
+
+        sign_on_policies:
+          - name: one-factor
+            rules:
+              - name: Everybody
+                require: one_factor
+          - name: two-factors
+            rules:
+              - name: Everybody
+                require: two_factors
+
+        # Cheap hashes: these passwords are public anyway, and tests want to be fast.
+        password_policy:
+          scrypt_log_n: 10
+
+        authorization_servers:
+          - id: default
+            name: Default
+            audience: api://default
+            scopes:
+              - name: messages.read
+                description: Read your messages
+            access_policies:
+              - name: Default Policy
+                rules:
+                  - name: Default Rule
+                    grant_types:
+                      - password
+                      - refresh_token
+                      - oob
+                      - otp
+                      - webauthn
+                      - mfa-oob
+                      - mfa-otp
+                      - mfa-webauthn
+                  - name: Services
+                    grant_types: [client_credentials]
+                    scopes: [messages.read]
+
+        applications:
+          - id: password-app
+            name: Password App
+            type: native
+            grant_types: [password, refresh_token]
+            assignment: everyone
+            sign_on_policy: one-factor
+          - id: directauth-app
+            name: Direct Authentication App
+            type: native
+            grant_types: [password, refresh_token, oob, otp, webauthn, mfa-oob, mfa-otp, mfa-webauthn]
+            assignment: everyone
+            sign_on_policy: two-factors
+          - id: service-app
+            name: Service App
+            type: service
+            authentication: client_secret_basic
+            secret: service-app-secret
+            grant_types: [client_credentials]
+
+        users:
+          - login: jane.doe@example.com
+            password: Correct-Horse-7
+            groups: [Everyone, Staff]
+            profile:
+              name: Jane Doe
+              given_name: Jane
+              middle_name: Quinn
+              family_name: Doe
+              nickname: Janie
+              preferred_username: jane.doe@example.com
+              profile: https://example.com/people/jane.doe
+              picture: https://example.com/people/jane.doe.png
+              website: https://jane.example.com
+              gender: female
+              birthdate: "1990-04-12"
+              zoneinfo: America/Los_Angeles
+              locale: en-US
+              email: jane.doe@example.com
+              email_verified: true
+              phone_number: "+1 425 555 0123"
+              phone_number_verified: true
+              address:
+                street_address: 100 Main Street
+                locality: Springfield
+                region: WA
+                postal_code: "98052"
+                country: US
+          - login: john.roe@example.com
+            password: Battery-Staple-9
+            groups: [Everyone]
+            profile:
+              name: John Roe
+              given_name: John
+              middle_name: Quentin
+              family_name: Roe
+              nickname: Johnny
+              preferred_username: john.roe@example.com
+              profile: https://example.com/people/john.roe
+              picture: https://example.com/people/john.roe.png
+              website: https://john.example.com
+              gender: male
+              birthdate: "1985-11-30"
+              zoneinfo: Europe/Berlin
+              locale: de-DE
+              email: john.roe@example.com
+              email_verified: true
+              phone_number: "+49 30 5550123"
+              phone_number_verified: false
+              address:
+                street_address: Unter den Linden 1
+                locality: Berlin
+                region: Berlin
+                postal_code: "10117"
+                country: DE
+
+        # Tests sign in often.
+        rate_limits:
+          per_client: 1000000
+          per_address: 1000000
+          per_user: 100000
+
+        """
+}

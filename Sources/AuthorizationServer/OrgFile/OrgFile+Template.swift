@@ -1,0 +1,116 @@
+extension OrgFile {
+    /// The commented file that `countersign init` writes; it loads as it is.
+    public static let template = """
+        # The organization that this server signs people in for.
+        # Run it:    countersign serve --config org.yaml --data data
+        # Change it: edit and start again. Sessions, grants and enrolments stay; the start tells what changed.
+        #
+        # A value ${NAME} is taken from the environment. Times are seconds, or 30m, 1h, 7d.
+        # Lists that restrict (clients, grant_types, groups, scopes of rules) restrict nothing when they are left out.
+
+        name: Example
+        # What clients reach the server by, without a path: scheme, host and port. Plain http is for localhost only.
+        origin: http://localhost:8080
+
+        # How the server runs; the command line and the environment go before this.
+        #server:
+        #  host: 0.0.0.0
+        #  port: 8443
+        #  tls-certificate: certificate.pem
+        #  tls-key: key.pem
+
+        groups:
+          - name: Staff
+            description: Everybody who works here
+
+        # What applications ask of people. The first rule that matches decides; none refuses.
+        sign_on_policies:
+          - name: one-factor
+            rules:
+              - name: Everybody
+                require: one_factor         # one_factor, two_factors or deny
+          - name: two-factors
+            rules:
+              - name: Everybody
+                require: two_factors
+                reauthenticate_after: 12h
+
+        password_policy:
+          minimum_length: 8
+          lockout_attempts: 10              # 0: never
+          lockout_minutes: 15               # unlimited: until an administrator opens the account
+          scrypt_log_n: 15                  # 32 MiB a hash; each step doubles memory and time
+
+        # Authorization servers issue tokens for APIs, here at {origin}/oauth2/default. The org's own is always there, at {origin}.
+        authorization_servers:
+          - id: default
+            name: Default
+            audience: api://default
+            access_token_algorithm: RS256   # or ES256
+            scopes:
+              - name: messages.read
+                description: Read your messages
+            claims:
+              - name: groups
+                in: access_token            # or id_token
+                groups_starting_with: ""    # or value: a text, or profile: an attribute
+                scopes: [profile]
+            # Who gets tokens by which grant. The first policy and rule that match decide; none refuses.
+            access_policies:
+              - name: Everybody
+                #clients: [mobile-app]
+                rules:
+                  - name: People
+                    grant_types: [password, refresh_token, oob, otp, mfa-oob, mfa-otp]
+                    access_token_lifetime: 1h
+                    refresh_token_lifetime: unlimited
+                    refresh_token_idle_lifetime: 7d
+                  - name: Services
+                    grant_types: [client_credentials]
+                    scopes: [messages.read]
+
+        applications:
+          - id: mobile-app
+            name: Mobile app
+            type: native                    # native, browser, web or service
+            grant_types: [password, refresh_token]
+            sign_on_policy: one-factor
+            assignment:                     # or: everyone
+              groups: [Staff]
+            refresh_token_rotation: rotate  # or static
+            refresh_token_leeway: 30s       # how long a retry may bring the one before
+          # A service keeps a secret; give it by the environment, as ${REPORTS_SECRET}.
+          #- id: reports
+          #  name: Nightly reports
+          #  type: service
+          #  authentication: client_secret_basic
+          #  secret: ${REPORTS_SECRET}
+          #  grant_types: [client_credentials]
+
+        # People that this file brings. The password is set when they are first created and left alone from then on; who is no
+        # longer named is deactivated. People made elsewhere are not touched.
+        users: []
+        #users:
+        #  - login: jane.doe@example.com
+        #    password: ${JANES_FIRST_PASSWORD}
+        #    groups: [Staff]
+        #    profile:
+        #      name: Jane Doe
+        #      given_name: Jane
+        #      family_name: Doe
+        #      email: jane.doe@example.com
+        #      email_verified: true
+
+        # Requests per minute.
+        rate_limits:
+          per_client: 6000
+          per_address: 1200
+          per_user: 60
+
+        key_rotation:
+          signs_for_days: 90
+          published_days_ahead: 7
+          published_days_after: 7
+
+        """
+}

@@ -1,0 +1,96 @@
+internal import Foundation
+public import IdentityEngine
+internal import Yams
+
+/// The org file: an organization written down in YAML, and how the server that runs it is set up.
+///
+/// ```swift
+/// let file = try OrgFile.load(path: "org.yaml", environment: ProcessInfo.processInfo.environment)
+/// let report = try await engine.apply(file.organization, context: context)
+/// ```
+///
+/// A value. The keys are described by ``template``. A value that is `${NAME}` or `env:NAME` as a whole is taken from the
+/// environment. Lists that restrict (`clients`, `grant_types`, `groups`, `scopes` of rules) restrict nothing when absent or
+/// `any`. Times are seconds, or a number with a unit: `30m`, `1h`, `7d`.
+public struct OrgFile: Sendable, Equatable {
+    /// The organization.
+    public var organization: OrganizationDefinition
+    /// The values of the section `server`, by key with dashes; lists are joined by commas. What they mean is the server's
+    /// start to say.
+    public var server: [String: String]
+
+    /// Reads a file.
+    ///
+    /// - Parameters:
+    ///   - path: The file, in UTF-8.
+    ///   - environment: What `${NAME}` is looked up in.
+    ///   - origin: Replaces the file's `origin`; nil keeps it.
+    /// - Returns: What the file says, checked.
+    /// - Throws: ``OrgFileError`` with everything that is wrong.
+    public static func load(path: String, environment: [String: String] = [:], origin: String? = nil) throws -> OrgFile {
+        let data: Data
+        do {
+            data = try Data(contentsOf: URL(fileURLWithPath: path))
+        } catch {
+            throw OrgFileError(
+                file: path,
+                problems: [problem("The file can not be read: \(error.localizedDescription) Write one with: countersign init.")])
+        }
+        guard let yaml = String(data: data, encoding: .utf8) else {
+            throw OrgFileError(file: path, problems: [problem("The file is not UTF-8. Save it as UTF-8.")])
+        }
+        return try load(yaml: yaml, name: path, environment: environment, origin: origin)
+    }
+
+    /// Reads a file's text.
+    ///
+    /// - Parameters:
+    ///   - yaml: The text.
+    ///   - name: What errors call it.
+    ///   - environment: What `${NAME}` is looked up in.
+    ///   - origin: Replaces the text's `origin`; nil keeps it.
+    /// - Returns: What the text says, checked.
+    /// - Throws: ``OrgFileError`` with everything that is wrong.
+    public static func load(
+        yaml: String, name: String = "org.yaml", environment: [String: String] = [:], origin: String? = nil
+    ) throws -> OrgFile {
+        let source = OrgFileSource(environment: environment)
+        let root: Node
+        do {
+            guard let node = try compose(yaml: yaml) else {
+                throw OrgFileError(file: name, problems: [problem("The file is empty. Write one with: countersign init.")])
+            }
+            root = node
+        } catch let error as YamlError {
+            throw OrgFileError(file: name, problems: [syntaxProblem(error)])
+        }
+        guard let section = OrgFileSection(root, path: [], key: "", source: source) else {
+            throw OrgFileError(file: name, problems: source.problems)
+        }
+        let file = OrgFile(section, origin: origin)
+        // What does not read is not there, and what is not there would be reported a second time, misleadingly.
+        if source.problems.isEmpty { source.add(file.organization.problems()) }
+        guard source.problems.isEmpty else {
+            throw OrgFileError(file: name, problems: source.problems.sorted { ($0.line, $0.column) < ($1.line, $1.column) })
+        }
+        return file
+    }
+
+    private static func problem(_ message: String) -> OrgFileError.Problem {
+        OrgFileError.Problem(line: 0, column: 0, key: "", message: message)
+    }
+
+    private static func syntaxProblem(_ error: YamlError) -> OrgFileError.Problem {
+        switch error {
+        case .scanner(_, let text, let mark, _), .parser(_, let text, let mark, _), .composer(_, let text, let mark, _):
+            OrgFileError.Problem(
+                line: mark.line, column: mark.column, key: "", message: "This is no YAML: \(text). Look at indentation, colons and quotes.")
+        case .duplicatedKeysInMapping(let duplicates, let context):
+            OrgFileError.Problem(
+                line: context.mark.line, column: context.mark.column, key: duplicates.joined(separator: ", "),
+                message: "The key is there twice in this section. Remove one.")
+        default:
+            problem("This is no YAML: \(error).")
+        }
+    }
+}

@@ -1,0 +1,215 @@
+internal import Foundation
+internal import IdentityEngine
+internal import JOSE
+internal import Yams
+
+/// A mapping of the file, read key by key; what nobody asked for in the end is an unknown key.
+final class OrgFileSection {
+    typealias Step = OrganizationError.Problem.Step
+
+    let source: OrgFileSource
+    let node: Node
+    let path: [Step]
+    /// As the file spells it.
+    let key: String
+    private let values: [String: Node]
+    private let keys: [Node]
+    private var asked: Set<String> = []
+
+    /// Nil, with a problem noted, if the node is no mapping.
+    init?(_ node: Node, path: [Step], key: String, source: OrgFileSource) {
+        source.note(path, node, key: key)
+        guard case .mapping(let mapping) = node else {
+            source.add("Here must be keys with values, as “name: …”.", at: node, key: key)
+            return nil
+        }
+        (self.source, self.node, self.path, self.key) = (source, node, path, key)
+        keys = mapping.map(\.key)
+        values = Dictionary(mapping.compactMap { pair in pair.key.string.map { ($0, pair.value) } }, uniquingKeysWith: { $1 })
+    }
+
+    // MARK: - Values
+
+    /// A value that is there and is not null.
+    func value(_ name: String, as property: String? = nil) -> Node? {
+        asked.insert(name)
+        guard let value = values[name], !value.isNull else { return nil }
+        source.note(path + [.key(property ?? name.camelCased)], value, key: spelled(name))
+        return value
+    }
+
+    func string(_ name: String, as property: String? = nil) -> String? {
+        guard let value = value(name, as: property) else { return nil }
+        return text(value, key: spelled(name))
+    }
+
+    /// A value that must be there.
+    func required(_ name: String, example: String) -> String {
+        if let text = string(name) { return text }
+        if values[name].map(\.isNull) ?? true { source.add("\(name) is missing. Add: \(name): \(example)", at: node, key: key) }
+        return ""
+    }
+
+    func bool(_ name: String, default fallback: Bool) -> Bool {
+        guard let value = value(name) else { return fallback }
+        guard let flag = value.bool else {
+            source.add("Write true or false.", at: value, key: spelled(name))
+            return fallback
+        }
+        return flag
+    }
+
+    func int(_ name: String, default fallback: Int) -> Int {
+        guard let value = value(name) else { return fallback }
+        guard let number = value.int else {
+            source.add("Write a whole number.", at: value, key: spelled(name))
+            return fallback
+        }
+        return number
+    }
+
+    /// Seconds; nil if absent or `unlimited`.
+    func seconds(_ name: String) -> Int? {
+        guard let value = value(name), let text = value.scalar?.string, text != "unlimited" else { return nil }
+        guard let seconds = Self.seconds(text) else {
+            source.add("“\(text)” is no time. Write seconds, or a number with s, m, h or d: 30m, 1h, 7d.", at: value, key: spelled(name))
+            return nil
+        }
+        return seconds
+    }
+
+    /// One of some words.
+    func choice<Value>(_ name: String, _ choices: [String: Value], default fallback: Value, as property: String? = nil) -> Value {
+        guard let value = value(name, as: property) else { return fallback }
+        guard let text = value.scalar?.string, let choice = choices[text] else {
+            let all = choices.keys.sorted().joined(separator: ", ")
+            let hint =
+                value.scalar.flatMap { Suggestion.nearest(to: $0.string, among: choices.keys) }.map { " Did you mean “\($0)”?" } ?? ""
+            source.add("“\(value.scalar?.string ?? "…")” is not among: \(all).\(hint)", at: value, key: spelled(name))
+            return fallback
+        }
+        return choice
+    }
+
+    // MARK: - Lists and sections
+
+    /// A list of strings; nil if absent or `any`.
+    func strings(_ name: String, as property: String? = nil, aliases: [String: String] = [:]) -> [String]? {
+        guard let value = value(name, as: property) else { return nil }
+        if let word = value.scalar?.string, word == "any" || word == "all" { return nil }
+        let steps = path + [.key(property ?? name.camelCased)]
+        return elements(value, name).enumerated().map { index, element in
+            source.note(steps + [.index(index)], element, key: "\(spelled(name))[\(index)]")
+            let word = text(element, key: "\(spelled(name))[\(index)]") ?? ""
+            return aliases[word] ?? word
+        }
+    }
+
+    func section(_ name: String, as property: String? = nil) -> OrgFileSection? {
+        value(name, as: property).flatMap {
+            OrgFileSection($0, path: path + [.key(property ?? name.camelCased)], key: spelled(name), source: source)
+        }
+    }
+
+    /// The sections of a list; `offset` is the index that the first has in the definition.
+    func sections<Value>(_ name: String, offset: Int = 0, _ read: (OrgFileSection) -> Value) -> [Value] {
+        guard let value = value(name) else { return [] }
+        let steps = path + [.key(name.camelCased)]
+        return elements(value, name).enumerated().compactMap { index, element in
+            let section = OrgFileSection(
+                element, path: steps + [.index(index + offset)], key: "\(spelled(name))[\(index)]", source: source)
+            guard let section else { return nil }
+            let value = read(section)
+            section.reportUnknownKeys()
+            return value
+        }
+    }
+
+    /// Every key with its value as JSON, for what has no fixed keys.
+    func members() -> [String: JSONValue] {
+        asked.formUnion(values.keys)
+        return values.mapValues { $0.json }
+    }
+
+    func reportUnknownKeys() {
+        for node in keys {
+            let name = node.string ?? "…"
+            guard !asked.contains(name) else { continue }
+            let hint =
+                Suggestion.nearest(to: name, among: asked).map { "Did you mean \($0)?" }
+                ?? "Known here: \(asked.sorted().joined(separator: ", "))."
+            source.add("Unknown key \(name). \(hint)", at: node, key: spelled(name))
+        }
+    }
+
+    // MARK: - Scalars
+
+    func spelled(_ name: String) -> String { key.isEmpty ? name : "\(key).\(name)" }
+
+    private func elements(_ value: Node, _ name: String) -> [Node] {
+        if case .sequence(let sequence) = value { return Array(sequence) }
+        source.add("Here must be a list, each element on a line that begins with a dash.", at: value, key: spelled(name))
+        return []
+    }
+
+    /// A scalar's text, out of the environment if it says so.
+    private func text(_ value: Node, key: String) -> String? {
+        guard let text = value.scalar?.string else {
+            source.add("Here must be a text, not a list or a section.", at: value, key: key)
+            return nil
+        }
+        let name: String
+        if text.hasPrefix("${"), text.hasSuffix("}") {
+            name = String(text.dropFirst(2).dropLast())
+        } else if text.hasPrefix("env:") {
+            name = String(text.dropFirst(4))
+        } else {
+            return text
+        }
+        if let value = source.environment[name], !value.isEmpty { return value }
+        source.add("The environment has no \(name). Set it before the start, or write the value here.", at: value, key: key)
+        return nil
+    }
+
+    private static func seconds(_ text: String) -> Int? {
+        let digits = text.prefix { $0.isNumber }
+        guard let number = Int(digits), number <= 1_000_000_000 else { return nil }
+        switch text.dropFirst(digits.count).trimmingCharacters(in: .whitespaces) {
+        case "", "s": return number
+        case "m": return number * 60
+        case "h": return number * 3_600
+        case "d": return number * 86_400
+        default: return nil
+        }
+    }
+}
+
+extension Node {
+    /// Whether it is a plain `null`, `~` or nothing.
+    var isNull: Bool {
+        scalar.map { $0.style == .plain && ["", "~", "null", "Null", "NULL"].contains($0.string) } ?? false
+    }
+
+    /// The value by YAML's own rules: what is in quotes is a string.
+    var json: JSONValue {
+        switch self {
+        case .mapping(let mapping):
+            return .object(
+                Dictionary(mapping.compactMap { pair in pair.key.string.map { ($0, pair.value.json) } }, uniquingKeysWith: { $1 }))
+        case .sequence(let sequence): return .array(sequence.map(\.json))
+        case .scalar(let scalar):
+            guard scalar.style == .plain else { return .string(scalar.string) }
+            if isNull { return .null }
+            // A number with a sign or a leading zero is a telephone number or a postal code.
+            if scalar.string.first != "+", scalar.string == "0" || scalar.string.first != "0", let number = int {
+                return .integer(Int64(number))
+            }
+            if scalar.string.contains("."), scalar.string.first != "+", let number = Double(scalar.string), number.isFinite {
+                return .double(number)
+            }
+            if ["true", "false"].contains(scalar.string) { return .bool(scalar.string == "true") }
+            return .string(scalar.string)
+        default: return .null
+        }
+    }
+}
