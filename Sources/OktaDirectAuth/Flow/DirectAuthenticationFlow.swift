@@ -1,0 +1,267 @@
+import AuthFoundation
+public import Foundation
+
+/// Signs a person in without a browser: with a password, a one-time code, an approval on another device, or a passkey, and with a second
+/// factor if the server asks for one.
+///
+/// ```swift
+/// let flow = try DirectAuthenticationFlow()
+/// switch try await flow.start("jane.doe@example.com", with: .password(password)) {
+/// case .success(let token): try Credential.store(token)
+/// case .mfaRequired: break      // go on with resume(with:)
+/// case .continuation: break     // go on with resume(with:)
+/// }
+/// ```
+///
+/// One flow serves any number of sign-ins, one after the other. A call that begins while another is under way supersedes it: the older one
+/// ends with ``DirectAuthenticationFlowError/inconsistentContextState``. Cancelling the task cancels its request or its polling.
+public actor DirectAuthenticationFlow: AuthenticationFlow, OAuth2ClientDelegate {
+    /// What observes a flow.
+    public typealias Delegate = any DirectAuthenticationFlowDelegate
+
+    /// The client that signs in.
+    nonisolated public let client: OAuth2Client
+
+    /// The grants that the app can go through with, which the server is told.
+    nonisolated public let supportedGrantTypes: [GrantType]
+
+    /// Further parameters for every sign-in.
+    nonisolated public let additionalParameters: [String: any APIRequestArgument]?
+
+    /// What observes the flow.
+    nonisolated public let delegateCollection = DelegateCollection<any DirectAuthenticationFlowDelegate>()
+
+    private struct State {
+        var context: Context?
+        var loginHint: String?
+        var isAuthenticating = false
+        /// Counts the calls; a call whose number is not the last has been superseded.
+        var call = 0
+    }
+
+    nonisolated private let state = Locked(State())
+
+    /// What the sign-in under way asks for, and how far it has come.
+    nonisolated public var context: Context? { state.withLock { $0.context } }
+
+    /// Whether a sign-in is under way.
+    nonisolated public var isAuthenticating: Bool { state.withLock { $0.isAuthenticating } }
+
+    /// Makes a flow and the client for it.
+    ///
+    /// - Parameters:
+    ///   - issuerURL: The issuer: https, or http on a loopback host.
+    ///   - clientId: The identifier that the issuer gave the app.
+    ///   - scope: What the app asks for.
+    ///   - grantTypes: The grants that the app can go through with.
+    ///   - additionalParameters: Further parameters for every sign-in.
+    public init(
+        issuerURL: URL, clientId: String, scope: ClaimCollection<[String]>, supportedGrants grantTypes: [GrantType] = .directAuth,
+        additionalParameters: [String: any APIRequestArgument]? = nil
+    ) {
+        self.init(
+            client: OAuth2Client(issuerURL: issuerURL, clientId: clientId, scope: scope), supportedGrants: grantTypes,
+            additionalParameters: additionalParameters)
+    }
+
+    /// Makes a flow and the client for it.
+    ///
+    /// - Parameters:
+    ///   - issuerURL: The issuer: https, or http on a loopback host.
+    ///   - clientId: The identifier that the issuer gave the app.
+    ///   - scope: What the app asks for.
+    ///   - grantTypes: The grants that the app can go through with.
+    ///   - additionalParameters: Further parameters for every sign-in.
+    public init(
+        issuerURL: URL, clientId: String, scope: some WhitespaceSeparated, supportedGrants grantTypes: [GrantType] = .directAuth,
+        additionalParameters: [String: any APIRequestArgument]? = nil
+    ) {
+        self.init(
+            client: OAuth2Client(issuerURL: issuerURL, clientId: clientId, scope: scope), supportedGrants: grantTypes,
+            additionalParameters: additionalParameters)
+    }
+
+    /// Makes a flow.
+    ///
+    /// - Parameters:
+    ///   - client: The client that signs in.
+    ///   - grantTypes: The grants that the app can go through with.
+    ///   - additionalParameters: Further parameters for every sign-in.
+    public init(
+        client: OAuth2Client, supportedGrants grantTypes: [GrantType] = .directAuth,
+        additionalParameters: [String: any APIRequestArgument]? = nil
+    ) {
+        SDKVersion.register(.directAuth, version: SDKVersion.current)
+        self.client = client
+        supportedGrantTypes = grantTypes
+        self.additionalParameters = additionalParameters
+        client.add(delegate: self)
+    }
+
+    /// Makes a flow that can go through with every grant.
+    ///
+    /// - Parameters:
+    ///   - client: The client that signs in.
+    ///   - additionalParameters: Further parameters for every sign-in.
+    /// - Throws: Nothing.
+    public init(client: OAuth2Client, additionalParameters: [String: any APIRequestArgument]?) throws {
+        self.init(client: client, supportedGrants: .directAuth, additionalParameters: additionalParameters)
+    }
+
+    // MARK: Signing in
+
+    /// Begins a sign-in.
+    ///
+    /// - Parameters:
+    ///   - loginHint: The username.
+    ///   - factor: The first factor.
+    ///   - context: What the sign-in asks for.
+    /// - Returns: The tokens, or what must happen next: go on with ``resume(with:)-(SecondaryFactor)``
+    ///   or ``resume(with:)-(ContinuationFactor)``.
+    /// - Throws: `APIClientError` if the server refuses or is not reached, `JWTError` if the ID token is not acceptable,
+    ///   ``DirectAuthenticationFlowError``, or `CancellationError`. The sign-in has ended then.
+    public func start(_ loginHint: String, with factor: PrimaryFactor, context: Context = .init()) async throws -> Status {
+        var context = context
+        context.currentStatus = nil
+        let call = begin { state in
+            state.context = context
+            state.loginHint = loginHint
+            state.isAuthenticating = true
+        }
+        await notify { $0.authenticationStarted(flow: self) }
+        do {
+            return try await conclude(call, with: attempt(call, context: context).primary(factor, loginHint: loginHint))
+        } catch {
+            state.withLock { state in
+                guard state.call == call else { return }
+                state.context = nil
+                state.isAuthenticating = false
+            }
+            await notifyFailure(error)
+            throw error
+        }
+    }
+
+    /// Goes on with a second factor, after ``Status/mfaRequired(_:)``; or asks for another code or push while one is awaited.
+    ///
+    /// - Parameter factor: The second factor.
+    /// - Returns: The tokens, or what must happen next.
+    /// - Throws: ``DirectAuthenticationFlowError/flowNotStarted`` without a sign-in under way,
+    ///   ``DirectAuthenticationFlowError/missingArguments(_:)`` if no second factor was asked for, and what
+    ///   ``start(_:with:context:)`` throws. The call can be repeated.
+    public func resume(with factor: SecondaryFactor) async throws -> Status {
+        let (context, loginHint) = try current()
+        return try await resume { try await attempt($0, context: context).secondary(factor, loginHint: loginHint) }
+    }
+
+    /// Goes on after ``Status/continuation(_:)``.
+    ///
+    /// - Parameter factor: What the continuation asks for.
+    /// - Returns: The tokens, or what must happen next.
+    /// - Throws: ``DirectAuthenticationFlowError/flowNotStarted`` without a sign-in under way,
+    ///   ``DirectAuthenticationFlowError/invalidContinuationContext`` if something else was asked for, and what
+    ///   ``start(_:with:context:)`` throws. The call can be repeated.
+    public func resume(with factor: ContinuationFactor) async throws -> Status {
+        let (context, _) = try current()
+        return try await resume { try await attempt($0, context: context).continuation(factor) }
+    }
+
+    /// Forgets the sign-in under way. A call that is under way ends with ``DirectAuthenticationFlowError/inconsistentContextState``.
+    public func reset() {
+        _ = begin { state in
+            state.context = nil
+            state.loginHint = nil
+            state.isAuthenticating = false
+        }
+    }
+
+    private func resume(_ work: (_ call: Int) async throws -> Status) async throws -> Status {
+        let call = begin { $0.isAuthenticating = true }
+        do {
+            return try await conclude(call, with: try await work(call))
+        } catch {
+            await notifyFailure(error)
+            throw error
+        }
+    }
+
+    private func current() throws -> (context: Context, loginHint: String?) {
+        try state.withLock { state in
+            guard let context = state.context else { throw DirectAuthenticationFlowError.flowNotStarted }
+            return (context, state.loginHint)
+        }
+    }
+
+    private func begin(_ change: (inout State) -> Void) -> Int {
+        state.withLock { state in
+            state.call += 1
+            change(&state)
+            return state.call
+        }
+    }
+
+    private func attempt(_ call: Int, context: Context) -> SignInAttempt {
+        SignInAttempt(
+            client: client, supportedGrants: supportedGrantTypes, additionalParameters: additionalParameters, context: context
+        ) { [state] in
+            guard state.withLock({ $0.call }) == call else { throw DirectAuthenticationFlowError.inconsistentContextState }
+        }
+    }
+
+    private func conclude(_ call: Int, with status: Status) async throws -> Status {
+        try state.withLock { state in
+            guard state.call == call, state.context != nil else { throw DirectAuthenticationFlowError.inconsistentContextState }
+            state.context?.currentStatus = status
+            if case .success = status { state.isAuthenticating = false }
+        }
+        await notify { delegate in
+            delegate.authentication(flow: self, received: status)
+            if case .success(let token) = status {
+                delegate.authentication(flow: self, received: token)
+                delegate.authenticationFinished(flow: self)
+            }
+        }
+        return status
+    }
+
+    private func notifyFailure(_ error: any Error) async {
+        await notify { delegate in
+            delegate.authentication(flow: self, received: OAuth2Error(error))
+            delegate.authenticationFinished(flow: self)
+        }
+    }
+
+    @MainActor private func notify(_ body: @Sendable (any DirectAuthenticationFlowDelegate) -> Void) {
+        delegateCollection.invoke(body)
+    }
+}
+
+/// An observer of a ``DirectAuthenticationFlow``. It is called on the main actor.
+public protocol DirectAuthenticationFlowDelegate: AuthenticationDelegate {
+    /// A step has brought tokens, or tells what must happen next.
+    func authentication<Flow>(flow: Flow, received status: DirectAuthenticationFlow.Status)
+}
+
+extension DirectAuthenticationFlowDelegate {
+    /// Does nothing.
+    public func authentication<Flow>(flow: Flow, received status: DirectAuthenticationFlow.Status) {}
+}
+
+extension [GrantType] {
+    /// Every grant that direct authentication can go through with.
+    public static var directAuth: [GrantType] { [.password, .oob, .otp, .oobMFA, .otpMFA, .webAuthn, .webAuthnMFA] }
+}
+
+extension OAuth2Client {
+    /// Makes a flow for this client.
+    ///
+    /// - Parameters:
+    ///   - supportedGrants: The grants that the app can go through with.
+    ///   - additionalParameters: Further parameters for every sign-in.
+    /// - Returns: The flow.
+    public func directAuthenticationFlow(
+        supportedGrants: [GrantType] = .directAuth, additionalParameters: [String: String]? = nil
+    ) -> DirectAuthenticationFlow {
+        DirectAuthenticationFlow(client: self, supportedGrants: supportedGrants, additionalParameters: additionalParameters)
+    }
+}

@@ -1,0 +1,41 @@
+import AuthFoundation
+import Foundation
+
+/// Asks the server to challenge the person: with a first factor at `primary-authenticate`, with a second at `challenge`.
+struct ChallengeRequest<Response: Decodable & Sendable>: OAuth2APIRequest, APIRequestBody {
+    typealias ResponseType = Response
+
+    let openIdConfiguration: OpenIdConfiguration
+    let clientConfiguration: OAuth2Client.Configuration
+    let context: DirectAuthenticationFlow.Context
+    let url: URL
+    let parameters: [String: any APIRequestArgument]
+
+    /// - Parameter endpoint: The endpoint's name; it is a sibling of the token endpoint, since discovery does not tell it.
+    init(
+        openIdConfiguration: OpenIdConfiguration, clientConfiguration: OAuth2Client.Configuration, context: DirectAuthenticationFlow.Context,
+        endpoint: String, parameters: [String: any APIRequestArgument]
+    ) throws {
+        self.openIdConfiguration = openIdConfiguration
+        self.clientConfiguration = clientConfiguration
+        self.context = context
+        self.parameters = parameters
+        let tokenEndpoint = openIdConfiguration.tokenEndpoint
+        guard tokenEndpoint.lastPathComponent == "token" else {
+            throw OAuth2Error.missingOpenIdConfiguration(attribute: "token_endpoint ending in /token")
+        }
+        url = tokenEndpoint.deletingLastPathComponent().appending(path: endpoint)
+    }
+
+    var httpMethod: APIRequestMethod { .post }
+    var contentType: APIContentType? { .formEncoded }
+    var acceptsType: APIContentType? { .json }
+    var category: OAuth2APIRequestCategory { .other }
+
+    var bodyParameters: [String: any APIRequestArgument]? {
+        var body = clientConfiguration.parameters(for: category)
+        body.merge(context.parameters(for: category))
+        body.merge(parameters)
+        return body
+    }
+}
