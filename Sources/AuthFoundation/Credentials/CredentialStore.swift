@@ -1,0 +1,214 @@
+import Foundation
+
+/// The coordinator: joins one storage, the credentials made of it, and who listens to them.
+@CredentialActor
+package final class CredentialStore: CredentialCoordinator {
+    /// The process's own store, with the Keychain where there is one and else the encrypted vault.
+    package nonisolated static let shared = CredentialStore(tokenStorage: usualStorage)
+
+    nonisolated let broadcaster = CredentialEventBroadcaster()
+    nonisolated let clock: any OAuth2Clock
+
+    /// Makes the credentials.
+    package var credentialDataSource: any CredentialDataSource {
+        didSet { credentialDataSource.delegate = self }
+    }
+
+    /// Keeps the tokens.
+    package var tokenStorage: any TokenStorage {
+        didSet {
+            known = [:]
+            listenToStorage()
+        }
+    }
+
+    let revocations = RevocationQueue()
+    private let observer: ClientObserver
+    /// The credentials given out and not removed, by id.
+    private var known: [String: Credential] = [:]
+
+    private nonisolated static var usualStorage: any TokenStorage {
+        #if canImport(Security)
+            KeychainTokenStorage()
+        #else
+            FileTokenStorage()
+        #endif
+    }
+
+    package nonisolated init(
+        tokenStorage: any TokenStorage, session: (any URLSessionProtocol)? = nil, clock: any OAuth2Clock = DeviceClock()
+    ) {
+        self.tokenStorage = tokenStorage
+        self.clock = clock
+        credentialDataSource = DefaultCredentialDataSource(session: session)
+        observer = ClientObserver()
+        CredentialActor.synchronously {
+            observer.store = self
+            credentialDataSource.delegate = self
+            listenToStorage()
+        }
+    }
+
+    private func listenToStorage() {
+        tokenStorage.delegate = self
+        (tokenStorage as? any SharedTokenStorage)?.onFailure = { [weak broadcaster] in broadcaster?.send(.storageFailed($0)) }
+    }
+
+    // MARK: - Finding
+
+    func defaultCredential() throws -> Credential? {
+        guard let id = tokenStorage.defaultTokenID else { return nil }
+        // Only what other processes write to has to be read again; a Keychain item may ask the person each time.
+        if !(tokenStorage is any SharedTokenStorage), let credential = known[id] { return credential }
+        return try credential(id: id, prompt: nil, authenticationContext: nil)
+    }
+
+    func credential(
+        id: String, prompt: String?, authenticationContext: (any TokenAuthenticationContext)?
+    ) throws -> Credential? {
+        do {
+            return credential(for: try tokenStorage.get(token: id, prompt: prompt, authenticationContext: authenticationContext))
+        } catch TokenError.tokenNotFound {
+            forget(id)
+            return nil
+        } catch {
+            #if canImport(Security)
+                if case KeychainError.notFound = error { return nil }
+            #endif
+            throw error
+        }
+    }
+
+    func credentials(
+        where expression: (Token.Metadata) -> Bool, prompt: String?, authenticationContext: (any TokenAuthenticationContext)?
+    ) throws -> [Credential] {
+        try tokenStorage.allIDs.compactMap { id in
+            let metadata: Token.Metadata
+            do {
+                metadata = try tokenStorage.metadata(for: id)
+            } catch {
+                broadcaster.send(.storageFailed(error))
+                return nil
+            }
+            guard expression(metadata) else { return nil }
+            return try credential(id: id, prompt: prompt, authenticationContext: authenticationContext)
+        }
+    }
+
+    /// The credential of a stored token.
+    private func credential(for token: Token) -> Credential {
+        let credential = credentialDataSource.credential(for: token, coordinator: self)
+        credential.adopt(token)
+        known[token.id] = credential
+        return credential
+    }
+
+    // MARK: - Changing
+
+    func store(_ token: Token, tags: [String: String], security: [Credential.Security]) throws -> Credential {
+        let wasEmpty = tokenStorage.allIDs.isEmpty
+        try tokenStorage.add(token: token, metadata: Token.Metadata(token: token, tags: tags), security: security)
+        // A storage of the app's own may leave the rule of the first token to us.
+        if wasEmpty, tokenStorage.defaultTokenID == nil { try tokenStorage.setDefaultTokenID(token.id) }
+        deliverRevocationsInBackground()
+        return credential(for: token)
+    }
+
+    func setDefault(_ credential: Credential?) throws {
+        guard let credential else { return try tokenStorage.setDefaultTokenID(nil) }
+        if !tokenStorage.allIDs.contains(credential.id) {
+            _ = try store(credential.token, tags: [:], security: Credential.Security.standard)
+        }
+        try tokenStorage.setDefaultTokenID(credential.id)
+    }
+
+    package func remove(credential: Credential) throws {
+        try tokenStorage.remove(id: credential.id)
+        forget(credential.id)
+        credential.detach()
+    }
+
+    private func forget(_ id: String) {
+        guard let credential = known.removeValue(forKey: id) else { return }
+        credential.detach()
+        credentialDataSource.remove(credential: credential)
+    }
+
+    package nonisolated func observe(oauth2 client: OAuth2Client) {
+        client.add(delegate: observer)
+    }
+
+    /// Stores a token that a client refreshed, before anybody sees it.
+    fileprivate func take(_ newToken: Token) {
+        guard let credential = known[newToken.id], credential.token != newToken else { return }
+        do {
+            try tokenStorage.replace(token: newToken.id, with: newToken, security: nil)
+        } catch {
+            // A credential's own refresh tries once more and throws the failure.
+            if !credential.isRefreshing { broadcaster.send(.storageFailed(error)) }
+        }
+    }
+}
+
+// MARK: - Telling
+
+extension CredentialStore: TokenStorageDelegate {
+    package func token(storage: any TokenStorage, defaultChanged id: String?) {
+        let credential = id.flatMap { known[$0] }
+        broadcaster.send(.defaultChanged(credential))
+        postOnMainActor(.defaultCredentialChanged, credential)
+    }
+
+    package func token(storage: any TokenStorage, added id: String, token: Token) {
+        broadcaster.send(.stored(credential(for: token)))
+    }
+
+    package func token(storage: any TokenStorage, removed id: String) {
+        guard let credential = known[id] else { return }
+        forget(id)
+        broadcaster.send(.removed(credential))
+    }
+
+    package func token(storage: any TokenStorage, replaced id: String, with newToken: Token) {
+        guard let credential = known[id] else { return }
+        credential.adopt(newToken)
+        broadcaster.send(.refreshed(credential))
+    }
+}
+
+extension CredentialStore: CredentialDataSourceDelegate {
+    package func credential(dataSource: any CredentialDataSource, created credential: Credential) {
+        postOnMainActor(.credentialCreated, credential)
+    }
+
+    package func credential(dataSource: any CredentialDataSource, removed credential: Credential) {
+        postOnMainActor(.credentialRemoved, credential)
+    }
+}
+
+/// Posts later: an observer must never run while the credentials are locked.
+private func postOnMainActor(_ name: Notification.Name, _ credential: Credential?) {
+    Task { @MainActor in
+        NotificationCenter.default.post(name: name, object: credential)
+    }
+}
+
+/// Hears of refreshes that a client makes by itself.
+private final class ClientObserver: OAuth2ClientDelegate {
+    private struct Weak {
+        weak var store: CredentialStore?
+    }
+
+    private let reference = Locked(Weak())
+
+    var store: CredentialStore? {
+        get { reference.withLock { $0.store } }
+        set { reference.withLock { $0.store = newValue } }
+    }
+
+    func oauth(client: OAuth2Client, didRefresh token: Token, replacedWith newToken: Token?) {
+        guard let newToken, let store else { return }
+        // At once, so that the new token is stored before the caller of the client has it.
+        CredentialActor.synchronously { store.take(newToken) }
+    }
+}

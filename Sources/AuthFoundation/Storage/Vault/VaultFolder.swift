@@ -1,0 +1,160 @@
+import Foundation
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// The files of a vault: a folder of 0700 with files of 0600, each replaced as a whole or not at all.
+///
+/// A value without state; what it does is safe against crashes, and against other processes as long as writers hold the ``VaultLock``.
+struct VaultFolder: Sendable {
+    /// What tells one version of a file from the next without reading it.
+    struct Fingerprint: Equatable {
+        private let inode: UInt64
+        private let size: Int64
+        private let seconds: Int
+        private let nanoseconds: Int
+
+        init(_ status: stat) {
+            inode = UInt64(status.st_ino)
+            size = Int64(status.st_size)
+            #if canImport(Darwin)
+                seconds = status.st_mtimespec.tv_sec
+                nanoseconds = status.st_mtimespec.tv_nsec
+            #else
+                seconds = status.st_mtim.tv_sec
+                nanoseconds = status.st_mtim.tv_nsec
+            #endif
+        }
+    }
+
+    private static let temporarySuffix = ".tmp"
+
+    let path: String
+
+    func path(of name: String) -> String { path + "/" + name }
+
+    /// Makes the folder if need be, and sees to it that not everybody may change it.
+    func create() throws {
+        do {
+            try FileManager.default.createDirectory(
+                atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        } catch {
+            throw VaultError(
+                .inaccessible, entry: path, "The folder \(path) for credentials can't be made. Check the rights of the folder above it.",
+                underlying: error)
+        }
+        var status = stat()
+        guard stat(path, &status) == 0 else { throw systemError("looked at", path) }
+        guard status.st_mode & 0o002 == 0 else {
+            throw VaultError(
+                .insecurePermissions, entry: path, "Everybody may change the folder \(path), so credentials are not safe there. Run: chmod 700 \(path)")
+        }
+    }
+
+    /// Deletes files that a writer left when it was killed. Only for who holds the lock: then no writer is at work.
+    func sweep() throws {
+        for name in try allNames() where name.hasSuffix(Self.temporarySuffix) { unlink(path(of: name)) }
+    }
+
+    /// The names of the files that begin so, sorted; none if there is no folder.
+    func names(beginning prefix: String, ending suffix: String) throws -> [String] {
+        try allNames().filter { $0.hasPrefix(prefix) && $0.hasSuffix(suffix) }.sorted()
+    }
+
+    /// - Returns: nil if there is no such file.
+    func fingerprint(of name: String) -> Fingerprint? {
+        var status = stat()
+        guard lstat(path(of: name), &status) == 0 else { return nil }
+        return Fingerprint(status)
+    }
+
+    func exists(_ name: String) -> Bool { fingerprint(of: name) != nil }
+
+    /// - Returns: nil if there is no such file.
+    func read(_ name: String, isSecret: Bool = false) throws -> (data: Data, fingerprint: Fingerprint)? {
+        let descriptor = open(path(of: name), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        guard descriptor >= 0 else {
+            if errno == ENOENT { return nil }
+            throw systemError("opened", name)
+        }
+        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw systemError("looked at", name) }
+        if isSecret, status.st_mode & 0o077 != 0 {
+            throw VaultError(
+                .insecurePermissions, entry: name, "Others may read \(path(of: name)). Run: chmod 600 \(path(of: name))")
+        }
+        do {
+            return (try file.readToEnd() ?? Data(), Fingerprint(status))
+        } catch {
+            throw VaultError(.inaccessible, entry: name, "\(path(of: name)) can't be read.", underlying: error)
+        }
+    }
+
+    /// Writes a file so that it is durable when this returns, and so that a crash leaves either the old content or the new.
+    func write(_ data: Data, to name: String) throws {
+        let temporary = path(of: name) + Self.temporarySuffix
+        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw systemError("made", name) }
+        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        do {
+            try file.write(contentsOf: data)
+            try file.synchronize()
+            try file.close()
+        } catch {
+            unlink(temporary)
+            throw VaultError(.inaccessible, entry: name, "\(path(of: name)) can't be written. Is the disk full?", underlying: error)
+        }
+        guard rename(temporary, path(of: name)) == 0 else {
+            let failure = systemError("replaced", name)
+            unlink(temporary)
+            throw failure
+        }
+        try synchronize()
+    }
+
+    /// Deletes a file for good. One that is not there is no error.
+    func remove(_ name: String) throws {
+        guard unlink(path(of: name)) == 0 else {
+            if errno == ENOENT { return }
+            throw systemError("deleted", name)
+        }
+        try synchronize()
+    }
+
+    /// Makes the folder's list of names durable.
+    private func synchronize() throws {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw systemError("opened", path) }
+        defer { close(descriptor) }
+        guard fsync(descriptor) == 0 else { throw systemError("flushed", path) }
+    }
+
+    private func allNames() throws -> [String] {
+        guard let folder = opendir(path) else {
+            if errno == ENOENT { return [] }
+            throw systemError("listed", path)
+        }
+        defer { closedir(folder) }
+        var names: [String] = []
+        while let entry = readdir(folder) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                pointer.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: pointer.pointee)) { String(cString: $0) }
+            }
+            names.append(name)
+        }
+        return names
+    }
+
+    private func systemError(_ action: String, _ name: String) -> VaultError {
+        let code = errno
+        return VaultError(
+            .inaccessible, entry: name, "\(name) can't be \(action) in \(path): \(String(cString: strerror(code))).",
+            underlying: POSIXErrorCode(rawValue: code).map { POSIXError($0) })
+    }
+}

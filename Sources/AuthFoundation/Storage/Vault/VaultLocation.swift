@@ -1,0 +1,26 @@
+import Foundation
+
+/// Where the vault of this program lies unless the app says otherwise.
+enum VaultLocation {
+    /// `COUNTERSIGN_VAULT` if set, else `countersign/<program>/credentials` in the user's data folder (XDG base directories).
+    static func folder(environment: [String: String], home: String, program: String) -> URL {
+        if let path = environment["COUNTERSIGN_VAULT"], !path.isEmpty {
+            return URL(fileURLWithPath: path, isDirectory: true)
+        }
+        let data: URL
+        // A relative path in XDG_DATA_HOME is invalid and to be ignored, says the specification.
+        if let path = environment["XDG_DATA_HOME"], path.hasPrefix("/") {
+            data = URL(fileURLWithPath: path, isDirectory: true)
+        } else {
+            data = URL(fileURLWithPath: home, isDirectory: true).appendingPathComponent(".local/share", isDirectory: true)
+        }
+        let name = program.isEmpty ? "default" : program
+        return data.appendingPathComponent("countersign/\(name)/credentials", isDirectory: true)
+    }
+
+    static var current: URL {
+        folder(
+            environment: ProcessInfo.processInfo.environment, home: NSHomeDirectory(),
+            program: URL(fileURLWithPath: ProcessInfo.processInfo.arguments.first ?? "").lastPathComponent)
+    }
+}

@@ -1,0 +1,65 @@
+import Dispatch
+import Foundation
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// The exclusive right of one process to write; the system gives it back if the process dies.
+///
+/// Safe from any thread: the descriptor is closed once.
+final class VaultLock: RefreshLock {
+    private let descriptor: Locked<Int32?>
+
+    private init(descriptor: Int32) {
+        self.descriptor = Locked(descriptor)
+    }
+
+    deinit { release() }
+
+    /// - Returns: nil if somebody else has the lock.
+    static func attempt(_ name: String, in folder: VaultFolder) throws -> VaultLock? {
+        let path = folder.path(of: name)
+        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else {
+            throw VaultError(
+                .inaccessible, entry: name, "The lock \(path) can't be opened: \(String(cString: strerror(errno))).")
+        }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            let failure = errno
+            close(descriptor)
+            if failure == EWOULDBLOCK || failure == EINTR { return nil }
+            throw VaultError(.inaccessible, entry: name, "\(path) can't be locked: \(String(cString: strerror(failure))).")
+        }
+        return VaultLock(descriptor: descriptor)
+    }
+
+    /// Waits for the lock on this thread, which is why the wait is short.
+    static func acquire(_ name: String, in folder: VaultFolder, timeout: Duration) throws -> VaultLock {
+        let clock = ContinuousClock()
+        let deadline = clock.now.advanced(by: timeout)
+        var pause: UInt32 = 500
+        while true {
+            if let lock = try attempt(name, in: folder) { return lock }
+            guard clock.now < deadline else {
+                throw VaultError(
+                    .busy, entry: name,
+                    "Another process has kept the credentials in \(folder.path) locked for more than \(timeout). Try again, or end that process.")
+            }
+            usleep(pause)
+            pause = min(pause * 2, 20_000)
+        }
+    }
+
+    func release() {
+        let open = descriptor.withLock { descriptor in
+            defer { descriptor = nil }
+            return descriptor
+        }
+        if let open { close(open) }
+    }
+}
