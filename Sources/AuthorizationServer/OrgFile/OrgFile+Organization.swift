@@ -109,6 +109,12 @@ extension Application {
             refreshTokenRotation: section.choice(
                 "refresh_token_rotation", ["rotate": .rotate(leeway: leeway), "static": .static], default: .rotate(leeway: leeway)),
             idTokenAlgorithm: section.choice("id_token_algorithm", signatureAlgorithms, default: .rs256))
+        // The token endpoint refuses it anyway; whoever writes it wants to know why before that.
+        if grantTypes.contains("client_credentials") && !isConfidential {
+            section.source.add(
+                "client_credentials is for clients that authenticate. Add authentication: client_secret_basic and a secret.",
+                at: section.value("grant_types") ?? section.node, key: section.spelled("grant_types"))
+        }
     }
 
     private static func keys(_ section: OrgFileSection) -> JSONWebKeySet? {

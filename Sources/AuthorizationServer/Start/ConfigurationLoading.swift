@@ -14,7 +14,7 @@ extension AuthorizationServer.Configuration {
     ///   - environment: The environment; of it, what begins with `COUNTERSIGN_`.
     ///   - file: The values of the org file's `server` section, by key.
     /// - Throws: ``ConfigurationError`` that names the key and what it should be.
-    public init(commandLine: [String: String] = [:], environment: [String: String] = [:], file: [String: String] = [:]) throws {
+    public init(commandLine: [String: String], environment: [String: String] = [:], file: [String: String] = [:]) throws {
         try Self.refuseUnknownKeys(in: file)
         let values = Values(commandLine: commandLine, environment: environment, file: file)
         self.init()

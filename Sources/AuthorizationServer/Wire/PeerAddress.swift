@@ -1,18 +1,23 @@
-// For the system's address structures.
-internal import Foundation
 internal import NIOCore
 
 /// Addresses as bytes; an IPv4 address mapped into IPv6 is an IPv4 address.
 enum IPAddress {
     static func bytes(of text: String) -> [UInt8]? {
-        switch try? SocketAddress(ipAddress: text, port: 0) {
-        case .v4(let address):
-            return withUnsafeBytes(of: address.address.sin_addr) { Array($0) }
-        case .v6(let address):
-            let bytes = withUnsafeBytes(of: address.address.sin6_addr) { Array($0) }
+        guard let address = try? SocketAddress(ipAddress: text, port: 0) else { return nil }
+        switch address {
+        // Where the address stands in the system's structures: after family and port, in IPv6 also after the flow.
+        case .v4: return bytes(of: address, at: 4, count: 4)
+        case .v6:
+            let bytes = bytes(of: address, at: 8, count: 16)
             let isMapped = bytes[..<10].allSatisfy { $0 == 0 } && bytes[10] == 0xFF && bytes[11] == 0xFF
             return isMapped ? Array(bytes[12...]) : bytes
         default: return nil
+        }
+    }
+
+    private static func bytes(of address: SocketAddress, at offset: Int, count: Int) -> [UInt8] {
+        address.withSockAddr { pointer, size in
+            Array(UnsafeRawBufferPointer(start: pointer, count: size)[offset..<offset + count])
         }
     }
 }

@@ -1,0 +1,109 @@
+import JOSE
+import Testing
+
+@Suite("Discovery and keys, over the wire")
+struct DiscoveryTests {
+    private static func document(issuer: String, base: String, scopes: JSONValue, isOpenID: Bool) -> JSONValue {
+        let methods: JSONValue = ["client_secret_basic", "client_secret_post", "client_secret_jwt", "private_key_jwt", "none"]
+        let algorithms: JSONValue = ["HS256", "HS384", "HS512", "RS256", "RS384", "RS512", "ES256", "ES384", "ES512"]
+        var document: JSONValue = [
+            "issuer": .string(issuer), "authorization_endpoint": .string(base + "/authorize"),
+            "token_endpoint": .string(base + "/token"), "jwks_uri": .string(base + "/keys"),
+            "introspection_endpoint": .string(base + "/introspect"), "revocation_endpoint": .string(base + "/revoke"),
+            "response_types_supported": ["code"], "response_modes_supported": ["query"], "subject_types_supported": ["public"],
+            "grant_types_supported": ["client_credentials", "password", "refresh_token"], "scopes_supported": scopes,
+            "claims_supported": ["ver", "jti", "iss", "aud", "iat", "exp", "cid", "uid", "scp", "sub"],
+            "code_challenge_methods_supported": ["S256"],
+            "token_endpoint_auth_methods_supported": methods, "token_endpoint_auth_signing_alg_values_supported": algorithms,
+            "introspection_endpoint_auth_methods_supported": methods,
+            "introspection_endpoint_auth_signing_alg_values_supported": algorithms,
+            "revocation_endpoint_auth_methods_supported": methods,
+            "revocation_endpoint_auth_signing_alg_values_supported": algorithms,
+        ]
+        if isOpenID {
+            document["userinfo_endpoint"] = .string(base + "/userinfo")
+            document["id_token_signing_alg_values_supported"] = ["RS256"]
+            document["claims_supported"] = [
+                "iss", "ver", "sub", "aud", "iat", "exp", "jti", "auth_time", "amr", "idp", "nonce", "name", "nickname",
+                "preferred_username", "given_name", "middle_name", "family_name", "email", "email_verified", "profile", "zoneinfo",
+                "locale", "address", "phone_number", "picture", "website", "gender", "birthdate", "updated_at", "at_hash",
+            ]
+        }
+        return document
+    }
+
+    @Test(
+        "every well-known path gives its whole document",
+        arguments: [
+            ("/.well-known/openid-configuration", true, true),
+            ("/.well-known/oauth-authorization-server", true, false),
+            ("/oauth2/default/.well-known/openid-configuration", false, true),
+            ("/oauth2/default/.well-known/oauth-authorization-server", false, false),
+            ("/.well-known/oauth-authorization-server/oauth2/default", false, false),
+        ])
+    func documents(path: String, isOrg: Bool, isOpenID: Bool) async throws {
+        let origin = RunningServer.origin
+        let response = try await RunningServer.with { try await $0.wire.get(path) }
+        let reserved: [JSONValue] = ["openid", "profile", "email", "address", "phone", "offline_access"]
+        let expected = Self.document(
+            issuer: isOrg ? origin : origin + "/oauth2/default", base: isOrg ? origin + "/oauth2/v1" : origin + "/oauth2/default/v1",
+            scopes: .array(reserved + [isOrg ? "groups" : "messages.read"]), isOpenID: isOpenID)
+        #expect(response.status == 200)
+        #expect(try response.json == expected)
+        #expect(response["Content-Type"] == "application/json")
+        #expect(response["Cache-Control"] == "max-age=300, must-revalidate")
+    }
+
+    @Test("a known client_id is accepted, an unknown one is the API form's invalid_client")
+    func clientQuery() async throws {
+        try await RunningServer.with { running in
+            let path = "/oauth2/default/.well-known/openid-configuration?client_id="
+            #expect(try await running.wire.get(path + "password-app").status == 200)
+            let refused = try await running.wire.get(path + "nobody")
+            #expect(refused.status == 400)
+            try expectAPIError(refused, code: "invalid_client", summary: "The client_id of the query is not known here.")
+        }
+    }
+
+    @Test(
+        "an unknown server is 404 E0000007, whatever is asked of it",
+        arguments: [
+            ("GET", "/oauth2/nobody/.well-known/openid-configuration"), ("GET", "/.well-known/oauth-authorization-server/oauth2/nobody"),
+            ("GET", "/oauth2/nobody/v1/keys"), ("POST", "/oauth2/nobody/v1/token"), ("GET", "/oauth2/nobody/v1/userinfo"),
+            ("POST", "/oauth2/nobody/v1/introspect"), ("POST", "/oauth2/nobody/v1/revoke"), ("GET", "/oauth2/nobody/v1/anything"),
+        ])
+    func unknownServer(method: String, path: String) async throws {
+        let response = try await RunningServer.with { try await $0.wire.call(method, path) }
+        #expect(response.status == 404)
+        try expectAPIError(
+            response, code: "E0000007", summary: "Not found: this organization has no such authorization server.")
+    }
+
+    @Test("keys are RSA, complete, public only, and cached for a while", arguments: ["/oauth2/v1/keys", "/oauth2/default/v1/keys?client_id=password-app"])
+    func keys(path: String) async throws {
+        let response = try await RunningServer.with { try await $0.wire.get(path) }
+        #expect(response.status == 200)
+        #expect(response["Content-Type"] == "application/json")
+        #expect(response["Cache-Control"] == "max-age=3600, must-revalidate")
+        let keys = try #require(try response.json["keys"]?.arrayValue)
+        #expect(keys.count == 1)
+        let key = try #require(keys.first?.objectValue)
+        #expect(Set(key.keys) == ["kty", "kid", "use", "alg", "n", "e"])
+        #expect(key["kty"] == "RSA")
+        #expect(key["use"] == "sig")
+        #expect(key["alg"] == "RS256")
+        #expect(key["e"] == "AQAB")
+    }
+
+    @Test("HEAD gives the headers of GET and no body")
+    func head() async throws {
+        try await RunningServer.with { running in
+            let get = try await running.wire.get("/oauth2/default/v1/keys")
+            let head = try await running.wire.call("HEAD", "/oauth2/default/v1/keys")
+            #expect(head.status == 200)
+            #expect(head.body.isEmpty)
+            #expect(head["Content-Length"] == get["Content-Length"])
+            #expect(head["Content-Length"] == String(get.body.utf8.count))
+        }
+    }
+}

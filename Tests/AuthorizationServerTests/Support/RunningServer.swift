@@ -1,0 +1,50 @@
+import AuthorizationServer
+import Crypto
+import Foundation
+import IdentityEngine
+import JOSE
+import Logging
+
+/// A server that really listens, on a free port, over a store in memory.
+struct RunningServer: Sendable {
+    /// What clients are told: not what the port says, so that nothing passes by luck.
+    static let origin = "https://id.example.com"
+
+    let server: AuthorizationServer
+    let engine: IdentityEngine
+    let clock: TestClock
+    let wire: WireClient
+
+    /// Runs a test against a fresh server, and stops it afterwards.
+    static func with<Result: Sendable>(
+        configuration: AuthorizationServer.Configuration = .init(port: 0), rateLimits: RateLimits = RateLimits(perClient: 600, perAddress: 500),
+        logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, interceptor: AuthorizationServer.Interceptor? = nil,
+        _ body: @Sendable (RunningServer) async throws -> Result
+    ) async throws -> Result {
+        let clock = TestClock()
+        let engine = IdentityEngine(
+            store: InMemoryStore(),
+            environment: EngineEnvironment(
+                random: SystemRandomSource(), masterKey: SymmetricKey(size: .bits256), passwordHasher: PasswordHasher(width: 2)))
+        let context = RequestContext(now: clock.now, requestID: "start")
+        _ = try await engine.apply(TestOrganization.definition(origin: origin, rateLimits: rateLimits), context: context)
+        _ = try await engine.maintainKeys(context) { $0 == .rs256 ? try TestKeys.rsa() : try SigningKey.generate($0) }
+        let server = AuthorizationServer(engine: engine, configuration: configuration, clock: clock, logger: logger, interceptor: interceptor)
+        return try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await server.run() }
+            let running = RunningServer(
+                server: server, engine: engine, clock: clock, wire: WireClient(port: try await server.boundPort))
+            let result = try await body(running)
+            group.cancelAll()
+            return result
+        }
+    }
+
+    /// Signs Jane in.
+    func signIn(scope: String = "openid profile email offline_access", path: String = "/oauth2/default/v1/token") async throws -> JSONValue {
+        let form =
+            "client_id=password-app&grant_type=password&username=jane.doe@example.com&password=Correct-Horse-7&scope="
+            + scope.replacingOccurrences(of: " ", with: "+")
+        return try await wire.post(path, form).json
+    }
+}

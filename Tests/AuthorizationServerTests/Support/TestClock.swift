@@ -1,0 +1,18 @@
+import AuthorizationServer
+import Foundation
+import NIOConcurrencyHelpers
+
+/// A clock that stands until it is moved; who sleeps is woken only by cancellation.
+final class TestClock: WallClock {
+    private let time: NIOLockedValueBox<Date>
+
+    init(_ time: Date = Date(timeIntervalSince1970: 1_800_000_000)) { self.time = NIOLockedValueBox(time) }
+
+    var now: Date { time.withLockedValue { $0 } }
+
+    func advance(by seconds: TimeInterval) { time.withLockedValue { $0 += seconds } }
+
+    func sleep(for duration: Duration) async throws {
+        try await Task.sleep(for: .seconds(86_400))
+    }
+}

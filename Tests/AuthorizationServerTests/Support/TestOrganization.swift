@@ -1,0 +1,59 @@
+import IdentityEngine
+import JOSE
+
+/// The organization that the tests of the front doors ask.
+enum TestOrganization {
+    static func definition(origin: String, rateLimits: RateLimits = RateLimits()) -> OrganizationDefinition {
+        OrganizationDefinition(
+            name: "Wire tests", origin: origin,
+            authorizationServers: [
+                AuthorizationServerDefinition(id: nil, name: "org"),
+                AuthorizationServerDefinition(
+                    id: "default", name: "default", audience: "api://default",
+                    scopes: [
+                        ScopeDefinition(name: "messages.read"), ScopeDefinition(name: "messages.secret", isPublic: false),
+                    ],
+                    accessPolicies: [AccessPolicy(name: "all", rules: [AccessRule(name: "all")])]),
+                AuthorizationServerDefinition(
+                    id: "closed", name: "closed", audience: "api://closed",
+                    accessPolicies: [
+                        AccessPolicy(name: "service only", rules: [AccessRule(name: "service", grantTypes: ["client_credentials"])])
+                    ]),
+            ],
+            applications: applications, groups: [Group(name: "Staff")],
+            signOnPolicies: [
+                SignOnPolicy(name: "one factor", rules: [SignOnRule(name: "any", assurance: .oneFactor)]),
+                SignOnPolicy(name: "two factors", rules: [SignOnRule(name: "any", assurance: .twoFactors)]),
+            ],
+            passwordPolicy: PasswordPolicy(lockoutAttempts: 5, scryptLogN: 14), rateLimits: rateLimits, users: users)
+    }
+
+    private static let applications = [
+        Application(
+            id: "password-app", name: "Password app", kind: .native, grantTypes: ["password", "refresh_token"],
+            assignment: .init(everyone: true), signOnPolicy: "one factor"),
+        Application(
+            id: "two-factor-app", name: "Two-factor app", kind: .native, grantTypes: ["password"],
+            assignment: .init(everyone: true), signOnPolicy: "two factors"),
+        Application(
+            id: "staff-app", name: "Staff app", kind: .native, grantTypes: ["password"], assignment: .init(groups: ["Staff"]),
+            signOnPolicy: "one factor"),
+        Application(
+            id: "service-app", name: "Service", kind: .service, authentication: .clientSecretBasic, secret: "service-app-secret+/%",
+            grantTypes: ["client_credentials"], signOnPolicy: "one factor"),
+        Application(
+            id: "post-app", name: "Service by post", kind: .service, authentication: .clientSecretPost, secret: "post-app-secret-0123",
+            grantTypes: ["client_credentials"], signOnPolicy: "one factor"),
+    ]
+
+    private static let users = [
+        UserDefinition(
+            login: "jane.doe@example.com",
+            profile: [
+                "given_name": "Jane", "family_name": "Doe", "name": "Jane Doe", "email": "jane.doe@example.com",
+                "email_verified": true, "zoneinfo": "Europe/London",
+            ],
+            password: "Correct-Horse-7"),
+        UserDefinition(login: "suspended@example.com", password: "Correct-Horse-8", status: .suspended),
+    ]
+}

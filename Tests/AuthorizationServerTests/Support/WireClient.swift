@@ -1,0 +1,47 @@
+import NIOCore
+import NIOPosix
+
+/// Sends bytes to a port and keeps every byte that comes back, so that tests see what goes over the wire.
+struct WireClient: Sendable {
+    let port: Int
+
+    /// Sends a request as written and reads until the server closes.
+    func send(_ bytes: some Collection<UInt8> & Sendable) async throws -> [UInt8] {
+        let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .connect(host: "127.0.0.1", port: port) { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
+                }
+            }
+        return try await channel.executeThenClose { inbound, outbound in
+            try await outbound.write(ByteBuffer(bytes: bytes))
+            var received: [UInt8] = []
+            do {
+                for try await part in inbound { received.append(contentsOf: part.readableBytesView) }
+            } catch is IOError {
+                // A reset connection ends like a closed one; what arrived before counts.
+            }
+            return received
+        }
+    }
+
+    /// Sends a request and reads the one answer.
+    func call(
+        _ method: String, _ target: String, headers: [(String, String)] = [], body: [UInt8] = [], sendsLength: Bool = true
+    ) async throws -> WireResponse {
+        var head = "\(method) \(target) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nConnection: close\r\n"
+        for (name, value) in headers { head += "\(name): \(value)\r\n" }
+        if sendsLength, !body.isEmpty { head += "Content-Length: \(body.count)\r\n" }
+        return try WireResponse(parsing: await send(Array((head + "\r\n").utf8) + body))
+    }
+
+    func get(_ target: String, headers: [(String, String)] = []) async throws -> WireResponse {
+        try await call("GET", target, headers: headers)
+    }
+
+    /// Posts a form as written.
+    func post(_ target: String, _ form: String, headers: [(String, String)] = []) async throws -> WireResponse {
+        let type = ("Content-Type", "application/x-www-form-urlencoded; charset=UTF-8")
+        return try await call("POST", target, headers: [type] + headers, body: Array(form.utf8))
+    }
+}

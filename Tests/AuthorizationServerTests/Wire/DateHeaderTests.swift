@@ -1,0 +1,30 @@
+import Foundation
+import Testing
+
+@testable import AuthorizationServer
+
+@Suite("The Date header")
+struct DateHeaderTests {
+    @Test(
+        "dates are written as RFC 9110 asks",
+        arguments: [
+            (0, "Thu, 01 Jan 1970 00:00:00 GMT"),
+            (784_111_777, "Sun, 06 Nov 1994 08:49:37 GMT"),
+            (951_782_400, "Tue, 29 Feb 2000 00:00:00 GMT"),
+            (1_709_251_199, "Thu, 29 Feb 2024 23:59:59 GMT"),
+            (4_107_542_399, "Sun, 28 Feb 2100 23:59:59 GMT"),
+            (4_107_542_400, "Mon, 01 Mar 2100 00:00:00 GMT"),
+            (-1, "Wed, 31 Dec 1969 23:59:59 GMT"),
+        ])
+    func format(second: Int, expected: String) {
+        #expect(DateHeader.format(second) == expected)
+    }
+
+    @Test("the text follows the clock in both directions")
+    func follows() {
+        let header = DateHeader()
+        #expect(header.text(at: Date(timeIntervalSince1970: 784_111_777.9)) == "Sun, 06 Nov 1994 08:49:37 GMT")
+        #expect(header.text(at: Date(timeIntervalSince1970: 784_111_778)) == "Sun, 06 Nov 1994 08:49:38 GMT")
+        #expect(header.text(at: Date(timeIntervalSince1970: 784_111_777)) == "Sun, 06 Nov 1994 08:49:37 GMT")
+    }
+}

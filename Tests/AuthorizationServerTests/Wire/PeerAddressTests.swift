@@ -1,0 +1,31 @@
+import Testing
+
+@testable import AuthorizationServer
+
+@Suite("Whose request it is")
+struct PeerAddressTests {
+    @Test(
+        "X-Forwarded-For is believed from trusted proxies only, from the right",
+        arguments: [
+            // peer, header lines, trusted, expected
+            ("10.0.0.1", ["198.51.100.7"], ["10.0.0.0/8"], "198.51.100.7"),
+            ("10.0.0.1", ["1.1.1.1, 198.51.100.7"], ["10.0.0.0/8"], "198.51.100.7"),
+            ("10.0.0.1", ["1.1.1.1, 198.51.100.7, 10.2.0.9"], ["10.0.0.0/8"], "198.51.100.7"),
+            ("10.0.0.1", ["1.1.1.1", "198.51.100.7"], ["10.0.0.0/8"], "198.51.100.7"),
+            ("203.0.113.5", ["198.51.100.7"], ["10.0.0.0/8"], "203.0.113.5"),
+            ("10.0.0.1", ["198.51.100.7"], [], "10.0.0.1"),
+            ("10.0.0.1", ["nonsense"], ["10.0.0.1"], "10.0.0.1"),
+            ("10.0.0.1", ["10.0.0.2, 10.0.0.3"], ["10.0.0.0/8"], "10.0.0.2"),
+            ("::ffff:10.0.0.1", ["2001:db8::7"], ["10.0.0.1"], "2001:db8::7"),
+            ("fd00::1", ["198.51.100.7"], ["fd00::/8"], "198.51.100.7"),
+        ])
+    func resolve(peer: String, forwarded: [String], trusted: [String], expected: String) throws {
+        let proxies = try trusted.map { try #require(TrustedNetwork($0)) }
+        #expect(PeerAddress.resolve(peer: peer, forwarded: forwarded, proxies: proxies) == expected)
+    }
+
+    @Test("what is no network is refused", arguments: ["", "10.0.0", "10.0.0.0/33", "10.0.0.0/-1", "::/129", "host.example", "10.0.0.0/8/8"])
+    func refuses(text: String) {
+        #expect(TrustedNetwork(text) == nil)
+    }
+}
