@@ -28,7 +28,7 @@ struct ClientAuthenticator: Sendable {
     /// Checks what a request carried.
     /// - Throws: ``Refusal`` with `invalid_request` for several credentials or a bad assertion type, else with `invalid_client`.
     func authenticate(_ credentials: ClientCredentials) throws(Refusal) -> Outcome {
-        switch try Presented(credentials) {
+        switch try Presented(credentials.withoutEmptyParameters) {
         case .none(let id): return Outcome(application: try publicClient(id))
         case .secret(let id, let secret): return Outcome(application: try client(id, withSecret: secret))
         case .assertion(let id, let assertion): return try client(id, withAssertion: assertion, endpoint: credentials.endpoint)
@@ -149,5 +149,15 @@ struct ClientAuthenticator: Sendable {
     /// One answer for every way to be wrong.
     static func wrong(_ reason: String) -> Refusal {
         Refusal(.invalidClient, "The client credentials are wrong, or the client is not known.", reason: reason)
+    }
+}
+
+extension ClientCredentials {
+    /// A parameter without a value counts as left out (RFC 6749 section 3.1).
+    fileprivate var withoutEmptyParameters: ClientCredentials {
+        func present(_ text: String?) -> String? { text.flatMap { $0.isEmpty ? nil : $0 } }
+        return ClientCredentials(
+            clientID: present(clientID), secret: present(secret), basic: basic, assertionType: present(assertionType),
+            assertion: present(assertion), endpoint: endpoint)
     }
 }

@@ -9,7 +9,7 @@ struct ClientCredentialsGrant: GrantHandler {
     private let request: AdmittedRequest
     private let scopes: [String]
 
-    init(_ request: AdmittedRequest, reading view: any StoreView, of engine: IdentityEngine) throws {
+    init(_ request: AdmittedRequest, reading view: any StoreView) throws {
         guard request.application.isConfidential else {
             throw Refusal(
                 .unauthorizedClient, "The client_credentials grant is for clients that authenticate themselves.", reason: "client.public")

@@ -14,9 +14,8 @@ protocol GrantHandler: Sendable {
     /// - Parameters:
     ///   - request: A request that passed the shared phases.
     ///   - view: The store.
-    ///   - engine: To look records up.
     /// - Throws: ``Refusal``, ``StoreError``.
-    init(_ request: AdmittedRequest, reading view: any StoreView, of engine: IdentityEngine) throws
+    init(_ request: AdmittedRequest, reading view: any StoreView) throws
 
     /// Decides.
     ///

@@ -9,7 +9,7 @@ struct PasswordGrant: GrantHandler {
     private let password: String
     private let scopes: [String]
 
-    init(_ request: AdmittedRequest, reading view: any StoreView, of engine: IdentityEngine) throws {
+    init(_ request: AdmittedRequest, reading view: any StoreView) throws {
         self.request = request
         username = try request.required("username")
         password = try request.required("password")

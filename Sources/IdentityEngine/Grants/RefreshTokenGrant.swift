@@ -24,7 +24,7 @@ struct RefreshTokenGrant: GrantHandler {
     private let user: User?
     private let wanted: ScopeRequest
 
-    init(_ request: AdmittedRequest, reading view: any StoreView, of engine: IdentityEngine) throws {
+    init(_ request: AdmittedRequest, reading view: any StoreView) throws {
         self.request = request
         presented = try request.required("refresh_token")
         wanted = try ScopeRequest(request["scope"])
@@ -37,7 +37,7 @@ struct RefreshTokenGrant: GrantHandler {
             successor = nil
         }
         grant = try state.ticket.flatMap { try view.record($0.owner.kind, id: $0.owner.id) }.map(Grant.init)
-        user = try grant?.userID.flatMap { try engine.user(id: $0, in: view) }?.value
+        user = try grant?.userID.flatMap { try GrantHolder.user(id: $0, in: view) }
     }
 
     func decide(_ engine: IdentityEngine) async throws -> TokenDecision {

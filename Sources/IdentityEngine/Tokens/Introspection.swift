@@ -70,7 +70,7 @@ extension IdentityEngine {
                 guard let token = request.parameters["token"], !token.isEmpty else {
                     throw Refusal(.invalidRequest, "The request needs the parameter token.", reason: "parameter.missing: token")
                 }
-                let finder = TokenFinder(engine: self, snapshot: snapshot, server: server, view: view, now: context.now)
+                let finder = TokenFinder(snapshot: snapshot, server: server, view: view, now: context.now)
                 return (.success(try answer(client.application, finder, token)), client.assertionUse)
             } catch let refusal as Refusal {
                 return (.failure(refusal), nil)

@@ -16,7 +16,6 @@ enum IssuedToken: Sendable {
 
 /// Finds what a token is: checks its signature, then asks the grant, in one read.
 struct TokenFinder {
-    let engine: IdentityEngine
     let snapshot: OrgSnapshot
     let server: AuthorizationServerDefinition
     let view: any StoreView
@@ -60,6 +59,6 @@ struct TokenFinder {
         guard let grant = try view.record(.grant, id: id).map(Grant.init), grant.server == server.id,
             snapshot.application(grant.clientID)?.isActive == true
         else { return nil }
-        return (grant, try grant.userID.flatMap { try engine.user(id: $0, in: view) }?.value)
+        return (grant, try grant.userID.flatMap { try GrantHolder.user(id: $0, in: view) })
     }
 }

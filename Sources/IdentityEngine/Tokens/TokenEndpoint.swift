@@ -98,7 +98,7 @@ extension IdentityEngine {
                 .unauthorizedClient, "The client is not authorized to use this grant_type. Enable it for the application.",
                 reason: "grant.not_enabled")
         }
-        return try handler.init(request, reading: view, of: self)
+        return try handler.init(request, reading: view)
     }
 }
 

@@ -20,7 +20,7 @@ extension IdentityEngine {
             do {
                 let snapshot = try snapshot(view)
                 let server = try snapshot.knownServer(server)
-                let finder = TokenFinder(engine: self, snapshot: snapshot, server: server, view: view, now: context.now)
+                let finder = TokenFinder(snapshot: snapshot, server: server, view: view, now: context.now)
                 guard let accessToken, let (claims, _, user) = try finder.access(accessToken) else {
                     throw Refusal(.invalidToken, "The access token is invalid or expired.", reason: "token.invalid")
                 }

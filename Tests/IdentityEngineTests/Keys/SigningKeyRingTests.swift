@@ -1,0 +1,155 @@
+import Crypto
+import Foundation
+import JOSE
+import Testing
+
+@testable import IdentityEngine
+
+@Suite("Signing keys and their rotation")
+struct SigningKeyRingTests {
+    private static let day = 86400.0
+    // Signs for 90 days, published 7 days ahead and 7 days after.
+    private static let made = TestOrganization.start.addingTimeInterval(-3600)
+
+    private func context(_ days: Double) -> RequestContext { TestOrganization.context(Self.made.addingTimeInterval(days * Self.day)) }
+
+    private func signer(_ organization: TestOrganization, _ days: Double) async throws -> String? {
+        try await organization.engine.snapshot().keyRing.signer(.rs256, now: context(days).now)?.keyID
+    }
+
+    private func published(_ organization: TestOrganization, _ days: Double) async throws -> [String] {
+        try await organization.engine.snapshot().keyRing.publishedKeys(now: context(days).now).keys.compactMap(\.keyID)
+    }
+
+    /// Quick to make; the line of keys does not care.
+    private static func quick(_ algorithm: JWSAlgorithm) throws -> SigningKey {
+        try algorithm == .rs256 ? SigningKey.generate(.rs256) : SigningKey.generate(algorithm)
+    }
+
+    @Test("the first start makes an RS256 key that signs at once; its kid is its thumbprint")
+    func firstStart() async throws {
+        let organization = try await TestOrganization()
+        let ring = try await organization.engine.snapshot().keyRing
+        let keys = ring.publishedKeys(now: Self.made).keys
+        #expect(keys.count == 1)
+        let key = try #require(keys.first)
+        #expect(key.keyID == key.thumbprint)
+        #expect(key.use == "sig")
+        #expect(key.algorithm == .rs256)
+        #expect(!key.isPrivate)
+        #expect(ring.signer(.rs256, now: Self.made)?.keyID == key.keyID)
+    }
+
+    @Test("ES256 gets a line of its own when a server or a client asks for it, RS256 first in the set")
+    func algorithms() async throws {
+        let organization = try await TestOrganization { $0.authorizationServers[1].accessTokenAlgorithm = .es256 }
+        let keys = try await organization.engine.snapshot().keyRing.publishedKeys(now: Self.made).keys
+        #expect(keys.map(\.algorithm) == [.rs256, .es256])
+        #expect(keys.map(\.keyType) == [.rsa, .ec])
+    }
+
+    @Test("maintaining again changes nothing until the next key is due")
+    func idempotent() async throws {
+        let organization = try await TestOrganization()
+        for days in [0.0, 1, 82.9] { #expect(try await organization.engine.maintainKeys(context(days)).isEmpty) }
+    }
+
+    @Test("the next key is published before it signs and the old one stays published after")
+    func rotation() async throws {
+        let organization = try await TestOrganization()
+        let signing = try await signer(organization, 0)
+        let first = try #require(signing)
+        let changes = try await organization.engine.maintainKeys(context(83), making: Self.quick)
+        let second = try #require(changes.first?.keyID)
+        #expect(changes == [KeyChange(keyID: second, action: .published(signsFrom: context(90).now))])
+        #expect(try await signer(organization, 89.99) == first)
+        #expect(try await signer(organization, 90) == second)
+        #expect(try await published(organization, 83) == [first, second])
+        #expect(try await published(organization, 96.99) == [first, second])
+        #expect(try await published(organization, 97) == [second])
+        #expect(try await organization.engine.maintainKeys(context(96)).isEmpty)
+        #expect(try await organization.engine.maintainKeys(context(97)) == [KeyChange(keyID: first, action: .removed)])
+    }
+
+    @Test("a server that slept through the date publishes the next key a week before it signs")
+    func late() async throws {
+        let organization = try await TestOrganization()
+        let first = try await signer(organization, 0)
+        let changes = try await organization.engine.maintainKeys(context(200), making: Self.quick)
+        #expect(changes.map(\.action) == [.published(signsFrom: context(207).now)])
+        #expect(try await signer(organization, 206.9) == first)
+    }
+
+    @Test("rotating by command publishes ahead; doing it immediately lets the published key sign now")
+    func command() async throws {
+        let organization = try await TestOrganization()
+        let first = try await signer(organization, 1)
+        let changes = try await organization.engine.rotateKeys(immediately: false, context: context(1), making: Self.quick)
+        let next = try #require(changes.first)
+        #expect(next.action == .published(signsFrom: context(8).now))
+        #expect(try await organization.engine.rotateKeys(immediately: false, context: context(2), making: Self.quick).isEmpty)
+        #expect(try await signer(organization, 2) == first)
+        #expect(
+            try await organization.engine.rotateKeys(immediately: true, context: context(3), making: Self.quick) == [
+                KeyChange(keyID: next.keyID, action: .advanced)
+            ])
+        #expect(try await signer(organization, 3) == next.keyID)
+        #expect(try await published(organization, 3) == [first, next.keyID].compactMap { $0 })
+    }
+
+    @Test("tokens of the old key stay good after a forced rotation, and new ones name the new key")
+    func overlap() async throws {
+        let organization = try await TestOrganization()
+        let old = try await organization.signIn().get()
+        let change = try await organization.engine.rotateKeys(
+            immediately: true, context: TestOrganization.context(TestOrganization.time(10)), making: Self.quick)
+        let new = try await organization.signIn(at: 11).get()
+        #expect(try JSONWebSignature(parsing: new.accessToken).keyID == change.first?.keyID)
+        #expect(try await organization.introspect(old.accessToken, at: 12).isActive)
+        #expect(try await organization.introspect(new.accessToken, at: 12).isActive)
+    }
+
+    @Test("two processes that maintain at the same time make one key")
+    func twoProcesses() async throws {
+        let organization = try await TestOrganization()
+        let engines = [1, 2].map { seed in
+            IdentityEngine(
+                store: organization.store,
+                environment: EngineEnvironment(
+                    random: SeededRandom(seed: UInt64(seed)), masterKey: organization.engine.environment.masterKey, passwordHasher: PasswordHasher()))
+        }
+        let context = context(85)
+        let made = try await withThrowingTaskGroup(of: Int.self) { group in
+            for engine in engines { group.addTask { try await engine.maintainKeys(context, making: Self.quick).count } }
+            return try await group.reduce(0, +)
+        }
+        #expect(made == 1)
+        #expect(try await published(organization, 85).count == 2)
+    }
+
+    @Test("a private key is not readable in the store, and another master key is an error that says so")
+    func sealed() async throws {
+        let organization = try await TestOrganization()
+        let records = try await organization.store.read { try $0.records(.signingKey, after: nil, limit: 10) }
+        let jwk = try TestOrganization.key(.rs256).privateJWK.json(includingPrivateMembers: true)
+        let secret = try #require(jwk["d"]?.stringValue)
+        #expect(!records.isEmpty)
+        for record in records { #expect(!String(decoding: record.payload, as: UTF8.self).contains(secret.prefix(40))) }
+        #expect(throws: StoreError(.damaged, "")) {
+            try SigningKeyRing(records: records, masterKey: SymmetricKey(data: [UInt8](repeating: 8, count: 32)))
+        }
+        var moved = records[0]
+        moved.id = "another"
+        #expect(throws: StoreError(.damaged, "")) {
+            try SigningKeyRing(records: [moved], masterKey: organization.engine.environment.masterKey)
+        }
+    }
+
+    @Test("the keys are the same after a restart")
+    func restart() async throws {
+        let organization = try await TestOrganization()
+        let again = IdentityEngine(store: organization.store, environment: organization.engine.environment)
+        #expect(try await again.maintainKeys(context(1)).isEmpty)
+        #expect(try await again.snapshot().keyRing.publishedKeys(now: Self.made) == organization.engine.snapshot().keyRing.publishedKeys(now: Self.made))
+    }
+}

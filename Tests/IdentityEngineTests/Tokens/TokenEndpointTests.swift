@@ -1,0 +1,109 @@
+import Foundation
+import JOSE
+import Testing
+
+@testable import IdentityEngine
+
+@Suite("The phases of the token endpoint (oauth reference 2.4 and 2.16)")
+struct TokenEndpointTests {
+    @Test(
+        "each refusal has its code",
+        arguments: [
+            (["grant_type": "password", "client_id": "password-app"], "missing", .notFound, "server.unknown"),
+            (["grant_type": "nonsense", "client_id": "nobody"], "default", .invalidClient, "client.unknown"),
+            (["client_id": "password-app"], "default", .invalidRequest, "parameter.missing: grant_type"),
+            (["grant_type": "", "client_id": "password-app"], "default", .invalidRequest, "parameter.missing: grant_type"),
+            (["grant_type": "nonsense", "client_id": "password-app"], "default", .unsupportedGrantType, "grant.unknown"),
+            (["grant_type": "client_credentials", "client_id": "password-app"], "default", .unauthorizedClient, "grant.not_enabled"),
+            (["grant_type": "refresh_token", "client_id": "no-refresh-app", "refresh_token": "x"], "default", .unauthorizedClient, "grant.not_enabled"),
+            (["grant_type": "refresh_token", "client_id": "password-app"], "default", .invalidRequest, "parameter.missing: refresh_token"),
+            (["grant_type": "password", "client_id": "password-app", "password": "x", "scope": "openid"], "default", .invalidRequest, "parameter.missing: username"),
+            (["grant_type": "password", "client_id": "password-app", "username": "x", "scope": "openid"], "default", .invalidRequest, "parameter.missing: password"),
+            (["grant_type": "password", "client_id": "password-app", "username": "x", "password": "x"], "default", .invalidScope, "scope.missing"),
+            (["grant_type": "password", "client_id": "password-app", "username": "x", "password": "x", "scope": "nonsense"], "default", .invalidScope, "scope.not_offered"),
+            (["grant_type": "client_credentials", "client_id": "public-service", "scope": "messages.read"], "default", .unauthorizedClient, "client.public"),
+        ] as [([String: String], String, Refusal.Code, String)])
+    func refusals(parameters: [String: String], server: String, code: Refusal.Code, reason: String) async throws {
+        let organization = try await TestOrganization()
+        let result = try await organization.token(parameters, server: server)
+        #expect(result.refused == code)
+        #expect(result.reason == reason)
+        // What was refused is told in the log, with the check that decided.
+        #expect(try await organization.lastReason() == reason)
+        #expect(try await organization.grants().isEmpty)
+    }
+
+    @Test("a server without a matching rule gives nothing, and the log says which condition failed")
+    func policyDenies() async throws {
+        let organization = try await TestOrganization {
+            $0.authorizationServers[2].accessPolicies = [
+                AccessPolicy(name: "codes only", rules: [AccessRule(name: "code", grantTypes: ["authorization_code"])])
+            ]
+        }
+        let result = try await organization.signIn("openid", server: "other")
+        #expect(result.refused == .accessDenied)
+        let event = try #require(try await organization.log().last)
+        #expect(event.outcome == .denied)
+        #expect(event.reason == "policy: codes only/code: grantType")
+        #expect(event.clientID == "password-app")
+    }
+
+    @Test("a wrong password gives no tokens and is invalid_grant")
+    func wrongPassword() async throws {
+        let organization = try await TestOrganization()
+        #expect(try await organization.signIn("openid", ["password": "wrong"]).refused == .invalidGrant)
+        #expect(try await organization.grants().isEmpty)
+    }
+
+    @Test("the log tells who was granted what by which rule, and holds no secret")
+    func log() async throws {
+        let organization = try await TestOrganization()
+        let response = try await organization.signIn().get()
+        let event = try #require(try await organization.log().last)
+        #expect(event.type == "token.grant.password")
+        #expect(event.outcome == .success)
+        #expect(event.reason == "everyone/any")
+        #expect(event.userID == (try await organization.janesID()))
+        #expect(event.clientID == "password-app")
+        #expect(event.server == "default")
+        let text = "\(try await organization.log())"
+        for secret in [response.accessToken, response.refreshToken ?? "", response.idToken ?? "", TestOrganization.janesPassword] {
+            #expect(!text.contains(secret))
+        }
+    }
+
+    @Test("the lifetimes are the rule's, and expires_in says so")
+    func lifetimes() async throws {
+        let organization = try await TestOrganization { $0.authorizationServers[1].accessPolicies[0].rules[0].accessTokenLifetime = 900 }
+        let response = try await organization.signIn().get()
+        #expect(response.expiresIn == 900)
+        #expect(try claims(of: response.accessToken)["exp"] == 1_700_000_900)
+        #expect(try claims(of: response.idToken)["exp"] == 1_700_003_600)
+        let refreshed = try await organization.refresh(response.refreshToken, at: 100).get()
+        #expect(refreshed.expiresIn == 900)
+    }
+
+    @Test("parameters that a grant does not know are ignored (oauth reference 10.7)")
+    func unknownParameters() async throws {
+        let organization = try await TestOrganization()
+        let result = try await organization.signIn(
+            "openid", ["redirect_uri": "com.example:/callback", "grant_types_supported": "password", "whatever": "1"])
+        #expect(result.refused == nil)
+    }
+
+    @Test("the store holds no refresh token, only its digest")
+    func secrets() async throws {
+        let organization = try await TestOrganization()
+        let token = try #require(try await organization.signIn().get().refreshToken)
+        let state = try await organization.store.read { try $0.ticket(.refreshToken, digest: TicketDigest(of: token), now: TestOrganization.start) }
+        let ticket = try #require(state.ticket)
+        #expect(!String(decoding: ticket.payload, as: UTF8.self).contains(token))
+        for grant in try await organization.grants() { #expect(!String(decoding: grant.record.payload, as: UTF8.self).contains(token)) }
+    }
+}
+
+extension TestOrganization {
+    fileprivate func signIn(_ scope: String, _ more: [String: String]) async throws -> Result<TokenResponse, Refusal> {
+        try await signIn(scope, client: "password-app", server: "default", at: 0, more)
+    }
+}
