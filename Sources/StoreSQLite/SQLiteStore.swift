@@ -1,0 +1,124 @@
+public import Foundation
+internal import GRDB
+public import IdentityEngine
+
+/// The server's state in one file of SQLite.
+///
+/// Writes are committed by one thread of the store's own; those that wait at the same time share a transaction and its flush,
+/// each in a savepoint, so that each succeeds or conflicts by itself. Reads run on a few threads with a connection each and see
+/// one snapshot. Several processes may use the same file. `Sendable`; safe from any task; blocks no cooperative thread.
+public final class SQLiteStore: Store {
+    /// The file.
+    public let path: String
+
+    private let readers: WorkerThreads<DatabaseQueue>
+    private let committer: Committer
+    private let connections: [DatabaseQueue]
+
+    /// Opens the store, making the folder (mode 0700) and the file (0600) if there are none, and brings its schema up to date.
+    ///
+    /// - Parameters:
+    ///   - path: The file; SQLite keeps two more beside it while it is open.
+    ///   - readerCount: How many reads run at the same time, 1 to 16.
+    /// - Throws: ``StoreError`` with ``StoreError/Code/newerVersion`` if a newer version of the server wrote it,
+    ///   ``StoreError/Code/damaged`` if it is no database, ``StoreError/Code/unavailable`` if it cannot be opened.
+    public init(path: String, readerCount: Int = 2) throws {
+        self.path = path
+        do {
+            try Self.prepareFile(path)
+            let writer = try Connection.writer(path: path)
+            try Schema.migrate(writer, path: path)
+            let reading = try (0..<min(max(readerCount, 1), 16)).map { _ in try Connection.reader(path: path) }
+            committer = Committer(writer, path: path)
+            readers = WorkerThreads(reading, name: "countersign-store-reader")
+            connections = reading + [writer]
+        } catch {
+            throw Connection.error(error, path: path)
+        }
+    }
+
+    deinit {
+        readers.close()
+        committer.close()
+    }
+
+    /// Reads a snapshot; see `Store.read`.
+    ///
+    /// - Parameter body: Reads through the view, on a thread of the store's.
+    /// - Returns: What the body returned.
+    /// - Throws: ``StoreError``, or what the body throws.
+    public func read<Result: Sendable>(_ body: @escaping @Sendable (any StoreView) throws -> Result) async throws -> Result {
+        do {
+            return try await readers.run { queue in
+                try queue.unsafeRead { db in
+                    try db.cachedStatement(sql: "BEGIN DEFERRED").execute()
+                    defer {
+                        // The transaction only read; if its end fails, the next BEGIN says so.
+                        try? db.cachedStatement(sql: "COMMIT").execute()
+                    }
+                    return try body(SQLiteView(db))
+                }
+            }
+        } catch {
+            throw translated(error)
+        }
+    }
+
+    /// Commits changes together; see `Store.commit`.
+    ///
+    /// - Parameter changes: Applied in order.
+    /// - Returns: Whether they are on disk.
+    /// - Throws: ``StoreError`` if the database failed; then nothing was committed.
+    public func commit(_ changes: [Change]) async throws -> CommitOutcome {
+        do { return try await committer.commit(changes) } catch { throw translated(error) }
+    }
+
+    /// Removes what expired; see `Store.removeExpired`.
+    ///
+    /// - Parameters:
+    ///   - now: What expired before it goes.
+    ///   - limit: The most rows to remove, at least 1.
+    /// - Returns: How many were removed.
+    /// - Throws: ``StoreError`` if the database failed.
+    public func removeExpired(now: Date, limit: Int) async throws -> Int {
+        do {
+            return try await committer.write { db in try SQLiteChanges(db).removeExpired(now: now, limit: limit) }
+        } catch {
+            throw translated(error)
+        }
+    }
+
+    /// Closes the store after the commits under way.
+    ///
+    /// - Throws: ``StoreError`` if the last writes could not be flushed.
+    public func close() async throws {
+        readers.close()
+        do {
+            try await committer.finish()
+            for connection in connections { try connection.close() }
+        } catch is JobQueueClosed {
+            // Closed before.
+        } catch {
+            throw translated(error)
+        }
+    }
+
+    private func translated(_ error: any Error) -> any Error {
+        error is JobQueueClosed
+            ? StoreError(.closed, "The store \(path) was closed. Open it again.") : Connection.error(error, path: path)
+    }
+
+    private static func prepareFile(_ path: String) throws {
+        let files = FileManager.default
+        let folder = URL(filePath: path).deletingLastPathComponent()
+        if !files.fileExists(atPath: folder.path) {
+            try files.createDirectory(at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        }
+        // SQLite would make it readable for others; it gives its companions the mode of the file.
+        if !files.fileExists(atPath: path),
+            !files.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o600])
+        {
+            throw StoreError(.unavailable, "The database \(path) cannot be made. Check that the folder exists and who owns it.")
+        }
+    }
+}

@@ -1,0 +1,100 @@
+internal import Foundation
+internal import GRDB
+internal import IdentityEngine
+// GRDB has a class of that name.
+internal import struct IdentityEngine.Record
+
+/// The rows of one snapshot. Used on the thread of its connection only, while the read runs.
+struct SQLiteView: StoreView {
+    private let db: Database
+
+    init(_ db: Database) {
+        self.db = db
+    }
+
+    func configurationVersion() throws -> Int64 {
+        let statement = try db.cachedStatement(sql: "SELECT value FROM counters WHERE name = 'configuration'")
+        return try Int64.fetchOne(statement) ?? 0
+    }
+
+    func record(_ kind: RecordKind, id: String) throws -> Record? {
+        let statement = try db.cachedStatement(
+            sql: "SELECT id, version, expires, keys, payload FROM records WHERE kind = ? AND id = ?")
+        return try records(kind, statement, [kind.rawValue, id]).first
+    }
+
+    func records(_ kind: RecordKind, where key: String, is value: String, limit: Int) throws -> [Record] {
+        let statement = try db.cachedStatement(
+            sql: """
+                SELECT r.id, r.version, r.expires, r.keys, r.payload FROM record_keys k JOIN records r ON r.kind = k.kind AND r.id = k.id
+                WHERE k.kind = ? AND k.name = ? AND k.value = ? ORDER BY k.id LIMIT ?
+                """)
+        return try records(kind, statement, [kind.rawValue, key, value, limit])
+    }
+
+    func records(_ kind: RecordKind, after id: String?, limit: Int) throws -> [Record] {
+        let statement = try db.cachedStatement(
+            sql: "SELECT id, version, expires, keys, payload FROM records WHERE kind = ? AND id > ? ORDER BY id LIMIT ?")
+        return try records(kind, statement, [kind.rawValue, id ?? "", limit])
+    }
+
+    func ticket(_ kind: TicketKind, digest: TicketDigest, now: Date) throws -> TicketState {
+        guard let stored = try TicketRow(db, kind, digest) else { return .unknown }
+        return stored.state(now: now)
+    }
+
+    private func records(_ kind: RecordKind, _ statement: Statement, _ arguments: StatementArguments) throws -> [Record] {
+        var found: [Record] = []
+        let rows = try Row.fetchCursor(statement, arguments: arguments)
+        while let row = try rows.next() {
+            let keys = StoredKeys(row[3] as String)
+            found.append(
+                Record(
+                    kind: kind, id: row[0], version: row[1], uniqueKeys: keys.unique, indexedKeys: keys.indexed,
+                    expiresAt: (row[2] as Double?).map(Date.init(timeIntervalSince1970:)), payload: Self.bytes(row, 4)))
+        }
+        return found
+    }
+
+    /// A column's bytes, copied once.
+    static func bytes(_ row: Row, _ index: Int) -> [UInt8] {
+        (try? row.withUnsafeData(atIndex: index) { $0.map { [UInt8]($0) } ?? [] }) ?? []
+    }
+}
+
+/// A ticket as it is stored.
+struct TicketRow {
+    enum Standing: Int64 { case open = 0, taken, closed }
+
+    var ticket: Ticket
+    var standing: Standing
+    var takenAt: Date?
+    var gave: [UInt8]
+
+    init?(_ db: Database, _ kind: TicketKind, _ digest: TicketDigest) throws {
+        let statement = try db.cachedStatement(
+            sql: """
+                SELECT owner_kind, owner_id, use, expires, payload, standing, taken_at, gave FROM tickets WHERE digest = ? AND kind = ?
+                """)
+        guard let row = try Row.fetchCursor(statement, arguments: [Data(digest.bytes), kind.rawValue]).next() else { return nil }
+        guard let owner = RecordKind(rawValue: row[0]), let use = Ticket.Use(rawValue: row[2]), let standing = Standing(rawValue: row[5])
+        else {
+            throw StoreError(.damaged, "A ticket of the kind \(kind.rawValue) cannot be read. Restore the database from a backup.")
+        }
+        ticket = Ticket(
+            kind: kind, digest: digest, owner: RecordReference(owner, row[1]), use: use,
+            expiresAt: (row[3] as Double?).map(Date.init(timeIntervalSince1970:)), payload: SQLiteView.bytes(row, 4))
+        self.standing = standing
+        takenAt = (row[6] as Double?).map(Date.init(timeIntervalSince1970:))
+        gave = SQLiteView.bytes(row, 7)
+    }
+
+    func state(now: Date) -> TicketState {
+        if let end = ticket.expiresAt, end <= now { return .expired(ticket) }
+        return switch standing {
+        case .open: .fresh(ticket)
+        case .taken: .taken(ticket, at: takenAt ?? .distantPast, gave: gave)
+        case .closed: .closed(ticket)
+        }
+    }
+}

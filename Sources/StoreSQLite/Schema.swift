@@ -1,0 +1,43 @@
+internal import GRDB
+internal import IdentityEngine
+
+/// The tables, and how they came to be. Migrations are named, appended, and never changed once released.
+enum Schema {
+    static func migrate(_ queue: DatabaseQueue, path: String) throws {
+        let applied = try queue.read { try migrator.hasBeenSuperseded($0) }
+        guard !applied else {
+            throw StoreError(
+                .newerVersion,
+                "The database \(path) was written by a newer version of the server. Run that version, or restore an older backup.")
+        }
+        try migrator.migrate(queue)
+    }
+
+    private static var migrator: DatabaseMigrator {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("1 records and tickets") { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE records (
+                        kind TEXT NOT NULL, id TEXT NOT NULL, version INTEGER NOT NULL, expires REAL, keys TEXT NOT NULL,
+                        payload BLOB NOT NULL, PRIMARY KEY (kind, id)
+                    ) WITHOUT ROWID;
+                    CREATE INDEX records_expires ON records (expires) WHERE expires IS NOT NULL;
+                    CREATE TABLE record_keys (
+                        kind TEXT NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL, id TEXT NOT NULL, is_unique INTEGER NOT NULL,
+                        PRIMARY KEY (kind, name, value, id)
+                    ) WITHOUT ROWID;
+                    CREATE TABLE tickets (
+                        digest BLOB NOT NULL, kind TEXT NOT NULL, owner_kind TEXT NOT NULL, owner_id TEXT NOT NULL, use TEXT NOT NULL,
+                        expires REAL, payload BLOB NOT NULL, standing INTEGER NOT NULL, taken_at REAL, gave BLOB,
+                        PRIMARY KEY (digest, kind)
+                    ) WITHOUT ROWID;
+                    CREATE INDEX tickets_owner ON tickets (owner_kind, owner_id);
+                    CREATE INDEX tickets_expires ON tickets (expires) WHERE expires IS NOT NULL;
+                    CREATE TABLE counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+                    INSERT INTO counters VALUES ('configuration', 0);
+                    """)
+        }
+        return migrator
+    }
+}
