@@ -1,0 +1,107 @@
+internal import Crypto
+public import Foundation
+internal import SwiftASN1
+internal import X509
+
+/// The sandbox's own certificate authority: made once per folder, so that it needs to be trusted once.
+///
+/// It signs certificates for this machine's loopback names only, and says so in a critical name constraint, so that its key, if it leaked,
+/// could not speak for any other host.
+public struct LocalAuthority: Sendable {
+    /// The authority's certificate, in PEM; what has to be trusted.
+    public let certificatePEM: String
+    /// Where that certificate lies.
+    public let certificateFile: URL
+    private let certificate: Certificate
+    private let key: P256.Signing.PrivateKey
+
+    /// The folder that authorities are kept in unless told otherwise: `$XDG_DATA_HOME/countersign`, or `~/.local/share/countersign`.
+    ///
+    /// - Parameter environment: The environment to look in.
+    /// - Returns: The folder, which need not exist.
+    public static func standardFolder(environment: [String: String] = ProcessInfo.processInfo.environment) -> URL {
+        if let path = environment["XDG_DATA_HOME"], path.hasPrefix("/") {
+            return URL(filePath: path, directoryHint: .isDirectory).appending(path: "countersign")
+        }
+        return URL.homeDirectory.appending(path: ".local/share/countersign")
+    }
+
+    /// Opens the authority of a folder, or makes it.
+    ///
+    /// Reads and writes files; call it before there is anything to hold up.
+    ///
+    /// - Parameters:
+    ///   - folder: Where it is kept; made if it is missing.
+    ///   - now: The wall clock.
+    /// - Throws: If the folder can't be written, or what is in it can't be read.
+    public init(folder: URL, now: Date) throws {
+        let keyFile = folder.appending(path: "sandbox-ca.key")
+        certificateFile = folder.appending(path: "sandbox-ca.pem")
+        if let keyPEM = try? String(contentsOf: keyFile, encoding: .utf8),
+            let pem = try? String(contentsOf: certificateFile, encoding: .utf8)
+        {
+            key = try P256.Signing.PrivateKey(pemRepresentation: keyPEM)
+            certificate = try Certificate(pemEncoded: pem)
+            certificatePEM = pem
+            return
+        }
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        key = P256.Signing.PrivateKey()
+        certificate = try Self.makeAuthority(key: key, now: now)
+        certificatePEM = try certificate.serializeAsPEM().pemString
+        // The key first, and never readable by others, not even for a moment.
+        guard
+            FileManager.default.createFile(
+                atPath: keyFile.path, contents: Data(key.pemRepresentation.utf8), attributes: [.posixPermissions: 0o600])
+        else { throw CocoaError(.fileWriteNoPermission, userInfo: [NSFilePathErrorKey: keyFile.path]) }
+        try Data(certificatePEM.utf8).write(to: certificateFile, options: .atomic)
+    }
+
+    /// A certificate for this machine, good for a year.
+    ///
+    /// - Parameter now: The wall clock.
+    /// - Returns: The certificate with the authority's after it, and its private key, both in PEM.
+    /// - Throws: If it can't be signed.
+    public func issueCertificate(now: Date) throws -> (chainPEM: String, keyPEM: String) {
+        let leafKey = P256.Signing.PrivateKey()
+        let leaf = try Certificate(
+            version: .v3, serialNumber: Certificate.SerialNumber(), publicKey: Certificate.PublicKey(leafKey.publicKey),
+            notValidBefore: now.addingTimeInterval(-86_400), notValidAfter: now.addingTimeInterval(365 * 86_400),
+            issuer: certificate.subject, subject: DistinguishedName { CommonName("localhost") }, signatureAlgorithm: .ecdsaWithSHA256,
+            extensions: Certificate.Extensions {
+                Critical(BasicConstraints.notCertificateAuthority)
+                Critical(KeyUsage(digitalSignature: true))
+                try ExtendedKeyUsage([.serverAuth])
+                SubjectAlternativeNames([
+                    .dnsName("localhost"), .ipAddress(ASN1OctetString(contentBytes: [127, 0, 0, 1])),
+                    .ipAddress(ASN1OctetString(contentBytes: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1])),
+                ])
+            },
+            issuerPrivateKey: Certificate.PrivateKey(key))
+        return (try leaf.serializeAsPEM().pemString + "\n" + certificatePEM, leafKey.pemRepresentation)
+    }
+
+    private static func makeAuthority(key: P256.Signing.PrivateKey, now: Date) throws -> Certificate {
+        let name = try DistinguishedName {
+            OrganizationName("Countersign")
+            CommonName("Countersign sandbox on this machine")
+        }
+        return try Certificate(
+            version: .v3, serialNumber: Certificate.SerialNumber(), publicKey: Certificate.PublicKey(key.publicKey),
+            notValidBefore: now.addingTimeInterval(-86_400), notValidAfter: now.addingTimeInterval(10 * 365 * 86_400), issuer: name, subject: name,
+            signatureAlgorithm: .ecdsaWithSHA256,
+            extensions: Certificate.Extensions {
+                Critical(BasicConstraints.isCertificateAuthority(maxPathLength: 0))
+                Critical(KeyUsage(keyCertSign: true, cRLSign: true))
+                Critical(
+                    NameConstraints(
+                        permittedDNSDomains: ["localhost"],
+                        permittedIPRanges: [
+                            ASN1OctetString(contentBytes: [127, 0, 0, 0, 255, 0, 0, 0]),
+                            ASN1OctetString(
+                                contentBytes: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1] + [UInt8](repeating: 255, count: 16)),
+                        ]))
+            },
+            issuerPrivateKey: Certificate.PrivateKey(key))
+    }
+}

@@ -1,0 +1,24 @@
+/// A client application of the sandbox's organization.
+public struct SandboxApplication: Sendable, Equatable {
+    /// The `client_id`.
+    public let clientID: String
+    /// The client secret; nil for a public client. Sandboxes are the only place where it is kept readable.
+    public let secret: String?
+
+    /// Names an application of an organization of your own.
+    ///
+    /// - Parameters:
+    ///   - clientID: The `client_id`.
+    ///   - secret: The client secret; nil for a public client.
+    public init(clientID: String, secret: String? = nil) {
+        self.clientID = clientID
+        self.secret = secret
+    }
+
+    /// `password-app`: public, password and refresh tokens, one factor.
+    public static let password = SandboxApplication(clientID: "password-app")
+    /// `directauth-app`: public, direct authentication with two factors.
+    public static let directAuth = SandboxApplication(clientID: "directauth-app")
+    /// `service-app`: confidential, with the secret `service-app-secret`; client credentials with the scope `messages.read`.
+    public static let service = SandboxApplication(clientID: "service-app", secret: "service-app-secret")
+}

@@ -1,0 +1,52 @@
+public import JOSE
+
+/// A person of the sandbox's organization.
+public struct SandboxUser: Sendable, Equatable {
+    /// The name that they sign in with.
+    public var login: String
+    /// Their password; nil for one who can't sign in with any. Sandboxes are the only place where it is kept readable.
+    public var password: String?
+    /// Profile attributes by claim name.
+    public var profile: [String: JSONValue]
+    /// The names of their groups, which the organization must have.
+    public var groups: [String]
+
+    /// Describes a person.
+    ///
+    /// - Parameters:
+    ///   - login: The name that they sign in with, an e-mail address.
+    ///   - password: Their password, at least eight characters.
+    ///   - profile: Profile attributes by claim name; `email` and `name` are made of the login if they are absent.
+    ///   - groups: The names of their groups.
+    public init(login: String, password: String?, profile: [String: JSONValue] = [:], groups: [String] = []) {
+        self.login = login
+        self.password = password
+        self.profile = profile
+        self.groups = groups
+        if self.profile["email"] == nil { self.profile["email"] = .string(login) }
+        if self.profile["name"] == nil { self.profile["name"] = .string(login) }
+    }
+
+    /// Jane Doe, `jane.doe@example.com` with the password `Correct-Horse-7`.
+    public static let jane = usual("jane.doe@example.com", password: "Correct-Horse-7")
+    /// John Roe, `john.roe@example.com` with the password `Battery-Staple-9`.
+    public static let john = usual("john.roe@example.com", password: "Battery-Staple-9")
+
+    private static func usual(_ login: String, password: String) -> SandboxUser {
+        let known = try? SandboxOrganization.usual.get().users.first { $0.login == login }
+        return known ?? SandboxUser(login: login, password: password)
+    }
+
+    /// Reads what the control API is sent.
+    init?(_ json: JSONValue) {
+        guard let login = json["login"]?.stringValue, !login.isEmpty else { return nil }
+        self.init(
+            login: login, password: json["password"]?.stringValue, profile: json["profile"]?.objectValue ?? [:],
+            groups: json["groups"]?.stringArrayValue ?? [])
+    }
+
+    /// What the control API shows: everything but the password.
+    var json: JSONValue {
+        ["login": .string(login), "profile": .object(profile), "groups": .array(groups.map(JSONValue.string))]
+    }
+}

@@ -1,0 +1,88 @@
+internal import AuthorizationServer
+internal import Foundation
+internal import HTTPTypes
+internal import IdentityEngine
+internal import JOSE
+
+/// Stands before the server: hands control requests to the control API, lets faults happen, and keeps the log.
+struct SandboxInterceptor: Sendable {
+    let clock: SandboxClock
+    let faults: FaultPlan
+    let log: RequestLog
+    let control: ControlAPI
+    let keys: SandboxKeys
+
+    func intercept(_ request: ServerRequest, next: @Sendable (ServerRequest) async -> ServerResponse) async -> ServerResponse {
+        if let path = ControlAPI.path(of: request) { return await control.respond(to: request, path: path) }
+        let endpoint = Fault.Endpoint(rawValue: request.path.split(separator: "/").last.map(String.init) ?? "")
+        let effect = faults.take(at: endpoint)
+        let response = await respond(to: request, effect: effect, next: next)
+        log.append(LoggedRequest(request, endpoint: endpoint, response: response, fault: effect, time: clock.now))
+        return response
+    }
+
+    private func respond(
+        to request: ServerRequest, effect: Fault.Effect?, next: @Sendable (ServerRequest) async -> ServerResponse
+    ) async -> ServerResponse {
+        switch effect {
+        case nil: return await next(request)
+        case .status(let status): return .faulty(status: status)
+        case .rateLimited(let seconds): return .rateLimited(resetAfter: seconds, now: request.context.now)
+        case .dropConnectionBeforeCommit: return ServerResponse(status: .ok).delivered(.dropped)
+        case .dropConnectionAfterCommit: return await next(request).delivered(.dropped)
+        case .truncatedBody:
+            let response = await next(request)
+            return response.delivered(.truncated(after: response.body.count / 2))
+        case .contentType(let type): return await next(request).typed(type)
+        case .forgedIDToken(let forgery): return forge(forgery, in: await next(request))
+        case .delay(let seconds):
+            // Cancelled: the caller has gone, and the answer reaches nobody.
+            try? await clock.sleep(for: seconds)
+            return await next(request)
+        }
+    }
+
+    private func forge(_ forgery: Forgery, in response: ServerResponse) -> ServerResponse {
+        guard var answer = try? JSONValue(parsing: response.body), let token = answer["id_token"]?.stringValue else { return response }
+        do {
+            answer["id_token"] = .string(try forgery.forge(token, keys: keys, now: clock.now))
+        } catch {
+            return .faulty(status: 500)
+        }
+        var forged = response
+        forged.body = answer.serialized()
+        return forged
+    }
+}
+
+extension LoggedRequest {
+    fileprivate init(
+        _ request: ServerRequest, endpoint: Fault.Endpoint, response: ServerResponse, fault: Fault.Effect?, time: Date
+    ) {
+        let isForm = request.head.headerFields[.contentType]?.lowercased().hasPrefix("application/x-www-form-urlencoded") == true
+        let text = isForm ? String(decoding: request.body, as: UTF8.self) : String(request.query ?? "")
+        var headers: [String: String] = [:]
+        for field in request.head.headerFields where field.name != .authorization && field.name != .cookie {
+            headers[field.name.canonicalName] = field.value
+        }
+        self.init(
+            time: time, method: request.head.method.rawValue, path: String(request.path), endpoint: endpoint,
+            parameters: Self.parameters(text), headers: headers, status: response.delivery == .dropped ? nil : response.status.code, fault: fault)
+    }
+
+    /// Reads a form; of parameters with the same name, the first counts.
+    private static func parameters(_ text: String) -> [String: String] {
+        var parameters: [String: String] = [:]
+        for pair in text.split(separator: "&") {
+            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(decoded)
+            let value = parts.count > 1 ? parts[1] : ""
+            if parameters[parts[0]] == nil { parameters[parts[0]] = secretParameters.contains(parts[0]) ? "(secret)" : value }
+        }
+        return parameters
+    }
+
+    private static func decoded(_ text: Substring) -> String {
+        let spaced = text.replacing("+", with: " ")
+        return spaced.removingPercentEncoding ?? String(spaced)
+    }
+}

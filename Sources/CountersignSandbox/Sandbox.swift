@@ -1,0 +1,175 @@
+public import AuthFoundation
+internal import AuthorizationServer
+public import Foundation
+internal import IdentityEngine
+internal import JOSE
+internal import NIOConcurrencyHelpers
+internal import NIOCore
+internal import ResourceServer
+
+/// A whole organization in one call: the real server, people and applications to sign in with, and a hand on its clock, its faults and its
+/// keys.
+///
+/// ```swift
+/// let sandbox = try await Sandbox.start()
+/// let flow = DirectAuthenticationFlow(client: sandbox.client())
+/// let status = try await flow.start("jane.doe@example.com", with: .password("Correct-Horse-7"))
+/// sandbox.advance(by: 3600)  // for the client and for the server
+/// await sandbox.stop()
+/// ```
+///
+/// `Sendable`; safe from any task. A sandbox that nobody holds any more stops by itself, without waiting for requests under way.
+public final class Sandbox: Sendable {
+    /// The clock of both sides.
+    public let clock: SandboxClock
+    /// Where the server is reached: scheme, host and port.
+    public let origin: URL
+    /// The issuer of the authorization server `default`.
+    public let issuer: URL
+    /// The client applications.
+    public let applications: [SandboxApplication]
+    /// Where the sample resource server is reached; nil if there is none.
+    public let messagesURL: URL?
+    /// Carries requests to the sandbox in this process, with or without a port.
+    public let transport: InProcessTransport
+    /// The certificate authority that signed the server's certificate; nil without TLS.
+    public let authority: LocalAuthority?
+
+    private let engine: IdentityEngine
+    private let store: any Store
+    private let keys: SandboxKeys
+    private let faults: FaultPlan
+    private let log: RequestLog
+    private let people: People
+    private let services: [Task<Void, any Error>]
+
+    /// Starts a sandbox; it is ready when this returns.
+    ///
+    /// - Parameter configuration: What it is made of; by default in memory, on a free port, with the usual people.
+    /// - Returns: The running sandbox.
+    /// - Throws: If a port can't be bound, or the folder can't be used.
+    public static func start(_ configuration: Configuration = Configuration()) async throws -> Sandbox {
+        try await SandboxStart(configuration).run()
+    }
+
+    init(_ parts: SandboxStart.Parts) {
+        clock = parts.clock
+        origin = parts.origin
+        issuer = parts.origin.appending(path: "oauth2/default")
+        messagesURL = parts.messagesURL
+        transport = InProcessTransport(server: parts.server, origin: parts.origin)
+        authority = parts.authority
+        engine = parts.engine
+        store = parts.store
+        keys = parts.keys
+        faults = parts.faults
+        log = parts.log
+        people = parts.people
+        applications = parts.applications
+        services = parts.services
+    }
+
+    deinit {
+        for service in services { service.cancel() }
+    }
+
+    /// Stops listening, ends the requests under way and closes the store. Later calls change nothing.
+    public func stop() async {
+        for service in services { service.cancel() }
+        for service in services { _ = await service.result }
+        // Closed already, or in memory: there is nothing that a caller could do about it.
+        try? await store.close()
+    }
+
+    // MARK: - People and clients
+
+    /// The people who can sign in.
+    public var users: [SandboxUser] { people.all }
+
+    /// Adds a person, or changes the one with that login, password included.
+    ///
+    /// - Parameter user: The person.
+    /// - Throws: If the password is too short, or the store failed.
+    public func add(_ user: SandboxUser) async throws {
+        try await people.add(user)
+    }
+
+    /// A client of the sandbox on its clock.
+    ///
+    /// - Parameters:
+    ///   - application: The application that it is.
+    ///   - scope: What it asks for.
+    ///   - session: What its requests go through; nil for ``transport``, which needs no port.
+    /// - Returns: A new client.
+    public func client(
+        _ application: SandboxApplication = .password, scope: [String] = ["openid", "profile", "email", "offline_access"],
+        session: (any URLSessionProtocol)? = nil
+    ) -> OAuth2Client {
+        OAuth2Client(configuration(application, scope: scope), session: session ?? transport, clock: clock)
+    }
+
+    /// The settings of an application's client.
+    ///
+    /// - Parameters:
+    ///   - application: The application.
+    ///   - scope: What it asks for.
+    /// - Returns: What an app would have in its `Okta.plist`.
+    public func configuration(
+        _ application: SandboxApplication = .password, scope: [String] = ["openid", "profile", "email", "offline_access"]
+    ) -> OAuth2Client.Configuration {
+        OAuth2Client.Configuration(
+            issuerURL: issuer, clientId: application.clientID, scope: scope,
+            authentication: application.secret.map(OAuth2Client.ClientAuthentication.clientSecret) ?? .none)
+    }
+
+    // MARK: - Time, faults, forgeries
+
+    /// Moves the clock of both sides on.
+    ///
+    /// - Parameter interval: By how many seconds.
+    public func advance(by interval: TimeInterval) {
+        clock.advance(by: interval)
+    }
+
+    /// Lets something go wrong, from the next request to that endpoint on.
+    ///
+    /// - Parameter fault: What, where and how often. Faults at the same endpoint happen in the order in which they were injected.
+    public func inject(_ fault: Fault) {
+        faults.add(fault)
+    }
+
+    /// Forgets the faults that have not happened.
+    public func clearFaults() {
+        faults.clear()
+    }
+
+    /// The faults that have not happened, in order.
+    public var pendingFaults: [Fault] { faults.pending }
+
+    /// The requests that the server got, in the order in which they were answered.
+    public var requests: [LoggedRequest] { log.all }
+
+    /// Forgets the requests up to now.
+    public func clearRequests() {
+        log.clear()
+    }
+
+    /// Makes a forged token of a good one, which stays good.
+    ///
+    /// - Parameters:
+    ///   - forgery: What is wrong with it.
+    ///   - token: An access token or id token that the sandbox issued.
+    /// - Returns: A token that is like it in everything else.
+    /// - Throws: ``ForgeryError`` if it is no token of this sandbox.
+    public func forgedToken(_ forgery: Forgery, of token: String) throws -> String {
+        try forgery.forge(token, keys: keys, now: clock.now)
+    }
+
+    /// Lets a new key sign from now on; the old one stays published.
+    ///
+    /// - Throws: If the store failed.
+    public func rotateKeys() async throws {
+        _ = try await engine.rotateKeys(
+            immediately: true, context: RequestContext(now: clock.now, requestID: "sandbox-rotation"), making: { [keys] in try keys.make($0) })
+    }
+}

@@ -1,0 +1,61 @@
+public import Foundation
+public import Logging
+
+extension Sandbox {
+    /// What a sandbox is made of.
+    public struct Configuration: Sendable {
+        /// Where the server listens.
+        public enum Listening: Sendable, Equatable {
+            /// Nowhere: requests reach it through ``Sandbox/transport`` only.
+            case inProcess
+            /// On a port of this machine's loopback interface; 0 takes a free one.
+            case port(Int)
+        }
+
+        /// Where the server listens.
+        public var listening: Listening
+        /// The host name in the issuer's URL: `localhost` or `127.0.0.1`.
+        public var host: String
+        /// Whether it speaks TLS, with a certificate of the sandbox's own ``LocalAuthority``.
+        public var usesTLS: Bool
+        /// The port of the sample resource server, 0 for a free one; nil for none.
+        public var messagesPort: Int?
+        /// Where its state is kept; nil for memory.
+        public var folder: URL?
+        /// The text of an org file; nil for the usual one.
+        public var organization: String?
+        /// The people; nil for those of the organization.
+        public var users: [SandboxUser]?
+        /// The clock of both sides.
+        public var clock: SandboxClock
+        /// Where the server logs.
+        public var logger: Logger
+
+        /// Describes a sandbox.
+        ///
+        /// - Parameters:
+        ///   - listening: Where the server listens; by default on a free port.
+        ///   - host: The host name in the issuer's URL.
+        ///   - usesTLS: Whether it speaks TLS.
+        ///   - messagesPort: The port of the sample resource server, 0 for a free one; nil for none.
+        ///   - folder: Where its state is kept; nil for memory.
+        ///   - organization: The text of an org file, whose authorization server `default` is the sandbox's issuer; nil for the usual one.
+        ///   - users: The people; nil for those of the organization.
+        ///   - clock: The clock of both sides.
+        ///   - logger: Where the server logs; by default nowhere.
+        public init(
+            listening: Listening = .port(0), host: String = "127.0.0.1", usesTLS: Bool = false, messagesPort: Int? = nil, folder: URL? = nil,
+            organization: String? = nil, users: [SandboxUser]? = nil, clock: SandboxClock = SandboxClock(), logger: Logger? = nil
+        ) {
+            self.listening = listening
+            self.host = host
+            self.usesTLS = usesTLS
+            self.messagesPort = messagesPort
+            self.folder = folder
+            self.organization = organization
+            self.users = users
+            self.clock = clock
+            self.logger = logger ?? Logger(label: "countersign.sandbox") { _ in SwiftLogNoOpLogHandler() }
+        }
+    }
+}

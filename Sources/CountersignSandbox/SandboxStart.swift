@@ -1,0 +1,165 @@
+public import AuthorizationServer
+internal import Crypto
+internal import Foundation
+internal import Hummingbird
+internal import IdentityEngine
+internal import NIOCore
+internal import ResourceServer
+internal import StoreSQLite
+
+/// Puts the parts of a sandbox together and waits until they answer.
+struct SandboxStart {
+    /// What a running sandbox consists of.
+    struct Parts {
+        var clock: SandboxClock
+        var origin: URL
+        var messagesURL: URL?
+        var server: AuthorizationServer
+        var authority: LocalAuthority?
+        var engine: IdentityEngine
+        var store: any Store
+        var keys: SandboxKeys
+        var faults: FaultPlan
+        var log: RequestLog
+        var people: People
+        var applications: [SandboxApplication]
+        var services: [Task<Void, any Error>]
+    }
+
+    private let configuration: Sandbox.Configuration
+    private let faults = FaultPlan()
+    private let log = RequestLog()
+    private let keys = SandboxKeys()
+
+    init(_ configuration: Sandbox.Configuration) {
+        self.configuration = configuration
+    }
+
+    func run() async throws -> Sandbox {
+        let clock = configuration.clock
+        let environment = EngineEnvironment(random: SystemRandomSource(), masterKey: try masterKey(), passwordHasher: PasswordHasher(width: 2))
+        let store = try openStore()
+        let engine = IdentityEngine(store: store, environment: environment)
+        let port = try await portToUse()
+        let authority = try configuration.usesTLS ? LocalAuthority(folder: certificateFolder, now: Date()) : nil
+        let origin = try self.origin(port: port)
+        let organization = try configuration.organization.map { try SandboxOrganization(yaml: $0) } ?? SandboxOrganization.usual.get()
+        let people = People(
+            configuration.users ?? organization.users, of: organization, origin: origin.absoluteString, engine: engine, clock: clock)
+        try await people.apply()
+        try keys.rememberSandboxOnlyKey()
+        _ = try await engine.maintainKeys(
+            RequestContext(now: clock.now, requestID: "sandbox-start"), making: { [keys] in try keys.make($0) })
+
+        let server = try makeServer(engine: engine, port: port, authority: authority, people: people)
+        var services: [Task<Void, any Error>] = []
+        var messagesURL: URL?
+        do {
+            if configuration.listening != .inProcess {
+                services.append(Task { try await server.run() })
+                _ = try await server.boundPort
+            }
+            if let messagesPort = configuration.messagesPort {
+                let (task, port) = try await startMessages(server: server, issuer: origin.absoluteString + "/oauth2/default", port: messagesPort)
+                services.append(task)
+                messagesURL = URL(string: "http://\(configuration.host):\(port)")
+            }
+        } catch {
+            for service in services { service.cancel() }
+            throw error
+        }
+        return Sandbox(
+            Parts(
+                clock: clock, origin: origin, messagesURL: messagesURL, server: server, authority: authority, engine: engine, store: store,
+                keys: keys, faults: faults, log: log, people: people, applications: organization.applications, services: services))
+    }
+
+    // MARK: - The parts
+
+    private func makeServer(engine: IdentityEngine, port: Int, authority: LocalAuthority?, people: People) throws -> AuthorizationServer {
+        let clock = configuration.clock
+        let control = ControlAPI(
+            ControlAPI.Controls(
+                clock: clock, faults: faults, log: log, people: { people.all }, addPerson: { try await people.add($0) },
+                reset: { [faults, log] in
+                    faults.clear()
+                    log.clear()
+                    clock.set(to: Date())
+                    try await people.reset()
+                }))
+        let interceptor = SandboxInterceptor(clock: clock, faults: faults, log: log, control: control, keys: keys)
+        let certificate = try authority?.issueCertificate(now: Date())
+        return AuthorizationServer(
+            engine: engine,
+            configuration: AuthorizationServer.Configuration(
+                host: "127.0.0.1", port: port,
+                tls: certificate.map { .init(certificateChain: .text($0.chainPEM), privateKey: .text($0.keyPEM)) }),
+            clock: clock, logger: configuration.logger, interceptor: { await interceptor.intercept($0, next: $1) })
+    }
+
+    private func startMessages(server: AuthorizationServer, issuer: String, port: Int) async throws -> (Task<Void, any Error>, Int) {
+        let clock = configuration.clock
+        let service = MessagesService(
+            verifier: AccessTokenVerifier(
+                .init(issuer: issuer, clientID: nil), fetcher: InProcessFetcher(server: server), now: { clock.now }),
+            now: { clock.now }, logger: configuration.logger)
+        let (ports, announce) = AsyncThrowingStream.makeStream(of: Int.self)
+        let application = service.application(port: port) { announce.yield($0.localAddress?.port ?? port) }
+        let task = Task {
+            do {
+                try await application.run()
+            } catch {
+                announce.finish(throwing: error)
+                throw error
+            }
+        }
+        for try await port in ports { return (task, port) }
+        throw CancellationError()
+    }
+
+    private func origin(port: Int) throws -> URL {
+        let scheme = configuration.usesTLS ? "https" : "http"
+        let isStandard = port == (configuration.usesTLS ? 443 : 80)
+        let text = "\(scheme)://\(configuration.host)" + (isStandard ? "" : ":\(port)")
+        guard let url = URL(string: text) else { throw URLError(.badURL) }
+        return url
+    }
+
+    /// The port is part of the issuer, so it has to be known before the organization is written down.
+    private func portToUse() async throws -> Int {
+        switch configuration.listening {
+        case .inProcess: 80
+        case .port(0): try await FreePort.find()
+        case .port(let port): port
+        }
+    }
+
+    // MARK: - What is kept
+
+    private func openStore() throws -> any Store {
+        configuration.folder == nil ? InMemoryStore() : try SQLiteStore(path: kept.storePath)
+    }
+
+    /// In memory a new key each time; in a folder the one that was made there first.
+    private func masterKey() throws -> SymmetricKey {
+        configuration.folder == nil ? SymmetricKey(size: .bits256) : try kept.loadMasterKey()
+    }
+
+    private var kept: AuthorizationServer.Configuration { .init(dataDirectory: configuration.folder?.path() ?? "") }
+
+    private var certificateFolder: URL { configuration.folder ?? LocalAuthority.standardFolder() }
+}
+
+extension SandboxClock: WallClock {
+    /// Waits until the clock has gone on.
+    ///
+    /// - Parameter duration: By how much.
+    /// - Throws: `CancellationError` if the task is cancelled while it waits.
+    public func sleep(for duration: Duration) async throws {
+        let parts = duration.components
+        let seconds = TimeInterval(parts.seconds) + TimeInterval(parts.attoseconds) * 1e-18
+        // The server's own housekeeping must not run away with a clock that skips what it is told to wait.
+        guard mode == .skipping else { return try await sleep(for: seconds) }
+        try await Task.sleep(for: .seconds(min(seconds, 365 * 86_400)), clock: .continuous)
+    }
+}

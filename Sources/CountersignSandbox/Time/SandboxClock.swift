@@ -1,0 +1,143 @@
+public import AuthFoundation
+public import Foundation
+internal import NIOConcurrencyHelpers
+
+/// The one clock of a sandbox: the server reads it, and every `OAuth2Client` that it is given to.
+///
+/// ```swift
+/// sandbox.clock.advance(by: 3600)  // the access token is now expired, on both sides
+/// ```
+///
+/// `Sendable`; safe from any thread or task.
+public final class SandboxClock: OAuth2Clock {
+    /// How the clock goes by itself.
+    public enum Mode: String, Sendable, CaseIterable {
+        /// It goes with the system's clock.
+        case running
+        /// It stands until it is advanced.
+        case standing
+        /// It stands, and who waits on it moves it on by that much at once: a test that makes the client wait takes no time.
+        /// Not for automatic refresh, which waits for ever.
+        case skipping
+    }
+
+    private struct State {
+        /// The reading, while standing; the distance to the system's clock, while running.
+        var standing: Date
+        var offset: TimeInterval
+        var waiters: [UInt64: CheckedContinuation<Void, any Error>] = [:]
+        var nextWaiter: UInt64 = 0
+    }
+
+    /// How the clock goes by itself.
+    public let mode: Mode
+    private let system: @Sendable () -> Date
+    private let state: NIOLockedValueBox<State>
+
+    /// Makes a clock.
+    ///
+    /// - Parameters:
+    ///   - mode: How it goes by itself.
+    ///   - start: Its first reading; nil for the system's time.
+    ///   - system: The clock that it goes with while ``Mode/running``.
+    public init(_ mode: Mode = .running, startingAt start: Date? = nil, system: @escaping @Sendable () -> Date = { Date() }) {
+        self.mode = mode
+        self.system = system
+        let time = system()
+        let start = start ?? time
+        state = NIOLockedValueBox(State(standing: start, offset: start.timeIntervalSince(time)))
+    }
+
+    /// The time now.
+    public var now: Date {
+        state.withLockedValue { reading($0) }
+    }
+
+    /// Moves the clock on and wakes who waited for a time that is now past.
+    ///
+    /// - Parameter interval: By how many seconds; a negative number sets it back.
+    public func advance(by interval: TimeInterval) {
+        wake {
+            $0.standing += interval
+            $0.offset += interval
+        }
+    }
+
+    /// Sets the clock and wakes who waited for a time that is now past.
+    ///
+    /// - Parameter date: The reading that it shall have now.
+    public func set(to date: Date) {
+        let time = system()
+        wake {
+            $0.standing = date
+            $0.offset = date.timeIntervalSince(time)
+        }
+    }
+
+    /// Waits until the clock has gone on.
+    ///
+    /// - Parameter interval: By how many seconds; zero and less return at once.
+    /// - Throws: `CancellationError` if the task is cancelled while it waits.
+    public func sleep(for interval: TimeInterval) async throws {
+        try Task.checkCancellation()
+        guard interval > 0 else { return }
+        if mode == .skipping {
+            advance(by: interval)
+            return
+        }
+        let deadline = now.addingTimeInterval(interval)
+        while true {
+            let remaining = deadline.timeIntervalSince(now)
+            guard remaining > 0 else { return }
+            try await waitForMove(orFor: mode == .running ? remaining : nil)
+        }
+    }
+
+    // MARK: - Waiting
+
+    private func reading(_ state: State) -> Date {
+        mode == .running ? system().addingTimeInterval(state.offset) : state.standing
+    }
+
+    private func wake(_ change: (inout State) -> Void) {
+        let waiters = state.withLockedValue { state in
+            change(&state)
+            defer { state.waiters = [:] }
+            return state.waiters
+        }
+        for waiter in waiters.values { waiter.resume() }
+    }
+
+    /// Returns when the clock was moved by hand, or after some real time.
+    private func waitForMove(orFor seconds: TimeInterval?) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await self.waitForMove() }
+            if let seconds {
+                group.addTask { try await Task.sleep(for: .seconds(min(seconds, 365 * 86_400)), clock: .continuous) }
+            }
+            defer { group.cancelAll() }
+            try await group.next()
+        }
+    }
+
+    private func waitForMove() async throws {
+        let id = state.withLockedValue { state in
+            state.nextWaiter += 1
+            return state.nextWaiter
+        }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+                // Cancelled before it waits: the handler below has run and found nobody.
+                let isCancelled = state.withLockedValue { state in
+                    if Task.isCancelled { return true }
+                    state.waiters[id] = continuation
+                    return false
+                }
+                if isCancelled { continuation.resume(throwing: CancellationError()) }
+            }
+        } onCancel: {
+            let waiter = state.withLockedValue { $0.waiters.removeValue(forKey: id) }
+            waiter?.resume(throwing: CancellationError())
+        }
+    }
+}

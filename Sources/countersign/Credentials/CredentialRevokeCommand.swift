@@ -1,0 +1,19 @@
+import ArgumentParser
+import AuthFoundation
+import JOSE
+
+/// Signs a credential out.
+struct CredentialRevokeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "revoke", abstract: "Sign a credential out, at the issuer and here.",
+        discussion: "The credential is removed here even when the issuer can't be reached; the revocation is then delivered later.")
+
+    @OptionGroup var options: CredentialOptions
+
+    func run() async throws {
+        try await options.use { credential in
+            try await credential.revoke()
+            options.tell("Signed out.", json: ["id": .string(credential.id), "revoked": true])
+        }
+    }
+}

@@ -1,0 +1,52 @@
+import AuthFoundation
+import Foundation
+import JOSE
+
+/// What may be shown of a credential: never a token.
+struct CredentialSummary {
+    let id: String
+    let isDefault: Bool
+    let name: String
+    let issuer: String
+    let clientID: String
+    let scopes: [String]
+    let expiresAt: Date?
+    let canRefresh: Bool
+
+    init(_ credential: Credential) {
+        let token = credential.token
+        id = credential.id
+        isDefault = Credential.default?.id == credential.id
+        name = token.idToken?.preferredUsername ?? token.idToken?.name ?? token.idToken?.subject ?? "somebody"
+        issuer = token.context.configuration.issuerURL.absoluteString
+        clientID = token.context.configuration.clientId
+        scopes = token.scope ?? []
+        expiresAt = token.expiresAt
+        canRefresh = token.refreshToken != nil
+    }
+
+    var json: JSONValue {
+        var json: JSONValue = [
+            "id": .string(id), "default": .bool(isDefault), "name": .string(name), "issuer": .string(issuer), "client_id": .string(clientID),
+            "scopes": .array(scopes.map(JSONValue.string)), "can_refresh": .bool(canRefresh),
+        ]
+        json["expires_at"] = expiresAt.map { .integer(Int64($0.timeIntervalSince1970)) }
+        return json
+    }
+
+    var line: String {
+        "\(isDefault ? "*" : " ") \(id)  \(Terminal.printable(name))  \(clientID) at \(issuer)"
+    }
+
+    var details: String {
+        """
+        id        \(id)\(isDefault ? " (default)" : "")
+        person    \(Terminal.printable(name))
+        issuer    \(issuer)
+        client    \(clientID)
+        scopes    \(scopes.joined(separator: " "))
+        expires   \(expiresAt.map { $0.formatted(.iso8601) } ?? "unknown")
+        refresh   \(canRefresh ? "possible" : "not possible")
+        """
+    }
+}

@@ -1,0 +1,153 @@
+import AuthFoundation
+import CountersignSandbox
+import Foundation
+import OktaDirectAuth
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// The story that the demo tells: a person signs in with a password, uses an API, stays signed in, and signs out.
+struct DemoScript {
+    let sandbox: Sandbox
+    let reporter: StepReporter
+    private let vault: URL
+    private let session = URLSession(configuration: .ephemeral)
+
+    init(sandbox: Sandbox, reporter: StepReporter) {
+        self.sandbox = sandbox
+        self.reporter = reporter
+        vault = URL.temporaryDirectory.appending(path: "countersign-demo-\(ProcessInfo.processInfo.processIdentifier)", directoryHint: .isDirectory)
+    }
+
+    func run() async throws {
+        defer { try? FileManager.default.removeItem(at: vault) }
+        let storage = FileTokenStorage(directory: vault)
+        try await Credential.withStorage(storage, clock: sandbox.clock) {
+            let token = try await signIn()
+            let credential = try await store(token)
+            try await useAPIs(credential)
+            try await stay(credential)
+            try await refuseOldTokens()
+            try await endAccess(credential)
+            try await signOut(credential)
+        }
+    }
+
+    private func client() -> OAuth2Client {
+        // Over the port, as an app would: no short cut through the process.
+        OAuth2Client(sandbox.configuration(scope: ["openid", "profile", "email", "offline_access", "messages.read"]), clock: sandbox.clock)
+    }
+
+    // MARK: - The steps
+
+    private func signIn() async throws -> Token {
+        let client = client()
+        _ = try await reporter.step("Discovery read") {
+            try await client.openIdConfiguration()
+        } telling: { "issuer \($0.issuer.absoluteString)" }
+        let flow = DirectAuthenticationFlow(client: client)
+        let token = try await reporter.step("Signed in with a password") {
+            let status = try await flow.start("jane.doe@example.com", with: .password("Correct-Horse-7"))
+            guard case .success(let token) = status else { throw CommandFailure("The server asked for a second factor.") }
+            return token
+        } telling: { "\($0.tokenType) token for \($0.scope?.joined(separator: " ") ?? "nothing")" }
+        _ = try await reporter.step("Id token validated") {
+            guard let idToken = token.idToken else { throw CommandFailure("The server gave no id token.") }
+            guard try idToken.validate(using: try await client.jwks()) else { throw JWTError.signatureInvalid }
+            return idToken
+        } telling: {
+            "\($0.header.algorithm.rawValue) by key \($0.header.keyId.prefix(8))…, subject \($0.subject ?? "nobody"), for \($0.preferredUsername ?? "")"
+        }
+        return token
+    }
+
+    private func store(_ token: Token) async throws -> Credential {
+        let credential = try await reporter.step("Credential stored") {
+            try Credential.store(token)
+        } telling: { "\($0.id), encrypted in \(vault.path())" }
+        try await reporter.step("Credential found again by a second process") {
+            guard try await SecondProcess.credentialIDs(vault: vault) == [credential.id] else {
+                throw CommandFailure("The second process does not see the credential.")
+            }
+        } telling: { "countersign credential list --vault …" }
+        return credential
+    }
+
+    private func useAPIs(_ credential: Credential) async throws {
+        _ = try await reporter.step("User info read") {
+            try await credential.userInfo()
+        } telling: { "\($0.name ?? "?") <\($0.email ?? "?")>" }
+        try await reporter.step("Messages refused without a token") {
+            let (status, _) = try await messages(authorizedBy: nil)
+            guard status == 401 else { throw CommandFailure("The resource server answered with \(status) instead of 401.") }
+        } telling: { "401" }
+        _ = try await reporter.step("Messages read with the access token") {
+            let (status, body) = try await messages(authorizedBy: credential)
+            guard status == 200 else { throw CommandFailure("The resource server answered with \(status) instead of 200.") }
+            return body
+        } telling: { String(decoding: $0, as: UTF8.self) }
+    }
+
+    private func stay(_ credential: Credential) async throws {
+        let before = credential.token
+        try await reporter.step("Tokens refreshed") {
+            try await credential.refresh()
+            guard credential.token.accessToken != before.accessToken else { throw CommandFailure("The access token is the same as before.") }
+        } telling: { "a new access token and a new refresh token, stored" }
+    }
+
+    /// With a person of its own: who uses an old refresh token after its grace ends the whole session.
+    private func refuseOldTokens() async throws {
+        try await reporter.step("Old refresh token refused after its grace") {
+            let client = client()
+            let status = try await DirectAuthenticationFlow(client: client).start("john.roe@example.com", with: .password("Battery-Staple-9"))
+            guard case .success(let first) = status else { throw CommandFailure("John could not sign in.") }
+            let second = try await client.refresh(first)
+            sandbox.advance(by: 31)
+            try await refused("the old refresh token") { _ = try await client.refresh(first) }
+            try await refused("the new one, after somebody used the old one") { _ = try await client.refresh(second) }
+        } telling: { "31 seconds on; whoever stole it has ended the session, not taken it over" }
+    }
+
+    private func endAccess(_ credential: Credential) async throws {
+        try await reporter.step("Access token introspected: active") {
+            guard try await credential.introspect(.accessToken).active == true else { throw CommandFailure("The token is not active.") }
+        }
+        try await reporter.step("Access token revoked") { try await credential.revoke(type: .accessToken) }
+        try await reporter.step("Access token introspected: inactive") {
+            guard try await credential.introspect(.accessToken).active == false else { throw CommandFailure("The token is still active.") }
+        }
+    }
+
+    private func signOut(_ credential: Credential) async throws {
+        try await reporter.step("Signed out") { try await credential.revoke() }
+        try await reporter.step("Nothing left in the vault") {
+            let remaining = try await SecondProcess.credentialIDs(vault: vault)
+            guard Credential.allIDs.isEmpty, Credential.default == nil, remaining.isEmpty else {
+                throw CommandFailure("A credential is still there.")
+            }
+        } telling: { "neither here nor for a second process" }
+    }
+
+    // MARK: - Requests
+
+    private func refused(_ what: String, _ body: () async throws -> Void) async throws {
+        do {
+            try await body()
+        } catch {
+            guard let code = ServerRefusal.code(of: error) else { throw error }
+            guard code == "invalid_grant" else { throw CommandFailure("The server refused \(what) with \(code) instead of invalid_grant.") }
+            return
+        }
+        throw CommandFailure("The server accepted \(what).")
+    }
+
+    private func messages(authorizedBy credential: Credential?) async throws -> (Int, Data) {
+        guard let url = sandbox.messagesURL?.appending(path: "api/messages") else { throw CommandFailure("There is no resource server.") }
+        var request = URLRequest(url: url)
+        await credential?.authorize(&request)
+        let (data, response) = try await session.data(for: request)
+        return ((response as? HTTPURLResponse)?.statusCode ?? 0, data)
+    }
+}

@@ -1,0 +1,39 @@
+import Foundation
+import JOSE
+
+/// Tells each step when it is done, and how long it took.
+struct StepReporter {
+    let json: Bool
+
+    /// Does a step and tells what came of it.
+    ///
+    /// - Parameters:
+    ///   - name: The step, told in the past tense.
+    ///   - body: Does it.
+    ///   - detail: What is worth telling of its result; never a secret.
+    func step<T>(_ name: String, _ body: () async throws -> T, telling detail: (T) -> String = { _ in "" }) async throws -> T {
+        let start = ContinuousClock.now
+        do {
+            let result = try await body()
+            tell(name, passed: true, after: start.duration(to: .now), detail: detail(result))
+            return result
+        } catch {
+            tell(name, passed: false, after: start.duration(to: .now), detail: Outcome.explain(error))
+            throw CommandFailure("The step “\(name)” failed: \(Outcome.explain(error))")
+        }
+    }
+
+    private func tell(_ name: String, passed: Bool, after duration: Duration, detail: String) {
+        let milliseconds = Double(duration.components.seconds) * 1e3 + Double(duration.components.attoseconds) * 1e-15
+        if json {
+            let line: JSONValue = [
+                "step": .string(name), "passed": .bool(passed), "milliseconds": .double((milliseconds * 10).rounded() / 10), "detail": .string(detail),
+            ]
+            return Terminal.write(JSONText.line(line))
+        }
+        let mark = passed ? Terminal.styled("✓", .green) : Terminal.styled("✗", .red)
+        let time = Terminal.styled(milliseconds.formatted(.number.precision(.fractionLength(1))) + " ms", .dim)
+        let rest = detail.isEmpty ? "" : "\n    " + Terminal.styled(Terminal.printable(detail), .dim)
+        Terminal.write("\(mark) \(name) (\(time))\(rest)")
+    }
+}

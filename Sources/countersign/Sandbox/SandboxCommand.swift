@@ -1,0 +1,47 @@
+import ArgumentParser
+import CountersignSandbox
+import Foundation
+import Logging
+
+/// Runs a sandbox.
+struct SandboxCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sandbox", abstract: "Run a whole organization on this machine, to develop and test against.",
+        discussion: """
+            An authorization server, three apps, two people and a resource server. Clients that insist on https want --tls, and
+            `countersign trust` once.
+            """)
+
+    @Flag(help: "Speak TLS, with a certificate of the sandbox's own authority.")
+    var tls = false
+
+    @Option(help: ArgumentHelp("The port without TLS.", valueName: "port"))
+    var port = 8080
+
+    @Option(name: .customLong("https-port"), help: ArgumentHelp("The port with TLS.", valueName: "port"))
+    var httpsPort = 8443
+
+    @Option(name: .customLong("messages-port"), help: ArgumentHelp("The port of the resource server.", valueName: "port"))
+    var messagesPort = 8000
+
+    @Option(help: ArgumentHelp("A folder to keep its state in; without it, all is forgotten at the end.", valueName: "folder"))
+    var data: String?
+
+    @Flag(help: "Log every request.")
+    var verbose = false
+
+    func run() async throws {
+        try await Outcome.of {
+            var logger: Logger?
+            if verbose { logger = Logger(label: "countersign.sandbox") { StreamLogHandler.standardError(label: $0) } }
+            let sandbox = try await Sandbox.start(
+                Sandbox.Configuration(
+                    listening: .port(tls ? httpsPort : port), host: "localhost", usesTLS: tls, messagesPort: messagesPort,
+                    folder: data.map { URL(filePath: $0, directoryHint: .isDirectory) }, logger: logger))
+            Terminal.write(SandboxText.overview(sandbox))
+            Terminal.write("Press Ctrl-C to stop.")
+            await StopSignal.wait()
+            await sandbox.stop()
+        }
+    }
+}

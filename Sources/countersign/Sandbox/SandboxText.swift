@@ -1,0 +1,22 @@
+import CountersignSandbox
+import Foundation
+
+/// What a person needs to know of a running sandbox.
+enum SandboxText {
+    static func overview(_ sandbox: Sandbox) -> String {
+        var lines = [
+            "",
+            Terminal.styled("The sandbox is up.", .bold),
+            "  Issuer       \(sandbox.issuer.absoluteString)",
+            "  Discovery    \(sandbox.issuer.absoluteString)/.well-known/openid-configuration",
+            "  Control API  \(sandbox.origin.absoluteString)/sandbox/clock, faults, users, outbox, requests, reset",
+        ]
+        if let messages = sandbox.messagesURL { lines.append("  Messages     \(messages.absoluteString)/api/messages") }
+        lines.append("  Apps         " + sandbox.applications.map { $0.clientID + ($0.secret.map { " (secret \($0))" } ?? "") }.joined(separator: ", "))
+        lines.append("  People       " + sandbox.users.map { "\($0.login) / \($0.password ?? "no password")" }.joined(separator: "\n               "))
+        if let authority = sandbox.authority {
+            lines.append("  Authority    \(authority.certificateFile.path()) (`countersign trust` explains how to trust it)")
+        }
+        return lines.joined(separator: "\n") + "\n"
+    }
+}

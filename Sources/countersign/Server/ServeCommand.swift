@@ -1,0 +1,41 @@
+import ArgumentParser
+import AuthorizationServer
+import IdentityEngine
+import Logging
+import ServiceLifecycle
+import StoreSQLite
+import UnixSignals
+
+/// Runs the authorization server.
+struct ServeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "serve", abstract: "Run the authorization server.",
+        discussion: """
+            The org file is applied at start: what changed is told, and sessions, grants and enrolments stay. Each setting can also be
+            given in the environment, as COUNTERSIGN_ and its name in capitals, or in the org file's section `server`.
+            SIGTERM and SIGINT end it after the requests under way.
+            """)
+
+    @OptionGroup var options: ServerOptions
+
+    func run() async throws {
+        try await Outcome.of {
+            let parts = try options.assemble()
+            let report = try await parts.engine.apply(parts.organization, context: parts.context("start"))
+            for line in report.description.split(separator: "\n") { parts.logger.notice("organization: \(line)") }
+            // Before the first request: a server without a key can sign nothing.
+            try await parts.engine.maintainKeys(parts.context("start"))
+            let server = AuthorizationServer(engine: parts.engine, configuration: parts.configuration, logger: parts.logger)
+            let announcement = Task {
+                let port = try await server.boundPort
+                parts.logger.notice("listening", metadata: ["host": .string(parts.configuration.host), "port": .stringConvertible(port)])
+            }
+            defer { announcement.cancel() }
+            let group = ServiceGroup(
+                configuration: ServiceGroupConfiguration(
+                    services: [server], gracefulShutdownSignals: [.sigterm, .sigint], logger: parts.logger))
+            try await group.run()
+            try await parts.store.close()
+        }
+    }
+}

@@ -1,0 +1,59 @@
+import ArgumentParser
+import AuthFoundation
+import Foundation
+
+/// The command could not do what it was asked; the text says what happened and what to do next.
+struct CommandFailure: Error, LocalizedError, CustomNSError {
+    let text: String
+
+    init(_ text: String) {
+        self.text = text
+    }
+
+    var errorDescription: String? { text }
+}
+
+/// Turns errors into what a person reads and a script sees.
+enum Outcome {
+    /// Runs the body of a command; what it throws is told on the standard error and becomes the exit code.
+    static func of(json: Bool = false, _ body: () async throws -> Void) async throws {
+        do {
+            try await body()
+        } catch let error as ExitCode {
+            throw error
+        } catch let error as CleanExit {
+            throw error
+        } catch {
+            let text = explain(error)
+            if json {
+                Terminal.write(JSONText.line(["error": text]))
+            } else {
+                Terminal.note(Terminal.styled("countersign: ", .red) + Terminal.printable(text))
+            }
+            throw code(for: error)
+        }
+    }
+
+    static func explain(_ error: any Error) -> String {
+        if let error = error as? any LocalizedError, let text = error.errorDescription { return text }
+        if let error = error as? URLError { return "The issuer can't be reached: \(error.localizedDescription)" }
+        return String(describing: error)
+    }
+
+    private static func code(for error: any Error) -> ExitCode {
+        switch error {
+        case is OAuth2ServerError, is JWTError: return ExitCode(2)
+        case is URLError: return ExitCode(3)
+        case let error as APIClientError:
+            if case .httpError = error { return ExitCode(2) }
+            return ExitCode(3)
+        case let error as OAuth2Error:
+            switch error {
+            case .server: return ExitCode(2)
+            case .network: return ExitCode(3)
+            default: return .failure
+            }
+        default: return .failure
+        }
+    }
+}

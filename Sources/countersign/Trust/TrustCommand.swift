@@ -1,0 +1,102 @@
+import ArgumentParser
+import CountersignSandbox
+import Foundation
+
+/// Explains how the sandbox's certificate authority becomes trusted, and does it where it can.
+struct TrustCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "trust", abstract: "Make this machine trust the sandbox's certificate authority.",
+        discussion: "The authority can speak for localhost only. Without --install nothing is changed; the commands are shown.")
+
+    @Flag(help: "Run the commands for this system; most need an administrator.")
+    var install = false
+
+    @Option(help: ArgumentHelp("The folder of the sandbox, if it was started with --data.", valueName: "folder"))
+    var data: String?
+
+    func run() async throws {
+        try await Outcome.of {
+            let folder = data.map { URL(filePath: $0, directoryHint: .isDirectory) } ?? LocalAuthority.standardFolder()
+            let authority = try LocalAuthority(folder: folder, now: Date())
+            let file = authority.certificateFile.path()
+            Terminal.write("The sandbox's authority is \(file).\n")
+            for target in TrustTarget.all(certificate: file) {
+                Terminal.write(Terminal.styled(target.name, .bold))
+                for command in target.commands { Terminal.write("  " + command.joined(separator: " ")) }
+            }
+            Terminal.write("Without installing, for one program:\n  SSL_CERT_FILE=\(file) (curl: --cacert \(file))")
+            guard install else { return }
+            guard let target = TrustTarget.current(certificate: file) else {
+                throw CommandFailure("This system has no trust store that the command knows. Add the file above by hand.")
+            }
+            for command in target.commands { try await run(command) }
+            Terminal.write("Installed for \(target.name).")
+        }
+    }
+
+    private func run(_ command: [String]) async throws {
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = command
+        let status: Int32 = try await withCheckedThrowingContinuation { continuation in
+            process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
+            do {
+                try process.run()
+            } catch {
+                process.terminationHandler = nil
+                continuation.resume(throwing: error)
+            }
+        }
+        guard status == 0 else {
+            throw CommandFailure("`\(command.joined(separator: " "))` ended with \(status). It may need to be run as an administrator.")
+        }
+    }
+}
+
+/// A place that keeps trusted authorities, and the commands that add one.
+struct TrustTarget {
+    let name: String
+    let commands: [[String]]
+
+    static func all(certificate: String) -> [TrustTarget] {
+        [debian(certificate), fedora(certificate), macOS(certificate), simulator(certificate)]
+    }
+
+    /// The one of this system, if it can be told.
+    static func current(certificate: String) -> TrustTarget? {
+        #if os(macOS)
+            return macOS(certificate)
+        #else
+            let files = FileManager.default
+            if files.fileExists(atPath: "/usr/sbin/update-ca-certificates") { return debian(certificate) }
+            if files.fileExists(atPath: "/usr/bin/update-ca-trust") { return fedora(certificate) }
+            return nil
+        #endif
+    }
+
+    private static func debian(_ certificate: String) -> TrustTarget {
+        TrustTarget(
+            name: "Debian, Ubuntu",
+            commands: [
+                ["install", "-m", "644", certificate, "/usr/local/share/ca-certificates/countersign-sandbox.crt"], ["update-ca-certificates"],
+            ])
+    }
+
+    private static func fedora(_ certificate: String) -> TrustTarget {
+        TrustTarget(
+            name: "Fedora, Red Hat",
+            commands: [["install", "-m", "644", certificate, "/etc/pki/ca-trust/source/anchors/countersign-sandbox.pem"], ["update-ca-trust"]])
+    }
+
+    private static func macOS(_ certificate: String) -> TrustTarget {
+        TrustTarget(
+            name: "macOS",
+            commands: [
+                ["security", "add-trusted-cert", "-d", "-r", "trustRoot", "-k", "/Library/Keychains/System.keychain", certificate]
+            ])
+    }
+
+    private static func simulator(_ certificate: String) -> TrustTarget {
+        TrustTarget(name: "iOS simulator (booted)", commands: [["xcrun", "simctl", "keychain", "booted", "add-root-cert", certificate]])
+    }
+}
