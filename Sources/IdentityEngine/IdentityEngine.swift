@@ -12,6 +12,7 @@ public final class IdentityEngine: Sendable {
     /// Counts requests per client, address and user name.
     let rateLimiter = RateLimiter()
 
+    private let logNumber = Locked<UInt32>(0)
     private let latest = Locked<OrgSnapshot?>(nil)
 
     /// Makes an engine over a store.
@@ -46,6 +47,14 @@ public final class IdentityEngine: Sendable {
     /// - Throws: ``StoreError`` if the store failed.
     public func removeExpired(now: Date, limit: Int) async throws -> Int {
         try await store.removeExpired(now: now, limit: limit)
+    }
+
+    /// Numbers the lines of the system log, from 1 on and round again.
+    func nextLogNumber() -> UInt32 {
+        logNumber.withLock { number in
+            number &+= 1
+            return number
+        }
     }
 
     /// The configuration as a view of the store holds it; for use inside `store.read`.

@@ -11,11 +11,6 @@ extension DefinitionCheck {
         }
         credentials(of: application, path)
         known(application.grantTypes, Self.grantTypes, "grant type", path + [.key("grantTypes")])
-        if application.grantTypes.contains("client_credentials") && !application.isConfidential {
-            problem(
-                path + [.key("grantTypes")],
-                "client_credentials is for clients that authenticate. Set authentication: client_secret_basic and a secret.")
-        }
         for (index, uri) in application.redirectURIs.enumerated() { redirect(uri, path + [.key("redirectURIs"), .index(index)]) }
         for (index, uri) in application.postLogoutRedirectURIs.enumerated() {
             redirect(uri, path + [.key("postLogoutRedirectURIs"), .index(index)])

@@ -10,19 +10,21 @@ extension IdentityEngine {
         server: String? = nil, context: RequestContext
     ) throws -> Change {
         let event = LogEvent(
-            id: try LogEvent.makeID(at: context.now, random: environment.random), time: context.now, type: type, outcome: outcome,
+            id: try LogEvent.makeID(at: context.now, sequence: nextLogNumber(), random: environment.random), time: context.now, type: type,
+            outcome: outcome,
             reason: reason, userID: userID, clientID: clientID, server: server, requestID: context.requestID, address: context.address)
         return .put(
             Record(
                 kind: .logEvent, id: event.id, expiresAt: context.now.addingTimeInterval(Self.logRetention),
-                payload: try RecordCoding.encode(event)))
+                payload: event.payload))
     }
 }
 
 extension LogEvent {
-    /// An id that sorts by time: milliseconds in twelve hexadecimal digits, then 64 random bits.
-    static func makeID(at time: Date, random: any RandomSource) throws -> String {
-        idPrefix(at: time) + (try random.bytes(8)).map { hexadecimal($0, digits: 2) }.joined()
+    /// An id that sorts by time: milliseconds in twelve hexadecimal digits, then a number that keeps the lines of one process in
+    /// order, then 32 random bits that keep those of two apart.
+    static func makeID(at time: Date, sequence: UInt32, random: any RandomSource) throws -> String {
+        idPrefix(at: time) + hexadecimal(sequence, digits: 8) + (try random.bytes(4)).map { hexadecimal($0, digits: 2) }.joined()
     }
 
     /// What the ids of one millisecond begin with.

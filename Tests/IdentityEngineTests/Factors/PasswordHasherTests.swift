@@ -1,0 +1,91 @@
+import Dispatch
+import Foundation
+import Testing
+
+@testable import IdentityEngine
+
+@Suite("The password hasher")
+struct PasswordHasherTests {
+    @Test("hashes and checks many passwords at once on few threads")
+    func parallel() async throws {
+        let hasher = PasswordHasher(width: 2, queueLimit: 100)
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+            for index in 0..<20 {
+                group.addTask {
+                    let hash = try await hasher.hash("password \(index)", logN: 10, salt: [UInt8](repeating: UInt8(index), count: 16))
+                    let own = try await hasher.verify("password \(index)", against: hash)
+                    let other = try await hasher.verify("password \(index + 1)", against: hash)
+                    return own && !other
+                }
+            }
+            for try await isRight in group { #expect(isRight) }
+        }
+    }
+
+    @Test("refuses what its queue has no place for, and finishes the rest")
+    func overload() async throws {
+        let threads = HashingThreads(width: 1, queueLimit: 1)
+        let gate = DispatchSemaphore(value: 0)
+        let (started, start) = AsyncStream.makeStream(of: Void.self)
+        async let first: Int = threads.run {
+            start.yield()
+            gate.wait()
+            return 1
+        }
+        for await _ in started { break }
+        // One finds the last place, whichever comes first; the other is refused while the thread is still busy.
+        let results = await withTaskGroup(of: Result<Int, any Error>.self) { group in
+            for number in 2...3 {
+                group.addTask {
+                    do { return .success(try await threads.run { number }) } catch { return .failure(error) }
+                }
+            }
+            var results: [Result<Int, any Error>] = []
+            for await result in group {
+                if results.isEmpty { gate.signal() }
+                results.append(result)
+            }
+            return results
+        }
+        #expect(throws: PasswordHasher.Overloaded.self) { try results[0].get() }
+        #expect(throws: Never.self) { try results[1].get() }
+        #expect(try await first == 1)
+        threads.stop()
+    }
+
+    @Test("lets a cancelled caller go at once")
+    func cancellation() async throws {
+        let threads = HashingThreads(width: 1, queueLimit: 5)
+        let gate = DispatchSemaphore(value: 0)
+        let (started, start) = AsyncStream.makeStream(of: Void.self)
+        async let first: Int = threads.run {
+            start.yield()
+            gate.wait()
+            return 1
+        }
+        for await _ in started { break }
+        let second = Task { try await threads.run { 2 } }
+        second.cancel()
+        await #expect(throws: CancellationError.self) { try await second.value }
+        gate.signal()
+        #expect(try await first == 1)
+        threads.stop()
+    }
+
+    @Test("takes as long for nobody as for somebody")
+    func sameTime() async throws {
+        let hasher = PasswordHasher(width: 1)
+        let hash = try await hasher.hash("Correct-Horse-7", logN: 14, salt: [UInt8](repeating: 1, count: 16))
+        let clock = ContinuousClock()
+        var somebody: [Duration] = []
+        var nobody: [Duration] = []
+        for _ in 0..<3 {
+            somebody.append(try await clock.measure { _ = try await hasher.verify("wrong", against: hash) })
+            nobody.append(try await clock.measure { try await hasher.verifyNobody("wrong", logN: 14) })
+        }
+        // Without the derivation it would be a thousandth.
+        let shortest = try #require(nobody.min())
+        let usual = try #require(somebody.min())
+        #expect(shortest * 4 > usual)
+    }
+}

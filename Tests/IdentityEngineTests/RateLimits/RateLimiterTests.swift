@@ -1,0 +1,71 @@
+import Foundation
+import Testing
+
+@testable import IdentityEngine
+
+@Suite("Rate limits")
+struct RateLimiterTests {
+    private let start = Date(timeIntervalSince1970: 1_700_000_040)
+
+    @Test("count down, refuse, and begin anew with the next minute")
+    func window() {
+        let limiter = RateLimiter()
+        let reset = start.addingTimeInterval(60)
+        for remaining in [2, 1, 0] {
+            #expect(
+                limiter.count(.client("a"), limit: 3, now: start)
+                    == RateLimitStatus(limit: 3, remaining: remaining, reset: reset, isAdmitted: true))
+        }
+        for _ in 0..<2 {
+            #expect(
+                limiter.count(.client("a"), limit: 3, now: start.addingTimeInterval(59))
+                    == RateLimitStatus(limit: 3, remaining: 0, reset: reset, isAdmitted: false))
+        }
+        #expect(limiter.count(.client("a"), limit: 3, now: reset).remaining == 2)
+    }
+
+    @Test("keep subjects apart")
+    func subjects() {
+        let limiter = RateLimiter()
+        _ = limiter.count(.client("a"), limit: 1, now: start)
+        #expect(limiter.count(.client("b"), limit: 1, now: start).isAdmitted)
+        #expect(limiter.count(.user("a"), limit: 1, now: start).isAdmitted)
+        #expect(!limiter.count(.client("a"), limit: 1, now: start).isAdmitted)
+    }
+
+    @Test("stay bounded in memory, and still limit, under a flood of subjects")
+    func flood() {
+        let limiter = RateLimiter(capacity: 10)
+        var refused = 0
+        for index in 0..<20_000 where !limiter.count(.address("\(index)"), limit: 5, now: start).isAdmitted { refused += 1 }
+        // Ten of their own and 1,024 shared counters, five requests each, are all that a minute lets through.
+        #expect(refused >= 20_000 - (10 + 1_024) * 5)
+        #expect(limiter.count(.address("0"), limit: 5, now: start).remaining == 3)
+    }
+
+    @Test("count exactly under parallel requests")
+    func parallel() async {
+        let limiter = RateLimiter()
+        let admitted = await withTaskGroup(of: Bool.self) { group in
+            for _ in 0..<200 { group.addTask { limiter.count(.user("u"), limit: 50, now: start).isAdmitted } }
+            return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+        }
+        #expect(admitted == 50)
+    }
+
+    @Test("of a request are those of its client and address, whichever is nearer to its end")
+    func request() async throws {
+        let org = try await SignInFixture { $0.rateLimits = RateLimits(perClient: 2, perAddress: 3, perUser: 10) }
+        let snapshot = try await org.engine.snapshot()
+        func count(_ client: String?) -> RateLimitStatus {
+            org.engine.countRequest(clientID: client, snapshot: snapshot, context: SignInFixture.context())
+        }
+        #expect(count("one").limit == 2)
+        #expect(count("one").remaining == 0)
+        let third = count("one")
+        #expect(!third.isAdmitted && third.limit == 2)
+        // The client's own limit is met, and so is now the address's; an invented client has no limit of its own.
+        let fourth = count("invented")
+        #expect(!fourth.isAdmitted && fourth.limit == 3)
+    }
+}

@@ -1,0 +1,105 @@
+import Crypto
+import Foundation
+import JOSE
+import Testing
+
+@testable import IdentityEngine
+
+/// An organization in memory without keys: what signing in needs, and no more.
+struct SignInFixture {
+    static let start = Date(timeIntervalSince1970: 1_700_000_000)
+    static let jane = "jane.doe@example.com"
+    static let janesPassword = "Correct-Horse-7"
+
+    let store = InMemoryStore()
+    let engine: IdentityEngine
+
+    init(_ change: (inout OrganizationDefinition) -> Void = { _ in }) async throws {
+        engine = IdentityEngine(store: store, environment: Self.environment())
+        var definition = Self.definition
+        change(&definition)
+        _ = try await engine.apply(definition, context: Self.context())
+    }
+
+    static func environment(seed: UInt64 = 1, masterKey: UInt8 = 7) -> EngineEnvironment {
+        EngineEnvironment(
+            random: SeededRandom(seed: seed), masterKey: SymmetricKey(data: [UInt8](repeating: masterKey, count: 32)),
+            passwordHasher: PasswordHasher(width: 2, queueLimit: 1_000))
+    }
+
+    static func context(at seconds: TimeInterval = 0) -> RequestContext {
+        RequestContext(now: start.addingTimeInterval(seconds), requestID: "request", address: "127.0.0.1")
+    }
+
+    static var definition: OrganizationDefinition {
+        OrganizationDefinition(
+            name: "Test", origin: "https://id.test", authorizationServers: [AuthorizationServerDefinition(id: nil, name: "Organization")],
+            applications: [
+                Application(
+                    id: "one", name: "One", kind: .native, grantTypes: ["password"], assignment: .init(everyone: true),
+                    signOnPolicy: "one-factor"),
+                Application(
+                    id: "two", name: "Two", kind: .native,
+                    grantTypes: ["password", "http://auth0.com/oauth/grant-type/mfa-oob", "http://auth0.com/oauth/grant-type/mfa-otp"],
+                    assignment: .init(everyone: true), signOnPolicy: "two-factors"),
+                Application(
+                    id: "staff", name: "Staff", kind: .native, grantTypes: ["password"], assignment: .init(groups: ["Staff"]),
+                    signOnPolicy: "one-factor"),
+                Application(
+                    id: "closed", name: "Closed", kind: .native, isActive: false, grantTypes: ["password"],
+                    assignment: .init(everyone: true), signOnPolicy: "one-factor"),
+                Application(
+                    id: "service", name: "Service", kind: .service, authentication: .clientSecretBasic,
+                    secret: "a-secret-that-nobody-sees", grantTypes: ["client_credentials"], signOnPolicy: ""),
+            ],
+            groups: [Group(name: "Staff")],
+            signOnPolicies: [
+                SignOnPolicy(name: "one-factor", rules: [SignOnRule(name: "any", assurance: .oneFactor)]),
+                SignOnPolicy(name: "two-factors", rules: [SignOnRule(name: "any", assurance: .twoFactors)]),
+            ],
+            passwordPolicy: PasswordPolicy(lockoutAttempts: 3, lockoutMinutes: 15, scryptLogN: 10),
+            rateLimits: RateLimits(perUser: 10_000),
+            users: [
+                UserDefinition(login: jane, profile: ["name": "Jane Doe"], password: janesPassword),
+                UserDefinition(login: "suspended@example.com", password: "Battery-Staple-9", status: .suspended),
+                UserDefinition(login: "new@example.com"),
+            ])
+    }
+
+    func signIn(
+        _ username: String = jane, _ password: String = janesPassword, to application: String = "one", at seconds: TimeInterval = 0,
+        grants: [String]? = nil, contextClasses: [String] = []
+    ) async throws -> SignInOutcome {
+        let snapshot = try await engine.snapshot()
+        let application = try #require(snapshot.application(application))
+        return try await engine.authenticate(
+            username: username, password: password,
+            for: SignInRequest(
+                application: application, server: nil, scopes: ["openid"], supportedGrantTypes: grants, contextClasses: contextClasses),
+            snapshot: snapshot, context: Self.context(at: seconds))
+    }
+
+    func stored(_ login: String = jane) async throws -> StoredUser {
+        let found: StoredUser? = try await store.read { [engine] view in try engine.user(login: login, in: view) }
+        return try #require(found)
+    }
+
+    func lock() async throws {
+        for _ in 0..<3 { _ = try await signIn(Self.jane, "wrong-password") }
+    }
+
+    func log() async throws -> [LogEvent] {
+        try await engine.systemLog(SystemLogQuery(since: .distantPast, limit: 1_000)).events
+    }
+
+    func enroll(_ factor: FactorKind, of login: String = jane) async throws {
+        let user = try await stored(login).value
+        let enrollment = Enrollment(id: "enr-\(factor.rawValue)", userID: user.id, factor: factor, status: .active, createdAt: Self.start)
+        _ = try await store.commit([.put(try enrollment.record())])
+    }
+}
+
+extension SignInOutcome {
+    var refusal: Refusal? { if case .refused(let refusal) = self { refusal } else { nil } }
+    var context: AuthenticationContext? { if case .authenticated(_, let context) = self { context } else { nil } }
+}
