@@ -145,7 +145,10 @@ let package = Package(
         .testTarget(name: "AuthFoundationTests", dependencies: ["AuthFoundation", "JOSE", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "OktaDirectAuthTests", dependencies: ["OktaDirectAuth", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "IdentityEngineTests", dependencies: ["IdentityEngine", "JOSE", "TestSupport"], swiftSettings: strict),
-        .testTarget(name: "StoreTests", dependencies: ["IdentityEngine", "StoreSQLite", "TestSupport"], swiftSettings: strict),
+        .testTarget(
+            name: "StoreTests",
+            dependencies: ["IdentityEngine", "StoreSQLite", "TestSupport", .product(name: "GRDB", package: "GRDB.swift", condition: server)],
+            resources: [.copy("Fixtures")], swiftSettings: strict),
         .testTarget(
             name: "AuthorizationServerTests",
             dependencies: [

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import GRDB
 internal import IdentityEngine
+
 // GRDB has a class of that name.
 internal import struct IdentityEngine.Record
 
@@ -103,8 +104,7 @@ struct SQLiteChanges {
 
     private func stored(_ kind: RecordKind, _ id: String) throws -> (version: Int64, keys: String)? {
         let statement = try db.cachedStatement(sql: "SELECT version, keys FROM records WHERE kind = ? AND id = ?")
-        guard let row = try Row.fetchCursor(statement, arguments: [kind.rawValue, id]).next() else { return nil }
-        return (row[0], row[1])
+        return try statement.first([kind.rawValue, id]) { ($0[0], $0[1]) }
     }
 
     private func duplicate(of keys: [String: String], _ record: Record) throws -> String? {

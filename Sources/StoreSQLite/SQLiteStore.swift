@@ -112,7 +112,14 @@ public final class SQLiteStore: Store {
         let files = FileManager.default
         let folder = URL(filePath: path).deletingLastPathComponent()
         if !files.fileExists(atPath: folder.path) {
-            try files.createDirectory(at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            do {
+                try files.createDirectory(at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            } catch {
+                throw StoreError(
+                    .unavailable,
+                    "The folder \(folder.path) cannot be made. Check its parent and who owns it, or name another data folder.",
+                    underlying: error)
+            }
         }
         // SQLite would make it readable for others; it gives its companions the mode of the file.
         if !files.fileExists(atPath: path),

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import GRDB
 internal import IdentityEngine
+
 // GRDB has a class of that name.
 internal import struct IdentityEngine.Record
 
@@ -76,17 +77,27 @@ struct TicketRow {
             sql: """
                 SELECT owner_kind, owner_id, use, expires, payload, standing, taken_at, gave FROM tickets WHERE digest = ? AND kind = ?
                 """)
-        guard let row = try Row.fetchCursor(statement, arguments: [Data(digest.bytes), kind.rawValue]).next() else { return nil }
-        guard let owner = RecordKind(rawValue: row[0]), let use = Ticket.Use(rawValue: row[2]), let standing = Standing(rawValue: row[5])
-        else {
-            throw StoreError(.damaged, "A ticket of the kind \(kind.rawValue) cannot be read. Restore the database from a backup.")
+        let damaged = StoreError(.damaged, "A ticket of the kind \(kind.rawValue) cannot be read. Restore the database from a backup.")
+        let stored: Self? = try statement.first([Data(digest.bytes), kind.rawValue]) { row in
+            guard let owner = RecordKind(rawValue: row[0]), let use = Ticket.Use(rawValue: row[2]),
+                let standing = Standing(rawValue: row[5])
+            else { throw damaged }
+            let ticket = Ticket(
+                kind: kind, digest: digest, owner: RecordReference(owner, row[1]), use: use,
+                expiresAt: (row[3] as Double?).map(Date.init(timeIntervalSince1970:)), payload: SQLiteView.bytes(row, 4))
+            return Self(
+                ticket: ticket, standing: standing, takenAt: (row[6] as Double?).map(Date.init(timeIntervalSince1970:)),
+                gave: SQLiteView.bytes(row, 7))
         }
-        ticket = Ticket(
-            kind: kind, digest: digest, owner: RecordReference(owner, row[1]), use: use,
-            expiresAt: (row[3] as Double?).map(Date.init(timeIntervalSince1970:)), payload: SQLiteView.bytes(row, 4))
+        guard let stored else { return nil }
+        self = stored
+    }
+
+    private init(ticket: Ticket, standing: Standing, takenAt: Date?, gave: [UInt8]) {
+        self.ticket = ticket
         self.standing = standing
-        takenAt = (row[6] as Double?).map(Date.init(timeIntervalSince1970:))
-        gave = SQLiteView.bytes(row, 7)
+        self.takenAt = takenAt
+        self.gave = gave
     }
 
     func state(now: Date) -> TicketState {
@@ -96,5 +107,13 @@ struct TicketRow {
         case .taken: .taken(ticket, at: takenAt ?? .distantPast, gave: gave)
         case .closed: .closed(ticket)
         }
+    }
+}
+
+extension Statement {
+    /// Reads the first row, which is good only within the body: the statement is reset after it.
+    func first<Result>(_ arguments: StatementArguments, _ body: (Row) throws -> Result) throws -> Result? {
+        let rows = try Row.fetchCursor(self, arguments: arguments)
+        return try withExtendedLifetime(rows) { try rows.next().map(body) }
     }
 }

@@ -1,0 +1,171 @@
+import Foundation
+import IdentityEngine
+import Testing
+
+@Suite("Store: records")
+struct RecordConformanceTests {
+    @Test("a committed record is read back as it was, one version higher", arguments: StoreUnderTest.allCases)
+    func roundTrip(_ implementation: StoreUnderTest) async throws {
+        try await implementation.run { (store) async throws in
+            var record = Record(
+                kind: .user, id: "u1", uniqueKeys: ["login": "jane:5:x"], indexedKeys: ["group": "ü", "b": ""],
+                expiresAt: Date(timeIntervalSince1970: 5000.25), payload: [0, 1, 255])
+            #expect(try await store.commit([.put(record)]) == .committed)
+            record.version = 1
+            #expect(try await store.record(.user, "u1") == record)
+            #expect(try await store.record(.group, "u1") == nil)
+        }
+    }
+
+    @Test("a write with another version than the stored one conflicts and changes nothing", arguments: StoreUnderTest.allCases)
+    func versions(_ implementation: StoreUnderTest) async throws {
+        try await implementation.run { (store) async throws in
+            _ = try await store.commit([.put(.user("u1"))])
+            #expect(try await store.commit([.put(.user("u1", payload: "2"))]) == .conflict(index: 0, .version(stored: 1)))
+            #expect(try await store.commit([.put(.user("u2", version: 3))]) == .conflict(index: 0, .version(stored: 0)))
+            #expect(try await store.commit([.put(.user("u1", version: 1, payload: "2"))]) == .committed)
+            #expect(try await store.record(.user, "u1")?.version == 2)
+            #expect(try await store.record(.user, "u1")?.payload == Array("2".utf8))
+            #expect(try await store.record(.user, "u2") == nil)
+        }
+    }
+
+    @Test("all changes of a commit are made or none, and a later one sees the earlier ones", arguments: StoreUnderTest.allCases)
+    func allOrNone(_ implementation: StoreUnderTest) async throws {
+        try await implementation.run { (store) async throws in
+            let outcome = try await store.commit([
+                .put(.user("u1", login: "a", group: "g")), .put(.user("u1", version: 1, login: "b", group: "g")),
+                .issue(.refresh("r", owner: "u1")), .put(Record(kind: .application, id: "app", payload: [])), .put(.user("u1")),
+            ])
+            #expect(outcome == .conflict(index: 4, .version(stored: 2)))
+            #expect(try await store.record(.user, "u1") == nil)
+            #expect(try await store.state("r") == .unknown)
+            #expect(try await store.read { try $0.configurationVersion() } == 0)
+            #expect(try await store.read { try $0.records(.user, where: "group", is: "g", limit: 9) }.isEmpty)
+            #expect(try await store.commit([.put(.user("u2", login: "a"))]) == .committed)
+        }
+    }
+
+    @Test("a unique key belongs to one record, can move in one commit, and is free after its record", arguments: StoreUnderTest.allCases)
+    func uniqueKeys(_ implementation: StoreUnderTest) async throws {
+        try await implementation.run { (store) async throws in
+            _ = try await store.commit([.put(.user("u1", login: "jane"))])
+            #expect(try await store.commit([.put(.user("u2", login: "jane"))]) == .conflict(index: 0, .duplicateKey("login")))
+            // Another kind has names of its own.
+            #expect(try await store.commit([.put(Record(kind: .group, id: "g", uniqueKeys: ["login": "jane"], payload: []))]) == .committed)
+            let move: [Change] = [.put(.user("u1", version: 1, login: "janet")), .put(.user("u2", login: "jane"))]
+            #expect(try await store.commit(move) == .committed)
+            #expect(try await store.read { try $0.records(.user, where: "login", is: "jane", limit: 2) }.map(\.id) == ["u2"])
+            _ = try await store.commit([.remove(.user, id: "u2", version: 1)])
+            #expect(try await store.commit([.put(.user("u3", login: "jane"))]) == .committed)
+        }
+    }
+
+    @Test("records are found by an indexed key, ordered by id, up to the limit", arguments: StoreUnderTest.allCases)
+    func indexedKeys(_ implementation: StoreUnderTest) async throws {
+        try await implementation.run { (store) async throws in
+            _ = try await store.commit(["c", "a", "b", "d"].map { .put(.user($0, group: $0 == "d" ? "other" : "staff")) })
+            #expect(try await store.read { try $0.records(.user, where: "group", is: "staff", limit: 9) }.map(\.id) == ["a", "b", "c"])
+            #expect(try await store.read { try $0.records(.user, where: "group", is: "staff", limit: 2) }.map(\.id) == ["a", "b"])
+            #expect(try await store.read { try $0.records(.user, after: "a", limit: 2) }.map(\.id) == ["b", "c"])
+            #expect(try await store.read { try $0.records(.user, after: nil, limit: 9) }.count == 4)
+            _ = try await store.commit([.put(.user("a", version: 1, group: "other"))])
+            #expect(try await store.read { try $0.records(.user, where: "group", is: "staff", limit: 9) }.map(\.id) == ["b", "c"])
+        }
+    }
+
+    @Test("removing needs the version, and takes the record's keys and tickets with it", arguments: StoreUnderTest.allCases)
+    func remove(_ implementation: StoreUnderTest) async throws {
+        try await implementation.run { (store) async throws in
+            _ = try await store.commit([
+                .put(Record(kind: .grant, id: "g1", indexedKeys: ["user": "u"], payload: [])), .issue(.refresh("mine")),
+                .issue(.refresh("other", owner: "g2")),
+            ])
+            #expect(try await store.commit([.remove(.grant, id: "g1", version: 2)]) == .conflict(index: 0, .version(stored: 1)))
+            #expect(try await store.commit([.remove(.grant, id: "none", version: 1)]) == .conflict(index: 0, .version(stored: 0)))
+            #expect(try await store.commit([.remove(.grant, id: "g1", version: 1)]) == .committed)
+            #expect(try await store.record(.grant, "g1") == nil)
+            #expect(try await store.read { try $0.records(.grant, where: "user", is: "u", limit: 1) }.isEmpty)
+            #expect(try await store.state("mine") == .unknown)
+            #expect(try await store.state("other") == .fresh(.refresh("other", owner: "g2")))
+        }
+    }
+
+    @Test("the configuration version grows with configuration and stands still otherwise", arguments: StoreUnderTest.allCases)
+    func configurationVersion(_ implementation: StoreUnderTest) async throws {
+        try await implementation.run { (store) async throws in
+            var last = try await store.read { try $0.configurationVersion() }
+            for kind in RecordKind.allCases {
+                for change in [Change.put(Record(kind: kind, id: "x", payload: [])), .remove(kind, id: "x", version: 1)] {
+                    _ = try await store.commit([change])
+                    let next = try await store.read { try $0.configurationVersion() }
+                    #expect((next > last) == kind.isConfiguration, "\(kind)")
+                    last = next
+                }
+            }
+        }
+    }
+
+    @Test("a read sees one snapshot while commits go on", arguments: StoreUnderTest.allCases)
+    func snapshot(_ implementation: StoreUnderTest) async throws {
+        try await implementation.run { (store) async throws in
+            _ = try await store.commit([.put(.user("a", payload: "0")), .put(.user("b", payload: "0"))])
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask {
+                    for round in 1...60 {
+                        let text = "\(round)"
+                        _ = try await store.commit([
+                            .put(.user("a", version: Int64(round), payload: text)), .put(.user("b", version: Int64(round), payload: text)),
+                        ])
+                    }
+                }
+                for _ in 0..<200 {
+                    group.addTask {
+                        let (a, b) = try await store.read { view in
+                            (try view.record(.user, id: "a")?.payload, try view.record(.user, id: "b")?.payload)
+                        }
+                        #expect(a != nil)
+                        #expect(a == b)
+                    }
+                }
+                try await group.waitForAll()
+            }
+        }
+    }
+
+    @Test("of many writers of one version one wins", arguments: StoreUnderTest.allCases)
+    func writersRace(_ implementation: StoreUnderTest) async throws {
+        try await implementation.run { (store) async throws in
+            let outcomes = try await race(100) { try await store.commit([.put(.user("u1", payload: "\($0)")), .put(.user("own\($0)"))]) }
+            #expect(outcomes.filter { $0 == .committed }.count == 1)
+            #expect(try await store.read { try $0.records(.user, after: nil, limit: 99) }.count == 2)
+        }
+    }
+
+    @Test("what the body of a read throws reaches the caller", arguments: StoreUnderTest.allCases)
+    func bodyThrows(_ implementation: StoreUnderTest) async throws {
+        struct Mine: Error {}
+        try await implementation.run { (store) async throws in
+            await #expect(throws: Mine.self) { try await store.read { _ in throw Mine() } }
+            #expect(try await store.commit([.put(.user("u1"))]) == .committed)
+        }
+    }
+
+    @Test("after closing every call says so", arguments: StoreUnderTest.allCases)
+    func close(_ implementation: StoreUnderTest) async throws {
+        try await implementation.run { (store) async throws in
+            try await store.close()
+            await #expect(throws: StoreError(.closed, "")) { try await store.commit([]) }
+            await #expect(throws: StoreError(.closed, "")) { try await store.read { try $0.configurationVersion() } }
+            await #expect(throws: StoreError(.closed, "")) { try await store.removeExpired(now: .distantPast, limit: 1) }
+        }
+    }
+}
+
+/// Runs the same thing many times at once.
+func race<Result: Sendable>(_ count: Int, _ body: @escaping @Sendable (Int) async throws -> Result) async throws -> [Result] {
+    try await withThrowingTaskGroup(of: Result.self) { group in
+        for number in 0..<count { group.addTask { try await body(number) } }
+        return try await group.reduce(into: []) { $0.append($1) }
+    }
+}

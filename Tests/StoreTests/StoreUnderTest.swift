@@ -1,0 +1,66 @@
+import Foundation
+import IdentityEngine
+import StoreSQLite
+import Testing
+
+/// The implementations that answer to the conformance suite.
+enum StoreUnderTest: String, CaseIterable, Sendable, CustomTestStringConvertible {
+    case memory, sqlite
+
+    var testDescription: String { rawValue }
+
+    /// Runs a test on a fresh store and closes it.
+    func run(_ body: (any Store) async throws -> Void) async throws {
+        switch self {
+        case .memory:
+            try await body(InMemoryStore())
+        case .sqlite:
+            try await withTemporaryFolder { folder in
+                let store = try SQLiteStore(path: folder.appending(path: "store.sqlite").path)
+                try await body(store)
+                // A test may have closed it already.
+                try await store.close()
+            }
+        }
+    }
+}
+
+/// Runs a test with a folder that is gone afterwards.
+func withTemporaryFolder(_ body: (URL) async throws -> Void) async throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "countersign-store-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    try await body(folder)
+}
+
+extension Record {
+    static func user(
+        _ id: String, version: Int64 = 0, login: String? = nil, group: String? = nil, expiresAt: Date? = nil, payload: String = "{}"
+    ) -> Record {
+        Record(
+            kind: .user, id: id, version: version, uniqueKeys: login.map { ["login": $0] } ?? [:],
+            indexedKeys: group.map { ["group": $0] } ?? [:], expiresAt: expiresAt, payload: Array(payload.utf8))
+    }
+}
+
+extension Ticket {
+    static func refresh(
+        _ secret: String, owner: String = "g1", use: Use = .once, expiresAt: Date? = nil, payload: [UInt8] = [7]
+    ) -> Ticket {
+        Ticket(
+            kind: .refreshToken, digest: TicketDigest(of: secret), owner: RecordReference(.grant, owner), use: use, expiresAt: expiresAt,
+            payload: payload)
+    }
+}
+
+extension Store {
+    func record(_ kind: RecordKind, _ id: String) async throws -> Record? {
+        try await read { try $0.record(kind, id: id) }
+    }
+
+    func state(_ secret: String, kind: TicketKind = .refreshToken, now: Date = .init(timeIntervalSince1970: 1000)) async throws
+        -> TicketState
+    {
+        try await read { try $0.ticket(kind, digest: TicketDigest(of: secret), now: now) }
+    }
+}
