@@ -58,7 +58,8 @@ struct TestOrganization {
         engine = IdentityEngine(
             store: store,
             environment: EngineEnvironment(
-                random: SeededRandom(seed: seed), masterKey: SymmetricKey(data: [UInt8](repeating: 7, count: 32)), passwordHasher: PasswordHasher()))
+                random: SeededRandom(seed: seed), masterKey: SymmetricKey(data: [UInt8](repeating: 7, count: 32)),
+                passwordHasher: PasswordHasher()))
         _ = try await engine.apply(definition, context: Self.context(Self.start.addingTimeInterval(-3600)))
         try await engine.maintainKeys(Self.context(Self.start.addingTimeInterval(-3600)), making: Self.key)
     }
@@ -189,7 +190,8 @@ struct TestOrganization {
                 UserDefinition(
                     login: jane,
                     profile: [
-                        "given_name": "Jane", "family_name": "Doe", "name": "Jane Doe", "email": "jane.doe@example.com", "email_verified": true,
+                        "given_name": "Jane", "family_name": "Doe", "name": "Jane Doe", "email": "jane.doe@example.com",
+                        "email_verified": true,
                         "zoneinfo": "Europe/London", "phone_number": "+44 1", "nickname": .null,
                     ],
                     groups: ["staff"], password: janesPassword)

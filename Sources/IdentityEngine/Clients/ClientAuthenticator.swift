@@ -46,12 +46,14 @@ struct ClientAuthenticator: Sendable {
             let bySignature = credentials.assertion != nil || credentials.assertionType != nil
             let count = (credentials.basic != nil ? 1 : 0) + (credentials.secret != nil ? 1 : 0) + (bySignature ? 1 : 0)
             guard count < 2 else {
-                throw Refusal(.invalidRequest, "The request carries more than one kind of client credentials.", reason: "client.several_credentials")
+                throw Refusal(
+                    .invalidRequest, "The request carries more than one kind of client credentials.", reason: "client.several_credentials")
             }
             if bySignature {
                 guard credentials.assertionType == ClientAuthenticator.assertionType, let assertion = credentials.assertion else {
                     throw Refusal(
-                        .invalidRequest, "A client assertion needs both client_assertion and client_assertion_type=\(ClientAuthenticator.assertionType).",
+                        .invalidRequest,
+                        "A client assertion needs both client_assertion and client_assertion_type=\(ClientAuthenticator.assertionType).",
                         reason: "client.assertion_type")
                 }
                 self = .assertion(credentials.clientID, assertion)

@@ -19,7 +19,8 @@ struct PasswordGrant: GrantHandler {
     func decide(_ engine: IdentityEngine) async throws -> TokenDecision {
         let signIn = SignInRequest(
             application: request.application, server: request.server.id, scopes: scopes,
-            supportedGrantTypes: request["grant_types_supported"]?.spaceSeparated, contextClasses: request["acr_values"]?.spaceSeparated ?? [])
+            supportedGrantTypes: request["grant_types_supported"]?.spaceSeparated,
+            contextClasses: request["acr_values"]?.spaceSeparated ?? [])
         switch try await engine.authenticate(
             username: username, password: password, for: signIn, snapshot: request.snapshot, context: request.context)
         {

@@ -50,7 +50,8 @@ struct RefreshTokenGrant: GrantHandler {
         case .fresh:
             let next = try RefreshTokenSuccessor(of: grant, use: .once, now: now, random: random)
             return try answer(
-                grant, user, next, [.take(.refreshToken, digest: digest, now: now, gave: next.ticket.digest.bytes), .issue(next.ticket)], engine)
+                grant, user, next, [.take(.refreshToken, digest: digest, now: now, gave: next.ticket.digest.bytes), .issue(next.ticket)],
+                engine)
         case .taken(_, let takenAt, let gave):
             guard now <= takenAt.addingTimeInterval(TimeInterval(leeway)) else { return reuse(of: grant, reason: "refresh.reused") }
             guard case .fresh = successor else { throw Self.invalid("refresh.successor_used") }
@@ -90,10 +91,14 @@ struct RefreshTokenGrant: GrantHandler {
     private func refreshStatic(_ grant: Grant, _ user: User, _ engine: IdentityEngine) throws -> TokenDecision {
         let now = request.context.now
         guard let family = grant.refresh, now < family.end(usedAt: family.usedAt) else { throw Self.invalid("refresh.idle") }
-        var used = grant
-        used.refresh?.usedAt = max(now, family.usedAt)
-        used.keepForRefresh(now: now)
-        let changes: [Change] = [.require(.refreshToken, digest: digest, now: now), .put(used.record)]
+        var changes: [Change] = [.require(.refreshToken, digest: digest, now: now)]
+        // Written once in a while, so that many who use the token at a time do not get in each other's way.
+        if now.timeIntervalSince(family.usedAt) >= family.useGranularity {
+            var used = grant
+            used.refresh?.usedAt = now
+            used.keepForRefresh(now: now)
+            changes.append(.put(used.record))
+        }
         let scopes = try wanted.narrowing(grant.scopes)
         let response = try request.issuer(engine).response(for: grant, user: user, scopes: scopes, refreshToken: presented)
         return .issued(response, changes: changes, rule: grant.rule, userID: user.id)

@@ -5,7 +5,7 @@ struct RefreshTokenSuccessor: Sendable {
     let secret: String
     let ticket: Ticket
 
-    /// - Parameter use: Once for a rotating family, until closed for a static token. A family keeps the manner that it began with.
+    /// Makes one: taken once in a rotating family, good until closed as a static token. A family keeps the manner that it began with.
     init(of grant: Grant, use: Ticket.Use, now: Date, random: any RandomSource) throws {
         secret = try random.secret(prefix: "rt_")
         // A static token's idle end moves with its use, which the grant knows; a rotating one is replaced with each use.
@@ -16,6 +16,9 @@ struct RefreshTokenSuccessor: Sendable {
 }
 
 extension Grant.RefreshFamily {
+    /// Seconds by which ``usedAt`` may lag behind the last use of a static token: a hundredth of the idle time, at most a minute.
+    var useGranularity: TimeInterval { min(TimeInterval(idle) / 100, 60) }
+
     /// When a token ends that was last used, or made, at a time: after the idle time, or with the family.
     func end(usedAt time: Date) -> Date {
         let idleEnd = time.addingTimeInterval(TimeInterval(idle))

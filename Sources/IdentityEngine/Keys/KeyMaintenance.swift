@@ -59,7 +59,8 @@ extension IdentityEngine {
     /// - Throws: ``StoreError``, or what `make` throws.
     @discardableResult
     public func rotateKeys(
-        immediately: Bool, context: RequestContext, making make: @Sendable (JWSAlgorithm) throws -> SigningKey = { try SigningKey.generate($0) }
+        immediately: Bool, context: RequestContext,
+        making make: @Sendable (JWSAlgorithm) throws -> SigningKey = { try SigningKey.generate($0) }
     ) async throws -> [KeyChange] {
         try await changeKeys(context) { line, algorithm, rotation in
             let now = context.now

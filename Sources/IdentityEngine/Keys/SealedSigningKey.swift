@@ -33,13 +33,15 @@ struct SealedSigningKey: Sendable {
         self.signsFrom = signsFrom
         self.publishedAfter = publishedAfter
         sealed = try RecordCoding.seal(
-            key.privateJWK.json(includingPrivateMembers: true).serialized(), for: RecordReference(.signingKey, id), environment: environment)
+            key.privateJWK.json(includingPrivateMembers: true).serialized(), for: RecordReference(.signingKey, id), environment: environment
+        )
     }
 
     /// Reads a record.
     /// - Throws: ``StoreError`` with ``StoreError/Code/damaged`` if it is no signing key.
     init(_ record: Record) throws {
-        guard let json = try? JSONValue(parsing: record.payload), let algorithm = json["alg"]?.stringValue.flatMap(JWSAlgorithm.init(rawValue:)),
+        guard let json = try? JSONValue(parsing: record.payload),
+            let algorithm = json["alg"]?.stringValue.flatMap(JWSAlgorithm.init(rawValue:)),
             let ordinal = json["ordinal"]?.intValue, let created = json["created"]?.intValue, let signs = json["signs"]?.intValue,
             let after = json["after"]?.intValue, let sealed = json["sealed"]?.stringValue, let bytes = try? Base64URL.decode(sealed)
         else { throw StoreError(.damaged, "The signing key \(record.id) cannot be read. Restore the data folder from a backup.") }
@@ -56,12 +58,14 @@ struct SealedSigningKey: Sendable {
     /// The record to store.
     var record: Record {
         let json: JSONValue = [
-            "alg": .string(algorithm.rawValue), "ordinal": .integer(Int64(ordinal)), "created": .integer(Int64(createdAt.timeIntervalSince1970)),
+            "alg": .string(algorithm.rawValue), "ordinal": .integer(Int64(ordinal)),
+            "created": .integer(Int64(createdAt.timeIntervalSince1970)),
             "signs": .integer(Int64(signsFrom.timeIntervalSince1970)), "after": .integer(Int64(publishedAfter)),
             "sealed": .string(Base64URL.encode(sealed)),
         ]
         return Record(
-            kind: .signingKey, id: id, version: version, uniqueKeys: ["slot": "\(algorithm.rawValue).\(ordinal)"], payload: json.serialized())
+            kind: .signingKey, id: id, version: version, uniqueKeys: ["slot": "\(algorithm.rawValue).\(ordinal)"],
+            payload: json.serialized())
     }
 
     /// Opens the private key.

@@ -94,7 +94,8 @@ struct AccessPolicyEvaluation: Sendable, Equatable {
     func permitted() throws(Refusal) -> Lifetimes {
         guard let lifetimes else {
             throw Refusal(
-                .accessDenied, "Policy evaluation failed for this request: no access policy rule allows it.", reason: "policy: \(explanation)")
+                .accessDenied, "Policy evaluation failed for this request: no access policy rule allows it.",
+                reason: "policy: \(explanation)")
         }
         return lifetimes
     }

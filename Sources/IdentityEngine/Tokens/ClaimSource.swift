@@ -83,6 +83,7 @@ struct ClaimSource: Sendable {
     ///   - scopes: What the token permits.
     ///   - user: Whom it is for; nil for a client, for which only constants have a value.
     /// - Returns: Claims by name; without those that have no value.
+    /// - Throws: ``Refusal`` with `invalid_request` if the person is in more groups than a claim may name.
     static func custom(
         of server: AuthorizationServerDefinition, for destination: ClaimDefinition.Destination, scopes: [String], user: User?
     ) throws(Refusal) -> [String: JSONValue] {

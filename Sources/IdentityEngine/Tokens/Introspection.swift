@@ -78,7 +78,8 @@ extension IdentityEngine {
         }
         if case .failure(let refusal) = result {
             let line = try logEntry(
-                type, .failure, reason: refusal.reason, clientID: request.client.clientID.map { String($0.prefix(64)) }, server: request.server,
+                type, .failure, reason: refusal.reason, clientID: request.client.clientID.map { String($0.prefix(64)) },
+                server: request.server,
                 context: context)
             _ = try await store.commit([line])
         } else if let assertionUse, try await store.commit([assertionUse]) != .committed {

@@ -49,7 +49,9 @@ extension IdentityEngine {
 
     private func revoke(grantID: String, context: RequestContext) async throws {
         for _ in 0..<Self.attempts {
-            guard let grant = try await store.read({ try $0.record(.grant, id: grantID).map(Grant.init) }), grant.revokedAt == nil else { return }
+            guard let grant = try await store.read({ try $0.record(.grant, id: grantID).map(Grant.init) }), grant.revokedAt == nil else {
+                return
+            }
             let line = try logEntry(
                 "grant.revoked", .success, reason: grant.id, userID: grant.userID, clientID: grant.clientID, server: grant.server,
                 context: context)

@@ -55,7 +55,9 @@ struct ScopeRequest: Sendable, Equatable {
         var granted: [String] = []
         for name in wanted {
             if name == Self.offlineAccess && !offersRefresh { continue }
-            guard Self.reserved.contains(name) || (name == Self.groups && server.id == nil) || Self.isOwn(name, of: server, for: application) else {
+            guard
+                Self.reserved.contains(name) || (name == Self.groups && server.id == nil) || Self.isOwn(name, of: server, for: application)
+            else {
                 throw Self.unknown(name, reason: "scope.not_offered")
             }
             granted.append(name)

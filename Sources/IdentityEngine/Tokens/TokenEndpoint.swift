@@ -32,7 +32,8 @@ extension IdentityEngine {
                 let clientID = admitted?.application.id ?? request.client.clientID?.forLog
                 let outcome: LogEvent.Outcome = refusal.code == .accessDenied ? .denied : .failure
                 changes.append(
-                    try logEntry(type, outcome, reason: refusal.reason, userID: userID, clientID: clientID, server: server, context: context))
+                    try logEntry(
+                        type, outcome, reason: refusal.reason, userID: userID, clientID: clientID, server: server, context: context))
             }
             switch try await store.commit(changes) {
             case .committed:
@@ -47,8 +48,9 @@ extension IdentityEngine {
         throw StoreError(.unavailable, "The request met other writers \(Self.attempts) times. Try it again.")
     }
 
-    /// How often a request is decided again before it is given up.
-    static let attempts = 8
+    /// How often a request is decided again before it is given up: of that many who use one token at the same moment, each
+    /// gets its answer.
+    static let attempts = 32
 
     /// One read, then the handler's decision. Who is refused before the client is known has no admitted request.
     private func decide(_ request: TokenRequest, context: RequestContext) async throws -> (AdmittedRequest?, TokenDecision) {

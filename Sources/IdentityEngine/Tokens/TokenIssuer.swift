@@ -27,6 +27,7 @@ struct TokenIssuer: Sendable {
     ///   - refreshToken: The refresh token to give along.
     ///   - nonce: The `nonce` of an authorize request; nil for every grant without one, and for refreshes.
     /// - Returns: The answer.
+    /// - Throws: ``Refusal`` if a claim cannot be made; ``StoreError`` if there is no signing key.
     func response(
         for grant: Grant, user: User?, scopes: [String], refreshToken: String?, nonce: String? = nil
     ) throws -> TokenResponse {

@@ -32,7 +32,8 @@ public struct TokenResponse: Sendable {
 
     /// Makes an answer.
     public init(
-        tokenType: String = "Bearer", expiresIn: Int, accessToken: String, scopes: [String], refreshToken: String? = nil, idToken: String? = nil
+        tokenType: String = "Bearer", expiresIn: Int, accessToken: String, scopes: [String], refreshToken: String? = nil,
+        idToken: String? = nil
     ) {
         self.tokenType = tokenType
         self.expiresIn = expiresIn

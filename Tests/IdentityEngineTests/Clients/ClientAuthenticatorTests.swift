@@ -44,11 +44,13 @@ struct ClientAuthenticatorTests {
             (secret("service-app", "service-app-secreT"), .invalidClient, "client.secret"),
             (basic("service-app", "\u{0}"), .invalidClient, "client.secret"), (secret("unknown", "x"), .invalidClient, "client.unknown"),
             (basic("inactive-app", TestOrganization.longSecret), .invalidClient, "client.unknown"),
-            (secret("password-app", "x"), .invalidClient, "client.method"), (secret("password-app", "\u{0}"), .invalidClient, "client.method"),
+            (secret("password-app", "x"), .invalidClient, "client.method"),
+            (secret("password-app", "\u{0}"), .invalidClient, "client.method"),
             (secret("jwt-app", TestOrganization.longSecret), .invalidClient, "client.method"),
             (secret("key-app", "\u{0}"), .invalidClient, "client.method"),
             (
-                ClientCredentials(clientID: "service-app", secret: "service-app-secret", basic: ("service-app", "service-app-secret"), endpoint: url),
+                ClientCredentials(
+                    clientID: "service-app", secret: "service-app-secret", basic: ("service-app", "service-app-secret"), endpoint: url),
                 .invalidRequest, "client.several_credentials"
             ),
             (
@@ -56,11 +58,17 @@ struct ClientAuthenticatorTests {
                     secret: "x", assertionType: ClientAuthenticator.assertionType, assertion: "a.b.c", endpoint: url), .invalidRequest,
                 "client.several_credentials"
             ),
-            (ClientCredentials(clientID: "post-app", basic: ("service-app", "service-app-secret"), endpoint: url), .invalidRequest, "client.two_ids"),
+            (
+                ClientCredentials(clientID: "post-app", basic: ("service-app", "service-app-secret"), endpoint: url), .invalidRequest,
+                "client.two_ids"
+            ),
             (ClientCredentials(assertionType: "urn:wrong", assertion: "a.b.c", endpoint: url), .invalidRequest, "client.assertion_type"),
             (ClientCredentials(assertion: "a.b.c", endpoint: url), .invalidRequest, "client.assertion_type"),
             (ClientCredentials(assertionType: ClientAuthenticator.assertionType, endpoint: url), .invalidRequest, "client.assertion_type"),
-            (ClientCredentials(assertionType: ClientAuthenticator.assertionType, assertion: "a.b.c", endpoint: url), .invalidClient, "client.assertion_subject"),
+            (
+                ClientCredentials(assertionType: ClientAuthenticator.assertionType, assertion: "a.b.c", endpoint: url), .invalidClient,
+                "client.assertion_subject"
+            ),
         ] as [(ClientCredentials, Refusal.Code, String)])
     func refused(credentials: ClientCredentials, code: Refusal.Code, reason: String) async throws {
         let (refused, why) = try await outcome(credentials)
@@ -72,7 +80,10 @@ struct ClientAuthenticatorTests {
     func sameAnswer() async throws {
         let organization = try await TestOrganization()
         var answers: Set<String> = []
-        for credentials in [Self.secret("unknown", "x"), Self.secret("service-app", "x"), Self.secret("inactive-app", "x"), Self.secret("password-app", "x")] {
+        for credentials in [
+            Self.secret("unknown", "x"), Self.secret("service-app", "x"), Self.secret("inactive-app", "x"),
+            Self.secret("password-app", "x"),
+        ] {
             if case .failure(let refusal) = try await organization.token(["grant_type": "client_credentials"], client: credentials) {
                 answers.insert(refusal.description)
             }
@@ -95,7 +106,8 @@ struct ClientAuthenticatorTests {
 
     private static func assertion(_ client: String, _ change: (inout JSONValue) -> Void) throws -> ClientCredentials {
         var claims: JSONValue = [
-            "iss": .string(client), "sub": .string(client), "aud": .string(url), "exp": .integer(now + 300), "iat": .integer(now), "jti": "1",
+            "iss": .string(client), "sub": .string(client), "aud": .string(url), "exp": .integer(now + 300), "iat": .integer(now),
+            "jti": "1",
         ]
         change(&claims)
         let key =
@@ -110,7 +122,11 @@ struct ClientAuthenticatorTests {
         arguments: [
             Assertion(name: "as published", change: { _ in }),
             Assertion(name: "signed with the secret", change: { _ in }, client: "jwt-app"),
-            Assertion(name: "without iat and jti", change: { $0["iat"] = nil; $0["jti"] = nil }),
+            Assertion(
+                name: "without iat and jti",
+                change: {
+                    $0["iat"] = nil; $0["jti"] = nil
+                }),
             Assertion(name: "aud is the issuer", change: { $0["aud"] = "https://id.test/oauth2/default" }),
             Assertion(name: "aud is an array", change: { $0["aud"] = ["https://elsewhere.test", .string(url)] }),
             Assertion(name: "ends in an hour", change: { $0["exp"] = .integer(now + 3600) }),
@@ -119,11 +135,17 @@ struct ClientAuthenticatorTests {
             Assertion(name: "without exp", change: { $0["exp"] = nil }, reason: "client.assertion: missingClaim"),
             Assertion(name: "from the future", change: { $0["iat"] = .integer(now + 120) }, reason: "client.assertion: issuedInFuture"),
             Assertion(name: "for elsewhere", change: { $0["aud"] = "https://elsewhere.test" }, reason: "client.assertion: wrongAudience"),
-            Assertion(name: "for another server", change: { $0["aud"] = .string(TestOrganization.tokenURL("other")) }, reason: "client.assertion: wrongAudience"),
+            Assertion(
+                name: "for another server", change: { $0["aud"] = .string(TestOrganization.tokenURL("other")) },
+                reason: "client.assertion: wrongAudience"),
             Assertion(name: "by another issuer", change: { $0["iss"] = "service-app" }, reason: "client.assertion: wrongIssuer"),
             Assertion(name: "for a client with a secret", change: { $0["sub"] = "service-app" }, reason: "client.method"),
             Assertion(name: "for an unknown client", change: { $0["sub"] = "unknown" }, reason: "client.unknown"),
-            Assertion(name: "signed with another's key", change: { $0["sub"] = "jwt-app"; $0["iss"] = "jwt-app" }, reason: "client.assertion: algorithmNotAllowed"),
+            Assertion(
+                name: "signed with another's key",
+                change: {
+                    $0["sub"] = "jwt-app"; $0["iss"] = "jwt-app"
+                }, reason: "client.assertion: algorithmNotAllowed"),
         ])
     func assertions(assertion: Assertion) async throws {
         let (code, reason) = try await outcome(try Self.assertion(assertion.client, assertion.change))

@@ -116,7 +116,8 @@ struct SigningKeyRingTests {
             IdentityEngine(
                 store: organization.store,
                 environment: EngineEnvironment(
-                    random: SeededRandom(seed: UInt64(seed)), masterKey: organization.engine.environment.masterKey, passwordHasher: PasswordHasher()))
+                    random: SeededRandom(seed: UInt64(seed)), masterKey: organization.engine.environment.masterKey,
+                    passwordHasher: PasswordHasher()))
         }
         let context = context(85)
         let made = try await withThrowingTaskGroup(of: Int.self) { group in
@@ -150,6 +151,8 @@ struct SigningKeyRingTests {
         let organization = try await TestOrganization()
         let again = IdentityEngine(store: organization.store, environment: organization.engine.environment)
         #expect(try await again.maintainKeys(context(1)).isEmpty)
-        #expect(try await again.snapshot().keyRing.publishedKeys(now: Self.made) == organization.engine.snapshot().keyRing.publishedKeys(now: Self.made))
+        #expect(
+            try await again.snapshot().keyRing.publishedKeys(now: Self.made)
+                == organization.engine.snapshot().keyRing.publishedKeys(now: Self.made))
     }
 }

@@ -22,14 +22,16 @@ struct AccessPolicyEvaluationTests {
                         AccessRule(name: "codes", grantTypes: ["authorization_code"]), AccessRule(name: "admins", groups: ["admins"]),
                         AccessRule(name: "narrow", scopes: ["openid"]),
                         AccessRule(
-                            name: "staff", grantTypes: ["password"], groups: ["staff"], scopes: ["openid", "read"], accessTokenLifetime: 900,
+                            name: "staff", grantTypes: ["password"], groups: ["staff"], scopes: ["openid", "read"],
+                            accessTokenLifetime: 900,
                             refreshTokenLifetime: 5000, refreshTokenIdleLifetime: 700),
                         AccessRule(name: "never reached"),
                     ]),
             ]), for: Self.question)
         #expect(evaluation.decidedBy == "apps/staff")
         #expect(evaluation.lifetimes == .init(accessToken: 900, refreshToken: 5000, refreshTokenIdle: 900))
-        #expect(evaluation.misses.map(\.description) == ["others: client", "apps/codes: grantType", "apps/admins: user", "apps/narrow: scope"])
+        #expect(
+            evaluation.misses.map(\.description) == ["others: client", "apps/codes: grantType", "apps/admins: user", "apps/narrow: scope"])
     }
 
     @Test(

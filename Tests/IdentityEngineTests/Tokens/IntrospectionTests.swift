@@ -99,7 +99,8 @@ struct IntrospectionTests {
         "a request that cannot be answered has its code",
         arguments: [
             (ClientCredentials(clientID: "password-app", endpoint: ""), "", .invalidRequest),
-            (ClientCredentials(endpoint: ""), "x", .invalidClient), (ClientCredentials(clientID: "unknown", endpoint: ""), "x", .invalidClient),
+            (ClientCredentials(endpoint: ""), "x", .invalidClient),
+            (ClientCredentials(clientID: "unknown", endpoint: ""), "x", .invalidClient),
             (ClientCredentials(clientID: "a", secret: "b", basic: ("a", "b"), endpoint: ""), "x", .invalidRequest),
             (ClientCredentials(clientID: "a", assertionType: "urn:wrong", assertion: "b", endpoint: ""), "x", .invalidRequest),
         ] as [(ClientCredentials, String, Refusal.Code)])

@@ -153,7 +153,9 @@ struct TokenClaimsTests {
         let first = try await TestOrganization().signIn().get()
         let second = try await TestOrganization().signIn().get()
         let payloads = try [first, second].map { try JSONWebSignature(parsing: $0.accessToken).payload }
-        let names = payloads.map { String(decoding: $0, as: UTF8.self).split(separator: "\"").map(String.init).filter { $0 == "aud" || $0 == "ver" } }
+        let names = payloads.map {
+            String(decoding: $0, as: UTF8.self).split(separator: "\"").map(String.init).filter { $0 == "aud" || $0 == "ver" }
+        }
         #expect(names[0] == ["aud", "ver"])
         #expect(names[0] == names[1])
         #expect(payloads[0].count == payloads[1].count)

@@ -15,13 +15,31 @@ struct TokenEndpointTests {
             (["grant_type": "", "client_id": "password-app"], "default", .invalidRequest, "parameter.missing: grant_type"),
             (["grant_type": "nonsense", "client_id": "password-app"], "default", .unsupportedGrantType, "grant.unknown"),
             (["grant_type": "client_credentials", "client_id": "password-app"], "default", .unauthorizedClient, "grant.not_enabled"),
-            (["grant_type": "refresh_token", "client_id": "no-refresh-app", "refresh_token": "x"], "default", .unauthorizedClient, "grant.not_enabled"),
+            (
+                ["grant_type": "refresh_token", "client_id": "no-refresh-app", "refresh_token": "x"], "default", .unauthorizedClient,
+                "grant.not_enabled"
+            ),
             (["grant_type": "refresh_token", "client_id": "password-app"], "default", .invalidRequest, "parameter.missing: refresh_token"),
-            (["grant_type": "password", "client_id": "password-app", "password": "x", "scope": "openid"], "default", .invalidRequest, "parameter.missing: username"),
-            (["grant_type": "password", "client_id": "password-app", "username": "x", "scope": "openid"], "default", .invalidRequest, "parameter.missing: password"),
-            (["grant_type": "password", "client_id": "password-app", "username": "x", "password": "x"], "default", .invalidScope, "scope.missing"),
-            (["grant_type": "password", "client_id": "password-app", "username": "x", "password": "x", "scope": "nonsense"], "default", .invalidScope, "scope.not_offered"),
-            (["grant_type": "client_credentials", "client_id": "public-service", "scope": "messages.read"], "default", .unauthorizedClient, "client.public"),
+            (
+                ["grant_type": "password", "client_id": "password-app", "password": "x", "scope": "openid"], "default", .invalidRequest,
+                "parameter.missing: username"
+            ),
+            (
+                ["grant_type": "password", "client_id": "password-app", "username": "x", "scope": "openid"], "default", .invalidRequest,
+                "parameter.missing: password"
+            ),
+            (
+                ["grant_type": "password", "client_id": "password-app", "username": "x", "password": "x"], "default", .invalidScope,
+                "scope.missing"
+            ),
+            (
+                ["grant_type": "password", "client_id": "password-app", "username": "x", "password": "x", "scope": "nonsense"], "default",
+                .invalidScope, "scope.not_offered"
+            ),
+            (
+                ["grant_type": "client_credentials", "client_id": "public-service", "scope": "messages.read"], "default",
+                .unauthorizedClient, "client.public"
+            ),
         ] as [([String: String], String, Refusal.Code, String)])
     func refusals(parameters: [String: String], server: String, code: Refusal.Code, reason: String) async throws {
         let organization = try await TestOrganization()
@@ -95,7 +113,9 @@ struct TokenEndpointTests {
     func secrets() async throws {
         let organization = try await TestOrganization()
         let token = try #require(try await organization.signIn().get().refreshToken)
-        let state = try await organization.store.read { try $0.ticket(.refreshToken, digest: TicketDigest(of: token), now: TestOrganization.start) }
+        let state = try await organization.store.read {
+            try $0.ticket(.refreshToken, digest: TicketDigest(of: token), now: TestOrganization.start)
+        }
         let ticket = try #require(state.ticket)
         #expect(!String(decoding: ticket.payload, as: UTF8.self).contains(token))
         for grant in try await organization.grants() { #expect(!String(decoding: grant.record.payload, as: UTF8.self).contains(token)) }
