@@ -29,17 +29,11 @@ public enum GrantType: RawRepresentable, Codable, Hashable, Sendable, IsClaim, A
     /// Any other, by its name.
     case other(_ type: String)
 
-    private static let names: [(GrantType, String)] = [
-        (.authorizationCode, "authorization_code"), (.implicit, "implicit"), (.refreshToken, "refresh_token"), (.password, "password"),
-        (.deviceCode, "urn:ietf:params:oauth:grant-type:device_code"),
-        (.tokenExchange, "urn:ietf:params:oauth:grant-type:token-exchange"),
-        (.jwtBearer, "urn:ietf:params:oauth:grant-type:jwt-bearer"), (.otp, "urn:okta:params:oauth:grant-type:otp"),
-        (.oob, "urn:okta:params:oauth:grant-type:oob"), (.otpMFA, "http://auth0.com/oauth/grant-type/mfa-otp"),
-        (.oobMFA, "http://auth0.com/oauth/grant-type/mfa-oob"), (.webAuthn, "urn:okta:params:oauth:grant-type:webauthn"),
-        (.webAuthnMFA, "urn:okta:params:oauth:grant-type:mfa-webauthn"),
+    private static let standard: [GrantType] = [
+        .authorizationCode, .implicit, .refreshToken, .password, .deviceCode, .tokenExchange, .jwtBearer, .otp, .oob, .otpMFA, .oobMFA,
+        .webAuthn, .webAuthnMFA,
     ]
-    private static let typesByName = Dictionary(uniqueKeysWithValues: names.map { ($0.1, $0.0) })
-    private static let namesByType = Dictionary(uniqueKeysWithValues: names)
+    private static let typesByName = Dictionary(uniqueKeysWithValues: standard.map { ($0.rawValue, $0) })
 
     /// The grant of that name.
     ///
@@ -50,7 +44,22 @@ public enum GrantType: RawRepresentable, Codable, Hashable, Sendable, IsClaim, A
 
     /// The parameter's value.
     public var rawValue: String {
-        if case .other(let name) = self { return name }
-        return Self.namesByType[self] ?? ""
+        // A switch and no table: a table by grant would hash grants, which hashes this.
+        switch self {
+        case .authorizationCode: "authorization_code"
+        case .implicit: "implicit"
+        case .refreshToken: "refresh_token"
+        case .password: "password"
+        case .deviceCode: "urn:ietf:params:oauth:grant-type:device_code"
+        case .tokenExchange: "urn:ietf:params:oauth:grant-type:token-exchange"
+        case .jwtBearer: "urn:ietf:params:oauth:grant-type:jwt-bearer"
+        case .otp: "urn:okta:params:oauth:grant-type:otp"
+        case .oob: "urn:okta:params:oauth:grant-type:oob"
+        case .otpMFA: "http://auth0.com/oauth/grant-type/mfa-otp"
+        case .oobMFA: "http://auth0.com/oauth/grant-type/mfa-oob"
+        case .webAuthn: "urn:okta:params:oauth:grant-type:webauthn"
+        case .webAuthnMFA: "urn:okta:params:oauth:grant-type:mfa-webauthn"
+        case .other(let name): name
+        }
     }
 }

@@ -87,18 +87,13 @@ extension OAuth2ServerError {
         /// Any other, by its name.
         case other(code: String)
 
-        private static let names: [(Code, String)] = [
-            (.authorizationPending, "authorization_pending"), (.slowDown, "slow_down"), (.expiredToken, "expired_token"),
-            (.accessDenied, "access_denied"), (.invalidClient, "invalid_client"), (.invalidGrant, "invalid_grant"),
-            (.invalidRequest, "invalid_request"), (.invalidScope, "invalid_scope"), (.invalidToken, "invalid_token"),
-            (.serverError, "server_error"), (.temporarilyUnavailable, "temporarily_unavailable"),
-            (.unsupportedResponseType, "unsupported_response_type"), (.unsupportedResponseMode, "unsupported_response_mode"),
-            (.unauthorizedClient, "unauthorized_client"), (.directAuthAuthorizationPending, "direct_auth_authorization_pending"),
-            (.mfaRequired, "mfa_required"), (.invalidOTP, "invalid_otp"), (.oobRejected, "oob_rejected"),
-            (.invalidChallengeTypesSupported, "invalid_challenge_types_supported"),
+        private static let standard: [Self] = [
+            .authorizationPending, .slowDown, .expiredToken, .accessDenied, .invalidClient, .invalidGrant, .invalidRequest,
+            .invalidScope, .invalidToken, .serverError, .temporarilyUnavailable, .unsupportedResponseType, .unsupportedResponseMode,
+            .unauthorizedClient, .directAuthAuthorizationPending, .mfaRequired, .invalidOTP, .oobRejected,
+            .invalidChallengeTypesSupported,
         ]
-        private static let codesByName = Dictionary(uniqueKeysWithValues: names.map { ($0.1, $0.0) })
-        private static let namesByCode = Dictionary(uniqueKeysWithValues: names)
+        private static let codesByName = Dictionary(uniqueKeysWithValues: standard.map { ($0.rawValue, $0) })
 
         /// The kind of that name.
         ///
@@ -109,8 +104,29 @@ extension OAuth2ServerError {
 
         /// The member `error`.
         public var rawValue: String {
-            if case .other(let code) = self { return code }
-            return Self.namesByCode[self] ?? ""
+            // A switch and no table: a table by case would hash cases, which hashes this.
+            switch self {
+            case .authorizationPending: "authorization_pending"
+            case .slowDown: "slow_down"
+            case .expiredToken: "expired_token"
+            case .accessDenied: "access_denied"
+            case .invalidClient: "invalid_client"
+            case .invalidGrant: "invalid_grant"
+            case .invalidRequest: "invalid_request"
+            case .invalidScope: "invalid_scope"
+            case .invalidToken: "invalid_token"
+            case .serverError: "server_error"
+            case .temporarilyUnavailable: "temporarily_unavailable"
+            case .unsupportedResponseType: "unsupported_response_type"
+            case .unsupportedResponseMode: "unsupported_response_mode"
+            case .unauthorizedClient: "unauthorized_client"
+            case .directAuthAuthorizationPending: "direct_auth_authorization_pending"
+            case .mfaRequired: "mfa_required"
+            case .invalidOTP: "invalid_otp"
+            case .oobRejected: "oob_rejected"
+            case .invalidChallengeTypesSupported: "invalid_challenge_types_supported"
+            case .other(let name): name
+            }
         }
     }
 }

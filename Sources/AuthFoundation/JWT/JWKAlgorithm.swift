@@ -66,41 +66,12 @@ extension JWK {
         /// Any other, by its name.
         case other(algorithm: String)
 
-        private static let names: [(Algorithm, String)] = [
-            (.hs256, "HS256"),
-            (.hs384, "HS384"),
-            (.hs512, "HS512"),
-            (.rs256, "RS256"),
-            (.rs384, "RS384"),
-            (.rs512, "RS512"),
-            (.es256, "ES256"),
-            (.es384, "ES384"),
-            (.es512, "ES512"),
-            (.ps256, "PS256"),
-            (.ps384, "PS384"),
-            (.ps512, "PS512"),
-            (.none, "none"),
-            (.rsa15, "RSA1_5"),
-            (.rsaOAEP, "RSA-OAEP"),
-            (.rsaOAEP256, "RSA-OAEP-256"),
-            (.a128KW, "A128KW"),
-            (.a192KW, "A192KW"),
-            (.a256KW, "A256KW"),
-            (.dir, "dir"),
-            (.ecdhES, "ECDH-ES"),
-            (.ecdhESA128KW, "ECDH-ES+A128KW"),
-            (.ecdhESA192KW, "ECDH-ES+A192KW"),
-            (.ecdhESA256KW, "ECDH-ES+A256KW"),
-            (.a128GCMKW, "A128GCMKW"),
-            (.a192GCMKW, "A192GCMKW"),
-            (.a256GCMKW, "A256GCMKW"),
-            (.pbes2HS256A128KW, "PBES2-HS256+A128KW"),
-            (.pbes2HS384A192KW, "PBES2-HS384+A192KW"),
-            (.pbes2HS512A256KW, "PBES2-HS512+A256KW"),
-            (.edDSA, "EdDSA"),
+        private static let standard: [Self] = [
+            .hs256, .hs384, .hs512, .rs256, .rs384, .rs512, .es256, .es384, .es512, .ps256, .ps384, .ps512, .none, .rsa15, .rsaOAEP,
+            .rsaOAEP256, .a128KW, .a192KW, .a256KW, .dir, .ecdhES, .ecdhESA128KW, .ecdhESA192KW, .ecdhESA256KW, .a128GCMKW,
+            .a192GCMKW, .a256GCMKW, .pbes2HS256A128KW, .pbes2HS384A192KW, .pbes2HS512A256KW, .edDSA,
         ]
-        private static let algorithmsByName = Dictionary(uniqueKeysWithValues: names.map { ($0.1, $0.0) })
-        private static let namesByAlgorithm = Dictionary(uniqueKeysWithValues: names)
+        private static let algorithmsByName = Dictionary(uniqueKeysWithValues: standard.map { ($0.rawValue, $0) })
 
         /// The algorithm of that name.
         ///
@@ -111,8 +82,41 @@ extension JWK {
 
         /// The name.
         public var rawValue: String {
-            if case .other(let name) = self { return name }
-            return Self.namesByAlgorithm[self] ?? ""
+            // A switch and no table: a table by case would hash cases, which hashes this.
+            switch self {
+            case .hs256: "HS256"
+            case .hs384: "HS384"
+            case .hs512: "HS512"
+            case .rs256: "RS256"
+            case .rs384: "RS384"
+            case .rs512: "RS512"
+            case .es256: "ES256"
+            case .es384: "ES384"
+            case .es512: "ES512"
+            case .ps256: "PS256"
+            case .ps384: "PS384"
+            case .ps512: "PS512"
+            case .none: "none"
+            case .rsa15: "RSA1_5"
+            case .rsaOAEP: "RSA-OAEP"
+            case .rsaOAEP256: "RSA-OAEP-256"
+            case .a128KW: "A128KW"
+            case .a192KW: "A192KW"
+            case .a256KW: "A256KW"
+            case .dir: "dir"
+            case .ecdhES: "ECDH-ES"
+            case .ecdhESA128KW: "ECDH-ES+A128KW"
+            case .ecdhESA192KW: "ECDH-ES+A192KW"
+            case .ecdhESA256KW: "ECDH-ES+A256KW"
+            case .a128GCMKW: "A128GCMKW"
+            case .a192GCMKW: "A192GCMKW"
+            case .a256GCMKW: "A256GCMKW"
+            case .pbes2HS256A128KW: "PBES2-HS256+A128KW"
+            case .pbes2HS384A192KW: "PBES2-HS384+A192KW"
+            case .pbes2HS512A256KW: "PBES2-HS512+A256KW"
+            case .edDSA: "EdDSA"
+            case .other(let name): name
+            }
         }
     }
 }
