@@ -1,0 +1,145 @@
+import IdentityEngine
+import JOSE
+import Testing
+
+@testable import AuthorizationServer
+
+@Suite("The org file")
+struct OrgFileTests {
+    @Test("that init writes loads as it is")
+    func template() throws {
+        let organization = try OrgFile.load(yaml: OrgFile.template).organization
+        #expect(organization.origin == "http://localhost:8080")
+        #expect(organization.authorizationServers.map(\.id) == [nil, "default"])
+        #expect(organization.applications.map(\.id) == ["mobile-app"])
+        #expect(organization.applications.first?.refreshTokenRotation == .rotate(leeway: 30))
+        #expect(organization.passwordPolicy == PasswordPolicy())
+        #expect(organization.rateLimits == RateLimits())
+        #expect(organization.keyRotation == KeyRotation())
+        #expect(organization.users.isEmpty)
+    }
+
+    @Test("that init writes still loads with its examples taken out of their comments")
+    func templateExamples() throws {
+        let uncommented = OrgFile.template.replacing("users: []\n", with: "").split(separator: "\n", omittingEmptySubsequences: false).map {
+            line in
+            guard let hash = line.firstIndex(of: "#"), line[..<hash].allSatisfy({ $0 == " " }),
+                let next = line[line.index(after: hash)...].first, next != " " || line[hash...].hasPrefix("#  ")
+            else { return String(line) }
+            return String(line[..<hash]) + String(line[line.index(after: hash)...])
+        }.joined(separator: "\n")
+        let file = try OrgFile.load(
+            yaml: uncommented,
+            environment: ["REPORTS_SECRET": "a-secret-of-some-length", "JANES_FIRST_PASSWORD": "Correct-Horse-7"])
+        #expect(file.server["tls-certificate"] == "certificate.pem")
+        #expect(file.organization.applications.last?.secret == "a-secret-of-some-length")
+        #expect(file.organization.users.first?.password == "Correct-Horse-7")
+        #expect(file.organization.authorizationServers.last?.accessPolicies.first?.clients == ["mobile-app"])
+    }
+
+    @Test("of the sandbox brings the apps and people that the README names")
+    func sandbox() throws {
+        let organization = try OrgFile.load(yaml: OrgFile.sandboxDefault, origin: "http://localhost:51234").organization
+        #expect(organization.origin == "http://localhost:51234")
+        #expect(organization.applications.map(\.id) == ["password-app", "directauth-app", "service-app"])
+        #expect(organization.applications.map(\.signOnPolicy) == ["one-factor", "two-factors", ""])
+        #expect(organization.applications.last?.secret == "service-app-secret")
+        #expect(organization.applications.first?.grantTypes == ["password", "refresh_token"])
+        #expect(organization.applications[1].grantTypes.contains("http://auth0.com/oauth/grant-type/mfa-oob"))
+        #expect(organization.authorizationServers.last?.audience == "api://default")
+        #expect(organization.authorizationServers.last?.scopes.map(\.name) == ["messages.read"])
+        #expect(organization.users.map(\.login) == ["jane.doe@example.com", "john.roe@example.com"])
+        #expect(organization.users.map(\.password) == ["Correct-Horse-7", "Battery-Staple-9"])
+        let jane = try #require(organization.users.first)
+        #expect(jane.profile["email_verified"] == true)
+        #expect(jane.profile["birthdate"] == "1990-04-12")
+        #expect(jane.profile["address"]?["postal_code"] == "98052")
+        #expect(jane.profile.count == 18)
+    }
+
+    private static let head = """
+        name: Test
+        origin: https://id.test
+
+        """
+
+    @Test("takes values out of the environment where they say so")
+    func environment() throws {
+        let yaml = """
+            name: ${NAME}
+            origin: env:ORIGIN
+            applications:
+              - id: reports
+                type: service
+                authentication: client_secret_post
+                secret: ${SECRET}
+                grant_types: [client_credentials]
+            """
+        let file = try OrgFile.load(
+            yaml: yaml, environment: ["NAME": "Named", "ORIGIN": "https://id.test", "SECRET": "a-secret-of-some-length"])
+        #expect(file.organization.name == "Named" && file.organization.origin == "https://id.test")
+        #expect(file.organization.applications.first?.secret == "a-secret-of-some-length")
+    }
+
+    @Test("reads times with units")
+    func times() throws {
+        let yaml =
+            Self.head + """
+                authorization_servers:
+                  - id: default
+                    audience: api://default
+                    access_policies:
+                      - name: p
+                        rules:
+                          - name: r
+                            access_token_lifetime: 30m
+                            refresh_token_lifetime: 90 d
+                            refresh_token_idle_lifetime: 86400
+                          - name: forever
+                            access_token_lifetime: 2h
+                            refresh_token_lifetime: unlimited
+                """
+        let rules = try #require(OrgFile.load(yaml: yaml).organization.authorizationServers.last?.accessPolicies.first?.rules)
+        #expect(rules.map(\.accessTokenLifetime) == [1_800, 7_200])
+        #expect(rules.map(\.refreshTokenLifetime) == [7_776_000, nil])
+        #expect(rules.map(\.refreshTokenIdleLifetime) == [86_400, 604_800])
+    }
+
+    @Test("keeps telephone numbers, postal codes and names that look like something else as texts")
+    func profileTexts() throws {
+        let yaml =
+            Self.head + """
+                users:
+                  - login: jane
+                    profile:
+                      phone_number: +14255550123
+                      name: 007
+                      nickname: true
+                      address: {postal_code: 10117, country: NO}
+                      badge: 0042
+                      floor: 3
+                      remote: true
+                      manager: null
+                """
+        let profile = try #require(OrgFile.load(yaml: yaml).organization.users.first?.profile)
+        #expect(profile["phone_number"] == "+14255550123")
+        #expect(profile["name"] == "007" && profile["nickname"] == "true" && profile["badge"] == "0042")
+        #expect(profile["address"]?["postal_code"] == "10117" && profile["address"]?["country"] == "NO")
+        #expect(profile["floor"] == 3 && profile["remote"] == true && profile["manager"] == .null)
+    }
+
+    @Test("reads a client's public keys")
+    func keys() throws {
+        let yaml =
+            Self.head + """
+                applications:
+                  - id: signer
+                    type: service
+                    authentication: private_key_jwt
+                    keys:
+                      - {kty: EC, crv: P-256, kid: one, x: f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU, y: x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0}
+                """
+        let application = try #require(OrgFile.load(yaml: yaml).organization.applications.first)
+        #expect(application.keys?[keyID: "one"] != nil)
+    }
+}
