@@ -132,7 +132,7 @@ extension Grant {
 
     /// The record to store. Written by hand: it is made for every token request.
     var record: Record {
-        var json: JSONValue = [
+        var json: [String: JSONValue] = [
             "client": .string(clientID), "scopes": JSONValue(scopes), "type": .string(grantType), "rule": .string(rule),
             "created": .double(createdAt.timeIntervalSince1970), "lifetime": .integer(Int64(accessTokenLifetime)),
         ]
@@ -140,17 +140,17 @@ extension Grant {
         json["user"] = userID.map(JSONValue.string)
         json["auth"] = authentication?.json
         if let refresh {
-            var family: JSONValue = [
+            var family: [String: JSONValue] = [
                 "id": .string(refresh.id), "idle": .integer(Int64(refresh.idle)), "used": .double(refresh.usedAt.timeIntervalSince1970),
             ]
             family["ends"] = refresh.endsAt.map { .double($0.timeIntervalSince1970) }
-            json["refresh"] = family
+            json["refresh"] = .object(family)
         }
         json["revoked"] = revokedAt.map { .double($0.timeIntervalSince1970) }
         json["revokedTokens"] = revokedTokens.json
         return Record(
             kind: .grant, id: id, version: version, indexedKeys: userID.map { ["user": $0] } ?? [:], expiresAt: expiresAt,
-            payload: json.serialized())
+            payload: JSONValue.object(json).serialized())
     }
 
     /// The changes that revoke it whole: the grant, and every refresh token that it owns.

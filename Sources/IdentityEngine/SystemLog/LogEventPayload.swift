@@ -4,7 +4,7 @@ internal import JOSE
 extension LogEvent {
     /// What ``RecordCoding`` decodes as this event, written without the general encoder: a line is written with every token.
     var payload: [UInt8] {
-        var json: JSONValue = [
+        var json: [String: JSONValue] = [
             "id": .string(id), "time": .double(time.timeIntervalSinceReferenceDate), "type": .string(type),
             "outcome": .string(outcome.rawValue), "requestID": .string(requestID),
         ]
@@ -13,6 +13,6 @@ extension LogEvent {
         json["clientID"] = clientID.map(JSONValue.string)
         json["server"] = server.map(JSONValue.string)
         json["address"] = address.map(JSONValue.string)
-        return json.serialized()
+        return JSONValue.object(json).serialized()
     }
 }

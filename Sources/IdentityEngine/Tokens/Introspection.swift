@@ -15,25 +15,27 @@ public struct Introspection: Sendable, Equatable {
     init(json: JSONValue) { self.json = json }
 
     init(_ token: IssuedToken) {
+        var members: [String: JSONValue]
         switch token {
         case .access(let claims, let grant, let user):
-            json = claims.json
-            json["token_type"] = "Bearer"
-            json["scope"] = .string(claims.scopes.joined(separator: " "))
-            json["client_id"] = .string(grant.clientID)
-            json["username"] = (user?.login).map(JSONValue.string)
-            json["nbf"] = json["iat"]
+            members = claims.json.objectValue ?? [:]
+            members["token_type"] = "Bearer"
+            members["scope"] = .string(claims.scopes.joined(separator: " "))
+            members["client_id"] = .string(grant.clientID)
+            members["username"] = (user?.login).map(JSONValue.string)
+            members["nbf"] = members["iat"]
         case .id(let claims, _, _):
-            json = claims.json
+            members = claims.json.objectValue ?? [:]
         case .refresh(let ticket, let grant, let user):
-            json = [
+            members = [
                 "token_type": "Bearer", "scope": .string(grant.scopes.joined(separator: " ")), "client_id": .string(grant.clientID),
                 "username": .string(user.login), "sub": .string(user.login),
             ]
             let end = ticket.use == .once ? ticket.expiresAt : grant.refresh.map { $0.end(usedAt: $0.usedAt) }
-            json["exp"] = end.map { .integer(Int64($0.timeIntervalSince1970.rounded(.down))) }
+            members["exp"] = end.map { .integer(Int64($0.timeIntervalSince1970.rounded(.down))) }
         }
-        json["active"] = true
+        members["active"] = true
+        json = .object(members)
     }
 }
 

@@ -90,6 +90,22 @@ struct RefreshTokenTests {
         #expect(try await organization.introspect(given[4], at: 70).isActive)
     }
 
+    @Test("the leeway counts from the first use; a retry does not prolong it")
+    func leewayCountsOnce() async throws {
+        let organization = try await TestOrganization()
+        let first = try await organization.signIn().get().refreshToken
+        for time in [60.0, 85] { _ = try await organization.refresh(first, at: time).get() }
+        #expect(try await organization.refresh(first, at: 91).reason == "refresh.reused")
+    }
+
+    @Test("a leeway of nothing admits only what came at the same moment")
+    func noLeeway() async throws {
+        let organization = try await TestOrganization { $0.applications[0].refreshTokenRotation = .rotate(leeway: 0) }
+        let first = try await organization.signIn().get().refreshToken
+        #expect(try await organization.refresh(first, at: 60).refused == nil)
+        #expect(try await organization.refresh(first, at: 60.001).reason == "refresh.reused")
+    }
+
     @Test("reuse after the leeway revokes the family and every access token of the grant")
     func reuseAfterLeeway() async throws {
         let organization = try await TestOrganization()

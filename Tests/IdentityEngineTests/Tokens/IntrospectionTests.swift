@@ -62,7 +62,8 @@ struct IntrospectionTests {
     @Test("whatever is not a token of this server now is exactly inactive")
     func inactive() async throws {
         let organization = try await TestOrganization()
-        let token = try await organization.signIn().get().accessToken
+        let tokens = try await organization.signIn().get()
+        let token = tokens.accessToken
         let parts = token.split(separator: ".")
         let other = try await TestOrganization(seed: 2)
         let foreign = try await other.signIn().get()
@@ -70,8 +71,9 @@ struct IntrospectionTests {
         for text in ["nonsense", "a.b.c", "..", String(token.dropLast(4)), tampered, "rt_unknown", foreign.refreshToken ?? ""] {
             #expect(try await organization.introspect(text).json == ["active": false])
         }
-        #expect(try await organization.introspect(token, server: nil).json == ["active": false])
-        #expect(try await organization.introspect(token, server: "other").json == ["active": false])
+        for text in [token, tokens.idToken, tokens.refreshToken] {
+            for server in [nil, "other"] { #expect(try await organization.introspect(text, server: server).json == ["active": false]) }
+        }
     }
 
     @Test("a signed token whose grant is gone is inactive")
