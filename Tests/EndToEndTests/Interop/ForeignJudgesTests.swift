@@ -1,0 +1,83 @@
+import AuthFoundation
+import CountersignSandbox
+import Foundation
+import OktaDirectAuth
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Implementations that other people wrote get our tokens and judge them, over HTTP (and TLS) as any client of theirs would.
+@Suite("Foreign judges")
+struct ForeignJudgesTests {
+    @Test(
+        "Authlib signs in, refreshes, gets client credentials and validates our id tokens by our keys",
+        .enabled(if: OutsidePart.python.isEnabled, Comment(rawValue: OutsidePart.python.missingNote)))
+    func authlib() async throws {
+        let sandbox = try await Sandbox.start()
+        let result = try await ForeignProgram.run(
+            .python, [OutsidePart.scripts.appending(path: "authlib_client.py").path, sandbox.issuer.absoluteString],
+            input: """
+                {"user": "jane.doe@example.com", "password": "Correct-Horse-7", "public_client": "password-app",
+                 "service_client": "service-app", "service_secret": "service-app-secret"}
+                """,
+            // Authlib refuses plain http unless told that this is a test.
+            environment: ["AUTHLIB_INSECURE_TRANSPORT": "1"])
+        #expect(result.status == 0, "\(result.errors)")
+        let seen = try #require(try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any])
+        #expect((seen["subject"] as? String)?.hasPrefix("00u") == true)
+        #expect(seen["rotated"] as? Bool == true)
+        #expect(seen["service_scopes"] as? String == "messages.read")
+        await sandbox.stop()
+    }
+
+    @Test(
+        "okta-jwt-verifier accepts our access token over TLS, and refuses a forged one",
+        .enabled(if: OutsidePart.python.isEnabled, Comment(rawValue: OutsidePart.python.missingNote)))
+    func oktaVerifier() async throws {
+        let sandbox = try await Sandbox.start(.init(host: "localhost", usesTLS: true))
+        let authority = try #require(sandbox.authority)
+        let token = try await Self.accessToken(sandbox)
+        let cases = [(token, true), (try sandbox.forgedToken(.badSignature, of: token), false)]
+        for (token, isGood) in cases {
+            let result = try await ForeignProgram.run(
+                .python,
+                [OutsidePart.scripts.appending(path: "okta_verifier.py").path, sandbox.issuer.absoluteString, "api://default"],
+                input: token, environment: ["REQUESTS_CA_BUNDLE": authority.certificateFile.path])
+            #expect((result.status == 0) == isGood, "\(result.errors)")
+        }
+        await sandbox.stop()
+    }
+
+    @Test(
+        "Node's jose accepts our access token for its issuer, audience and client, and for no others",
+        .enabled(if: OutsidePart.nodeJOSE.isEnabled, Comment(rawValue: OutsidePart.nodeJOSE.missingNote)))
+    func nodeJOSE() async throws {
+        let sandbox = try await Sandbox.start()
+        let token = try await Self.accessToken(sandbox)
+        let (keys, _) = try await URLSession.shared.data(from: sandbox.issuer.appending(path: "v1/keys"))
+        let input = "{\"token\": \"\(token)\", \"keys\": \(String(decoding: keys, as: UTF8.self))}"
+        let script = OutsidePart.scripts.appending(path: "node_jose.js").path
+        let issuer = sandbox.issuer.absoluteString
+        for (arguments, isGood) in [
+            ([issuer, "api://default", "password-app"], true),
+            ([issuer, "api://other", "password-app"], false),
+            ([issuer + "/", "api://default", "password-app"], false),
+            ([issuer, "api://default", "service-app"], false),
+        ] {
+            let result = try await ForeignProgram.run(.nodeJOSE, ["node", script] + arguments, input: input)
+            #expect((result.status == 0) == isGood, "\(arguments): \(result.errors)")
+        }
+        await sandbox.stop()
+    }
+
+    private static func accessToken(_ sandbox: Sandbox) async throws -> String {
+        let flow = DirectAuthenticationFlow(client: sandbox.client())
+        guard case .success(let token) = try await flow.start("jane.doe@example.com", with: .password("Correct-Horse-7")) else {
+            throw CancellationError()
+        }
+        return token.accessToken
+    }
+}
