@@ -26,3 +26,10 @@ public struct ClientCredentials: Sendable {
         self.endpoint = endpoint
     }
 }
+
+extension ClientCredentials: CustomStringConvertible, CustomReflectable {
+    /// Which client it names; never its credentials.
+    public var description: String { "ClientCredentials(client: \(clientID ?? basic?.clientID ?? "none"))" }
+    /// Shows what ``description`` shows.
+    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
+}

@@ -43,3 +43,19 @@ public struct TokenResponse: Sendable {
         self.idToken = idToken
     }
 }
+
+extension TokenRequest: CustomStringConvertible, CustomReflectable {
+    /// The grant type and the client; never a password, a code or a token.
+    public var description: String {
+        "TokenRequest(grant_type: \(parameters["grant_type"] ?? "none"), server: \(server ?? "none"), \(client))"
+    }
+    /// Shows what ``description`` shows.
+    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
+}
+
+extension TokenResponse: CustomStringConvertible, CustomReflectable {
+    /// What was granted; never the tokens.
+    public var description: String { "TokenResponse(scopes: \(scopes.joined(separator: " ")), expiresIn: \(expiresIn))" }
+    /// Shows what ``description`` shows.
+    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
+}

@@ -109,6 +109,23 @@ struct TokenEndpointTests {
         #expect(result.refused == nil)
     }
 
+    @Test("printing or dumping a request or an answer shows no secret")
+    func descriptions() async throws {
+        let organization = try await TestOrganization()
+        let response = try await organization.signIn().get()
+        let request = TokenRequest(
+            server: "default",
+            client: ClientCredentials(clientID: "app", secret: "s3cret", basic: ("app", "s3cret"), assertion: "s3cret", endpoint: ""),
+            parameters: ["grant_type": "password", "password": "s3cret"])
+        var text = "\(response) \(request) \(request.client) \(Result<TokenResponse, Refusal>.success(response))"
+        dump(response, to: &text)
+        dump(request, to: &text)
+        dump(request.client, to: &text)
+        for secret in ["s3cret", response.accessToken, response.refreshToken ?? "", response.idToken ?? ""] {
+            #expect(!text.contains(secret))
+        }
+    }
+
     @Test("the store holds no refresh token, only its digest")
     func secrets() async throws {
         let organization = try await TestOrganization()
