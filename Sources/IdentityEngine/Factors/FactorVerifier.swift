@@ -1,29 +1,3 @@
-internal import Foundation
-
-/// A kind of factor.
-///
-/// Open, so that a factor is added by one file: its kind, its class, its verifier.
-struct FactorKind: RawRepresentable, Hashable, Sendable, Codable {
-    var rawValue: String
-
-    init(rawValue: String) {
-        self.rawValue = rawValue
-    }
-
-    static let password = FactorKind(rawValue: "password")
-    static let push = FactorKind(rawValue: "push")
-    static let totp = FactorKind(rawValue: "totp")
-
-    /// The grants by which a client can present the factor as the second one; what `supported_challenge_types` lists.
-    var secondFactorGrantTypes: [String] {
-        switch self {
-        case .push: ["http://auth0.com/oauth/grant-type/mfa-oob"]
-        case .totp: ["http://auth0.com/oauth/grant-type/mfa-otp"]
-        default: []
-        }
-    }
-}
-
 /// What a factor rests on; two factors count as two only if they differ in this.
 enum FactorClass: String, Sendable, Codable {
     case knowledge, possession, inherence
@@ -63,20 +37,4 @@ protocol FactorVerifier: Sendable {
     /// - Returns: Whether the answer is right.
     /// - Throws: What keeps it from telling, such as ``PasswordHasher/Overloaded``.
     func verify(_ response: FactorResponse, of user: User?, policy: PasswordPolicy) async throws -> FactorVerdict
-}
-
-/// A factor that a person has enrolled beside the password; the payload of an enrolment record.
-struct Enrollment: Sendable, Equatable, Codable {
-    enum Status: String, Sendable, Codable { case pending, active, suspended }
-
-    var id: String
-    var userID: String
-    var factor: FactorKind
-    var status: Status
-    var createdAt: Date
-
-    /// A record of it that is not stored yet.
-    func record() throws -> Record {
-        Record(kind: .enrollment, id: id, indexedKeys: ["user": userID], payload: try RecordCoding.encode(self))
-    }
 }

@@ -29,7 +29,7 @@ struct PasswordHash: Sendable, Equatable {
             guard sides.count == 2, let number = Int(sides[1]) else { return nil }
             numbers[sides[0]] = number
         }
-        guard let logN = numbers["ln"], (1...20).contains(logN), let blockSize = numbers["r"], (1...16).contains(blockSize),
+        guard let logN = numbers["ln"], (1...20).contains(logN), let blockSize = numbers["r"], (1...8).contains(blockSize),
             let parallelism = numbers["p"], (1...4).contains(parallelism), let salt = Self.decode(parts[3]),
             let hash = Self.decode(parts[4]), hash.count == 32
         else { return nil }
@@ -54,7 +54,9 @@ struct PasswordHash: Sendable, Equatable {
 
     private func derive(_ password: String) throws -> [UInt8] {
         // Composed alike on every keyboard (RFC 8265 section 4.2.2).
-        let bytes = Data(password.precomposedStringWithCanonicalMapping.utf8)
+        var bytes = Data(password.precomposedStringWithCanonicalMapping.utf8)
+        // The derivation wants an address even of nothing. Nobody has either password: both are shorter than any policy allows.
+        if bytes.isEmpty { bytes = Data([0]) }
         let key = try KDF.Scrypt.deriveKey(
             from: bytes, salt: Data(salt), outputByteCount: 32, rounds: 1 << logN, blockSize: blockSize, parallelism: parallelism)
         return key.withUnsafeBytes { Array($0) }

@@ -24,6 +24,13 @@ struct PasswordHashTests {
         #expect(hexadecimal == "7023bdcb3afd7348461c06cd81fd38ebfda8fbba904f8e3ea9b543f6545da1f2")
     }
 
+    @Test("works at the default cost of 32 MiB, and with an empty password")
+    func costs() throws {
+        #expect(try PasswordHash(deriving: "Correct-Horse-7", logN: 15, salt: salt).matches("Correct-Horse-7"))
+        let empty = try PasswordHash(deriving: "", logN: 10, salt: salt)
+        #expect(try empty.matches("") && !empty.matches("x"))
+    }
+
     @Test("does not care how a keyboard composes accents")
     func composition() throws {
         #expect(try PasswordHash(deriving: "pass\u{E9}-mot-de", logN: 10, salt: salt).matches("passe\u{301}-mot-de"))

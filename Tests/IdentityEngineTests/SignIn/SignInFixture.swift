@@ -93,9 +93,8 @@ struct SignInFixture {
     }
 
     func enroll(_ factor: FactorKind, of login: String = jane) async throws {
-        let user = try await stored(login).value
-        let enrollment = Enrollment(id: "enr-\(factor.rawValue)", userID: user.id, factor: factor, status: .active, createdAt: Self.start)
-        _ = try await store.commit([.put(try enrollment.record())])
+        let id = try await stored(login).value.id
+        #expect(try await engine.noteEnrollment(of: factor.rawValue, userID: id, context: Self.context()))
     }
 }
 

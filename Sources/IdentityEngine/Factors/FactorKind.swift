@@ -1,0 +1,23 @@
+/// A kind of factor.
+///
+/// Open, so that a factor is added by one file: its kind, its class, its verifier.
+struct FactorKind: RawRepresentable, Hashable, Sendable, Codable {
+    var rawValue: String
+
+    init(rawValue: String) {
+        self.rawValue = rawValue
+    }
+
+    static let password = FactorKind(rawValue: "password")
+    static let push = FactorKind(rawValue: "push")
+    static let totp = FactorKind(rawValue: "totp")
+
+    /// The grants by which a client can present the factor as the second one; what `supported_challenge_types` lists.
+    var secondFactorGrantTypes: [String] {
+        switch self {
+        case .push: ["http://auth0.com/oauth/grant-type/mfa-oob"]
+        case .totp: ["http://auth0.com/oauth/grant-type/mfa-otp"]
+        default: []
+        }
+    }
+}
