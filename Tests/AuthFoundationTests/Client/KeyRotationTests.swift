@@ -1,0 +1,108 @@
+import Foundation
+import JOSE
+import Testing
+
+@testable import AuthFoundation
+
+@Suite("Discovery and keys")
+struct KeyRotationTests {
+    @Test("a key that the issuer began to use between two requests is fetched")
+    func fetchesNewKey() async throws {
+        let (old, new) = (try IssuerKeys.rs256.get(), try IssuerKeys.rotated.get())
+        let issuer = try IssuerFixture(publishing: [old])
+        _ = try await issuer.signIn(issuer.response(idToken: issuer.idToken(key: old)))
+        let both = IssuerKeys.set([old, new])
+        issuer.session.on("/v1/keys") { _, _ in .json(both) }
+        let token = try await issuer.signIn(issuer.response(idToken: issuer.idToken(key: new)))
+        #expect(token.idToken?.header.keyId == "rsa-2")
+        #expect(issuer.session.requests(to: "/v1/keys").count == 2)
+    }
+
+    @Test("tokens that name unknown keys make the client fetch the keys once a minute at most")
+    func limitsFetches() async throws {
+        let issuer = try IssuerFixture()
+        let unknown = try issuer.idToken(key: IssuerKeys.rotated.get())
+        for _ in 0..<3 {
+            await #expect(throws: JWTError.invalidKey) { try await issuer.signIn(issuer.response(idToken: unknown)) }
+        }
+        #expect(issuer.session.requests(to: "/v1/keys").count == 2)
+        issuer.clock.advance(by: 61)
+        await #expect(throws: JWTError.invalidKey) { try await issuer.signIn(issuer.response(idToken: unknown)) }
+        #expect(issuer.session.requests(to: "/v1/keys").count == 3)
+    }
+
+    @Test("keys that can't be read are passed over, and harm no other")
+    func skipsUnknownKeys() throws {
+        let good = try IssuerKeys.es256.get()
+        let json = try #require(good.publicKey).json().serializedString
+        let text = #"{"keys":[{"kty":"FUTURE","kid":"x"},{"kid":"y"},17,\#(json),{"kty":"OKP","crv":"Ed448","kid":"z"}]}"#
+        let keys = try JSONDecoder().decode(JWKS.self, from: Data(text.utf8))
+        #expect(keys.map(\.id) == ["ec-1"])
+        #expect(keys["ec-1"]?.type == .ellipticCurve)
+        let token = try JWT(good.sign(["sub": "x"]))
+        #expect(try token.validate(using: keys))
+        #expect(try JSONDecoder().decode(JWKS.self, from: JSONEncoder().encode(keys)) == keys)
+    }
+
+    @Test("concurrent callers share one request for the discovery document")
+    func sharesDiscovery() async throws {
+        let issuer = try IssuerFixture()
+        try await withThrowingTaskGroup(of: URL.self) { group in
+            for _ in 0..<50 { group.addTask { try await issuer.client.openIdConfiguration().issuer } }
+            for try await name in group { #expect(name.absoluteString == ScriptedSession.issuer) }
+        }
+        #expect(issuer.session.requests(to: "openid-configuration").count == 1)
+    }
+
+    @Test("a failed discovery is not remembered")
+    func forgetsFailure() async throws {
+        let issuer = try IssuerFixture()
+        let good = try await issuer.client.openIdConfiguration().json.text
+        let session = ScriptedSession()
+        session.on("/.well-known/openid-configuration") { _, count in count == 0 ? .json("{}", status: 404) : .json(String(decoding: good ?? Data(), as: UTF8.self)) }
+        let client = OAuth2Client(try .fixture, session: session, clock: SkippingClock())
+        await #expect(throws: APIClientError.statusCode(404)) { try await client.openIdConfiguration() }
+        #expect(client.openIdConfiguration == nil)
+        #expect(try await client.openIdConfiguration().issuer.absoluteString == ScriptedSession.issuer)
+    }
+
+    @Test("a caller that is cancelled harms no other caller of the same request")
+    func cancellationHarmsNobody() async throws {
+        let issuer = try IssuerFixture()
+        let document = try await issuer.client.openIdConfiguration().json
+        let (arrived, gate) = (Gate(), Gate())
+        let session = ScriptedSession()
+        session.on("/.well-known/openid-configuration") { _, _ in
+            arrived.open()
+            await gate.wait()
+            return .json(String(decoding: document.text ?? Data(), as: UTF8.self))
+        }
+        let client = OAuth2Client(try .fixture, session: session, clock: SkippingClock())
+        let first = Task { try await client.openIdConfiguration() }
+        await arrived.wait()
+        let second = Task { try await client.openIdConfiguration() }
+        first.cancel()
+        await #expect(throws: CancellationError.self) { try await first.value }
+        gate.open()
+        #expect(try await second.value.json == document)
+    }
+
+    @Test("a discovery document without a required member names it")
+    func namesMissingMember() async throws {
+        let session = ScriptedSession()
+        session.on("/.well-known/openid-configuration") { _, _ in .json(#"{"issuer":"https://id.example.com"}"#) }
+        let client = OAuth2Client(try .fixture, session: session, clock: SkippingClock())
+        let error = await #expect(throws: APIClientError.self) { try await client.openIdConfiguration() }
+        #expect(error == .cannotParseResponse(error: ClaimError.missingRequiredValue(key: "authorization_endpoint")))
+        #expect(error?.localizedDescription.contains("authorization_endpoint") == true)
+    }
+
+    @Test("plain http is not asked beyond this machine")
+    func refusesPlainHTTP() async throws {
+        let session = ScriptedSession()
+        let client = OAuth2Client(issuerURL: try url("http://id.example.com"), clientId: "app", scope: "openid", session: session)
+        let error = await #expect(throws: InsecureURLError.self) { try await client.openIdConfiguration() }
+        #expect(error?.localizedDescription.contains("loopback") == true)
+        #expect(session.requests(to: "openid-configuration").isEmpty)
+    }
+}

@@ -1,0 +1,145 @@
+import Foundation
+import JOSE
+import Testing
+
+@testable import AuthFoundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+@Suite("Requests on the wire")
+struct WireFormatTests {
+    @Test(
+        "a form escapes what it must",
+        arguments: [
+            ("a b", "a+b"), ("+/&=?", "%2B%2F%26%3D%3F"), ("100%", "100%25"), ("é", "%C3%A9"), ("a-b_c.d~e*", "a-b_c.d~e*"),
+            ("one\ntwo", "one%0D%0Atwo"), ("one\r\ntwo", "one%0D%0Atwo"), ("", ""),
+        ])
+    func escapes(value: String, expected: String) {
+        #expect(FormEncoding.body([("name", value)]) == "name=\(expected)")
+    }
+
+    @Test("fields are sorted by name")
+    func sorts() {
+        #expect(FormEncoding.body([("b", "2"), ("a", "1"), ("a_b", "3")]) == "a=1&a_b=3&b=2")
+    }
+
+    @Test("the query of an endpoint's URL is kept, and values are escaped so that they can't add parameters")
+    func query() {
+        #expect(FormEncoding.query(adding: [("client_id", "a&b=c d")], to: "tenant=1") == "tenant=1&client_id=a%26b%3Dc%20d")
+    }
+
+    @Test("a token request is a form with the client's parameters, and carries no cookie")
+    func tokenRequest() async throws {
+        let issuer = try IssuerFixture()
+        _ = try await issuer.signIn(issuer.response())
+        let request = try #require(issuer.session.requests(to: "/v1/token").first)
+        #expect(request.httpMethod == "POST")
+        #expect(request.value(forHTTPHeaderField: "Content-Type") == "application/x-www-form-urlencoded; charset=UTF-8")
+        #expect(request.value(forHTTPHeaderField: "Accept") == "application/json; charset=UTF-8")
+        #expect(request.value(forHTTPHeaderField: "User-Agent")?.contains("okta-authfoundation-swift/") == true)
+        #expect(!request.httpShouldHandleCookies)
+        #expect(
+            String(decoding: request.httpBody ?? Data(), as: UTF8.self)
+                == "client_id=app&grant_type=password&password=a+b%26c&scope=openid+profile+offline_access&username=jane")
+    }
+
+    @Test("a refresh sends no scope, and a part of the scopes if asked to")
+    func refreshRequest() async throws {
+        let issuer = try IssuerFixture()
+        let reply = issuer.response()
+        issuer.session.on("/v1/token") { _, _ in reply }
+        let token = try Token.fixture()
+        _ = try await issuer.client.refresh(token)
+        _ = try await issuer.client.refresh(token, scope: ["openid"])
+        let forms = issuer.session.forms(to: "/v1/token")
+        #expect(forms.first == ["client_id": "app", "grant_type": "refresh_token", "refresh_token": "refresh-1"])
+        #expect(forms.last?["scope"] == "openid")
+    }
+
+    @Test("additional headers go with every request")
+    func headers() async throws {
+        let issuer = try IssuerFixture()
+        issuer.client.additionalHttpHeaders = ["X-Device-Token": "d1"]
+        _ = try await issuer.signIn(issuer.response())
+        #expect(issuer.session.requests(to: "/v1/token").first?.value(forHTTPHeaderField: "X-Device-Token") == "d1")
+    }
+
+    @Test("errors are read in both forms, and the person sees description and code")
+    func errors() async throws {
+        let issuer = try IssuerFixture()
+        let oauth = await #expect(throws: APIClientError.self) {
+            try await issuer.signIn(.json(#"{"error":"invalid_grant","error_description":"The credentials were wrong.","left":2}"#, status: 400))
+        }
+        #expect(oauth?.serverError?.code == .invalidGrant)
+        #expect(oauth?.serverError?.statusCode == 400)
+        #expect(oauth?.serverError?.additionalValues["left"] as? Int == 2)
+        #expect(oauth?.localizedDescription == "Authentication error: The credentials were wrong. (invalid_grant).")
+        let api = await #expect(throws: APIClientError.self) {
+            try await issuer.signIn(
+                .json(
+                    #"{"errorCode":"E0000011","errorSummary":"Invalid token.","errorLink":"l","errorId":"i","errorCauses":[{"errorSummary":"Old."}]}"#,
+                    status: 401))
+        }
+        #expect(api?.localizedDescription == "Invalid token. Old.")
+        let neither = await #expect(throws: APIClientError.self) { try await issuer.signIn(.json("<html>", status: 500)) }
+        #expect(neither == .statusCode(500))
+    }
+
+    @Test("the observer writes no secret")
+    func redacts() async throws {
+        let lines = Locked<[String]>([])
+        let observer = DebugAPIRequestObserver { line in lines.withLock { $0.append(line) } }
+        observer.showHeaders = true
+        let issuer = try IssuerFixture()
+        observer.startObserving(client: issuer.client)
+        issuer.session.on("/v1/userinfo") { _, _ in .json(#"{"sub":"00u1"}"#) }
+        let token = try await issuer.signIn(issuer.response(access: "secret-access", refresh: "secret-refresh"))
+        _ = try await issuer.client.userInfo(token: token)
+        _ = try await issuer.client.refresh(token)
+        let text = lines.withLock { $0.joined(separator: "\n") }
+        #expect(text.contains("grant_type=password") && text.contains("password=…") && text.contains("Authorization: …"))
+        for secret in ["a+b%26c", "secret-access", "secret-refresh"] { #expect(!text.contains(secret)) }
+    }
+
+    @Test(
+        "a redirect is followed within the origin, and beyond it only without credentials",
+        arguments: [
+            ("GET", false, "https://id.example.com/b", true), ("POST", true, "https://id.example.com/b", true),
+            ("GET", false, "https://other.example.com/", true), ("GET", true, "https://other.example.com/", false),
+            ("POST", false, "https://other.example.com/", false), ("GET", false, "http://id.example.com/b", false),
+            ("GET", true, "https://id.example.com:8443/b", false),
+        ])
+    func redirects(method: String, authorized: Bool, target: String, isFollowed: Bool) throws {
+        var original = URLRequest(url: try url("https://id.example.com/a"))
+        original.httpMethod = method
+        if authorized { original.setValue("Bearer x", forHTTPHeaderField: "Authorization") }
+        #expect(RedirectRule.follows(URLRequest(url: try url(target)), from: original) == isFollowed)
+    }
+
+    @Test("a client proves who it is in each of the ways of the standard")
+    func clientAuthentication() throws {
+        let now = Date(timeIntervalSince1970: 1_800_000_000)
+        let endpoint = try url("https://id.example.com/v1/token")
+        var configuration = try OAuth2Client.Configuration.fixture
+        func proof(_ method: OAuth2Client.ConfidentialAuthentication) throws -> ClientProof {
+            configuration.confidentialAuthentication = method
+            return try ClientProof(configuration: configuration, endpoint: endpoint, now: now, randomness: .system)
+        }
+        #expect(try proof(.clientSecretPost("s3cret")).parameters["client_secret"]?.stringValue == "s3cret")
+        #expect(try proof(.clientSecretBasic("s3 cret:")).headers["Authorization"] == "Basic \(Data("app:s3+cret%3A".utf8).base64EncodedString())")
+        let key = try IssuerKeys.es256.get()
+        let jwk = key.privateJWK.json(includingPrivateMembers: true).serializedString
+        let assertion = try JWT(try #require(proof(.privateKeyJWT(jwk: jwk, algorithm: .es256)).parameters["client_assertion"]).stringValue)
+        #expect(assertion.issuer == "app" && assertion.subject == "app" && assertion.audience == endpoint.absoluteString)
+        #expect(assertion.expirationTime == now.addingTimeInterval(300))
+        let keys = try JSONDecoder().decode(JWKS.self, from: Data(IssuerKeys.set([key]).utf8))
+        #expect(try assertion.validate(using: keys))
+        let secret = String(repeating: "x", count: 32)
+        let signed = try #require(proof(.clientSecretJWT(secret)).parameters["client_assertion"]).stringValue
+        #expect(try JWT(signed).header.algorithm == .hs256)
+        #expect(throws: ClientKeyError.self) { try proof(.privateKeyJWT(jwk: "{}")) }
+        #expect(!"\(configuration)".contains("s3"))
+    }
+}
