@@ -47,6 +47,15 @@ public enum Base64URL {
         }
     }
 
+    /// Appends the text of bytes to a buffer.
+    static func encode(_ source: [UInt8], to target: inout [UInt8]) {
+        let start = target.count
+        target.append(contentsOf: repeatElement(0, count: encodedCount(of: source.count)))
+        source.withUnsafeBufferPointer { source in
+            target.withUnsafeMutableBufferPointer { encode(source, into: UnsafeMutableBufferPointer(rebasing: $0[start...])) }
+        }
+    }
+
     static func encodedCount(of count: Int) -> Int { (count * 4 + 2) / 3 }
 
     /// Writes ``encodedCount(of:)`` characters.

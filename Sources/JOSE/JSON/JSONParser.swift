@@ -69,11 +69,18 @@ extension JSONScanner {
             try checkSize(of: range)
         case .null: try scanWord("null")
         case .bool: try scanWord(byte == UInt8(ascii: "t") ? "true" : "false")
-        case .array:
-            // What lies in arrays and objects is rarely large; parsing it is the simplest way to check it.
-            _ = try parseArray(depth: depth + 1)
+        case .array: try skipArray(depth: depth + 1)
+        // Parsing is the simplest way to find members that occur twice; few tokens have objects in them.
         case .object: _ = try parseObject(depth: depth + 1)
         }
+    }
+
+    private mutating func skipArray(depth: Int) throws(JOSEError) {
+        guard depth <= maximumDepth else { throw Self.tooDeep }
+        try require(UInt8(ascii: "["))
+        if skip(UInt8(ascii: "]")) { return }
+        repeat { try skipValue(depth: depth) } while skip(UInt8(ascii: ","))
+        try require(UInt8(ascii: "]"))
     }
 
     /// Refuses a number that is too large for a `Double`; only one with an exponent, or a very long one, can be.

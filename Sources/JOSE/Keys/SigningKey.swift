@@ -32,12 +32,15 @@ public struct SigningKey: Sendable {
     /// The key with its private part, stating its id and algorithm.
     public let privateJWK: JSONWebKey
     private let material: Material
+    /// The header without further members, in base64url: what most tokens have.
+    private let encodedHeader: [UInt8]
 
     private init(material: Material, jwk: JSONWebKey.Material, algorithm: JWSAlgorithm, keyID: String?) {
         self.material = material
         self.algorithm = algorithm
         self.keyID = keyID
         privateJWK = JSONWebKey(material: jwk, keyID: keyID, algorithm: algorithm, use: "sig")
+        encodedHeader = Self.encodedHeader(algorithm: algorithm, keyID: keyID, extra: [:])
     }
 
     /// The key's public part, stating its id and algorithm; nil for a secret, which has none.
@@ -219,13 +222,23 @@ public struct SigningKey: Sendable {
     /// - Returns: Header, payload and signature in base64url, joined by dots.
     /// - Throws: ``JOSEError/Code/invalidKey`` if the cryptographic library refuses to sign with the key.
     public func sign(payload: [UInt8], header extra: [String: JSONValue] = [:]) throws(JOSEError) -> String {
+        var token = extra.isEmpty ? encodedHeader : Self.encodedHeader(algorithm: algorithm, keyID: keyID, extra: extra)
+        token.reserveCapacity(token.count + Base64URL.encodedCount(of: payload.count) + 700)
+        token.append(UInt8(ascii: "."))
+        Base64URL.encode(payload, to: &token)
+        let signature = try signature(for: token)
+        token.append(UInt8(ascii: "."))
+        Base64URL.encode(signature, to: &token)
+        return String(decoding: token, as: UTF8.self)
+    }
+
+    private static func encodedHeader(algorithm: JWSAlgorithm, keyID: String?, extra: [String: JSONValue]) -> [UInt8] {
         var header = JSONValue.object(extra)
         header["alg"] = .string(algorithm.rawValue)
         if let keyID { header["kid"] = .string(keyID) }
-        var input = Base64URL.encode(header.serialized())
-        input += "."
-        input += Base64URL.encode(payload)
-        return input + "." + Base64URL.encode(try signature(for: Array(input.utf8)))
+        var encoded: [UInt8] = []
+        Base64URL.encode(header.serialized(), to: &encoded)
+        return encoded
     }
 
     /// Signs claims and gives the compact form of a JSON Web Token (RFC 7519).

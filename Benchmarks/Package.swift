@@ -1,0 +1,29 @@
+// swift-tools-version: 6.1
+import PackageDescription
+
+// A package of its own, so that nobody who uses the project resolves the benchmark library. To add a benchmark, add a
+// folder with a Swift file to Benchmarks/ and a line to `benchmarks`.
+let package = Package(
+    name: "countersign-benchmarks",
+    platforms: [.macOS(.v14)],
+    dependencies: [
+        .package(name: "countersign", path: ".."),
+        .package(url: "https://github.com/ordo-one/benchmark.git", from: "1.38.1", traits: []),
+        .package(url: "https://github.com/apple/swift-crypto.git", from: "4.5.2"),
+    ],
+    targets: [
+        benchmark("TokenVerification", [.product(name: "JOSE", package: "countersign")])
+    ],
+    swiftLanguageModes: [.v6]
+)
+
+func benchmark(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .executableTarget(
+        name: name,
+        dependencies: [
+            .product(name: "Benchmark", package: "benchmark"), .product(name: "Crypto", package: "swift-crypto"),
+            .product(name: "CryptoExtras", package: "swift-crypto"),
+        ] + dependencies,
+        path: "Benchmarks/\(name)",
+        plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")])
+}
