@@ -33,8 +33,9 @@ extension OAuth2Client {
             delegateCollection.invoke { $0.oauth(client: self, willRefresh: token) }
             do {
                 let newToken = try await requestRefresh(of: token, refreshToken: refreshToken, scope: scope)
-                NotificationCenter.default.post(name: .tokenRefreshed, object: newToken)
+                // The delegates first: one of them stores the token, and nobody sees it before it is stored.
                 delegateCollection.invoke { $0.oauth(client: self, didRefresh: token, replacedWith: newToken) }
+                NotificationCenter.default.post(name: .tokenRefreshed, object: newToken)
                 return newToken
             } catch {
                 NotificationCenter.default.post(name: .tokenRefreshFailed, object: token, userInfo: ["error": error])

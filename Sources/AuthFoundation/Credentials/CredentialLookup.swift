@@ -122,6 +122,7 @@ extension Credential {
     ///   - storage: Keeps the tokens.
     ///   - session: What the credentials' requests go through; nil for the usual session.
     ///   - clock: The time by which credentials are refreshed.
+    ///   - isolation: The actor that the code runs on: the caller's.
     ///   - operation: The code.
     /// - Returns: What the code returns.
     /// - Throws: What the code throws.

@@ -75,7 +75,7 @@ private struct RefreshFlight: Sendable {
     private func request(_ token: Token) async throws -> Token {
         do {
             return try await credential.oauth2.refresh(token)
-        } catch where RefreshFailure(error).isAnswerLost {
+        } catch  where RefreshFailure(error).isAnswerLost {
             return try await credential.oauth2.refresh(token)
         }
     }

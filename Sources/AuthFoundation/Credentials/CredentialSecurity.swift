@@ -1,8 +1,8 @@
 #if canImport(LocalAuthentication) && !os(tvOS)
-    public import LocalAuthentication
+public import LocalAuthentication
 #endif
 #if canImport(Security)
-    public import Security
+public import Security
 #endif
 
 extension Credential {
@@ -11,18 +11,18 @@ extension Credential {
     /// On platforms without a Keychain there are no options: the vault encrypts every entry.
     public enum Security: Sendable {
         #if canImport(Security)
-            /// When the Keychain item can be read.
-            case accessibility(_ option: Keychain.Accessibility)
-            /// What the person must do for the item to be read.
-            case accessControl(_ flags: SecAccessControlCreateFlags)
-            /// A ready-made access control.
-            case accessControlRef(_ secRef: SecAccessControl)
-            /// The Keychain access group that shares the item.
-            case accessGroup(_ name: String)
-            #if canImport(LocalAuthentication) && !os(tvOS)
-                /// An authentication that the person has already made.
-                case context(_ obj: LAContext)
-            #endif
+        /// When the Keychain item can be read.
+        case accessibility(_ option: Keychain.Accessibility)
+        /// What the person must do for the item to be read.
+        case accessControl(_ flags: SecAccessControlCreateFlags)
+        /// A ready-made access control.
+        case accessControlRef(_ secRef: SecAccessControl)
+        /// The Keychain access group that shares the item.
+        case accessGroup(_ name: String)
+        #if canImport(LocalAuthentication) && !os(tvOS)
+        /// An authentication that the person has already made.
+        case context(_ obj: LAContext)
+        #endif
         #endif
 
         /// The options used when none are given: the Keychain item can be read after the first unlock, on this device only.
@@ -39,9 +39,9 @@ extension Credential {
 
         private struct Settings: Sendable {
             #if canImport(Security)
-                var standard: [Security] = [.accessibility(.afterFirstUnlockThisDeviceOnly)]
+            var standard: [Security] = [.accessibility(.afterFirstUnlockThisDeviceOnly)]
             #else
-                var standard: [Security] = []
+            var standard: [Security] = []
             #endif
             var isDefaultSynchronizable = false
         }

@@ -11,16 +11,25 @@ package final class CredentialStore: CredentialCoordinator {
 
     /// Makes the credentials.
     package var credentialDataSource: any CredentialDataSource {
-        didSet { credentialDataSource.delegate = self }
+        get { currentDataSource }
+        set {
+            currentDataSource = newValue
+            currentDataSource.delegate = self
+        }
     }
 
     /// Keeps the tokens.
     package var tokenStorage: any TokenStorage {
-        didSet {
+        get { currentStorage }
+        set {
+            currentStorage = newValue
             known = [:]
             listenToStorage()
         }
     }
+
+    private var currentDataSource: any CredentialDataSource
+    private var currentStorage: any TokenStorage
 
     let revocations = RevocationQueue()
     private let observer: ClientObserver
@@ -29,29 +38,29 @@ package final class CredentialStore: CredentialCoordinator {
 
     private nonisolated static var usualStorage: any TokenStorage {
         #if canImport(Security)
-            KeychainTokenStorage()
+        KeychainTokenStorage()
         #else
-            FileTokenStorage()
+        FileTokenStorage()
         #endif
     }
 
     package nonisolated init(
         tokenStorage: any TokenStorage, session: (any URLSessionProtocol)? = nil, clock: any OAuth2Clock = DeviceClock()
     ) {
-        self.tokenStorage = tokenStorage
+        currentStorage = tokenStorage
         self.clock = clock
-        credentialDataSource = DefaultCredentialDataSource(session: session)
+        currentDataSource = DefaultCredentialDataSource(session: session)
         observer = ClientObserver()
         CredentialActor.synchronously {
             observer.store = self
-            credentialDataSource.delegate = self
+            currentDataSource.delegate = self
             listenToStorage()
         }
     }
 
     private func listenToStorage() {
-        tokenStorage.delegate = self
-        (tokenStorage as? any SharedTokenStorage)?.onFailure = { [weak broadcaster] in broadcaster?.send(.storageFailed($0)) }
+        currentStorage.delegate = self
+        (currentStorage as? any SharedTokenStorage)?.onFailure = { [weak broadcaster] in broadcaster?.send(.storageFailed($0)) }
     }
 
     // MARK: - Finding
@@ -73,7 +82,7 @@ package final class CredentialStore: CredentialCoordinator {
             return nil
         } catch {
             #if canImport(Security)
-                if case KeychainError.notFound = error { return nil }
+            if case KeychainError.notFound = error { return nil }
             #endif
             throw error
         }

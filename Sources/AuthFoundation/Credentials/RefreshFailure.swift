@@ -1,7 +1,7 @@
 import Foundation
 
 #if canImport(FoundationNetworking)
-    import FoundationNetworking
+import FoundationNetworking
 #endif
 
 /// What an error of a refresh, or of a revocation, says of the session on the server.
@@ -37,7 +37,8 @@ struct RefreshFailure {
         switch error {
         case let error as URLError:
             switch error.code {
-            case .networkConnectionLost, .badServerResponse, .cannotParseResponse, .timedOut, .cannotDecodeContentData, .cannotDecodeRawData,
+            case .networkConnectionLost, .badServerResponse, .cannotParseResponse, .timedOut, .cannotDecodeContentData,
+                .cannotDecodeRawData,
                 .zeroByteResource:
                 true
             default: false

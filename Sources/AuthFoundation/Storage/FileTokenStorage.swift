@@ -255,7 +255,8 @@ extension FileTokenStorage {
         guard let key = try keySource.key() else {
             throw VaultError(
                 .keyMissing, entry: VaultKeySource.keyFile,
-                "The credentials in \(folder.path) are encrypted and their key file is gone. Restore it, or delete the folder and sign in again.")
+                "The credentials in \(folder.path) are encrypted and their key file is gone. Restore it, or delete the folder and sign in again."
+            )
         }
         opened = (fingerprint, key)
         return key
@@ -331,11 +332,13 @@ extension FileTokenStorage {
         do {
             return try JSONDecoder().decode(type, from: plaintext)
         } catch let error as TokenFormatError {
-            throw VaultError(.newerFormat, entry: record.id, error.localizedDescription + " The entry \(record.id) is untouched.", underlying: error)
+            throw VaultError(
+                .newerFormat, entry: record.id, error.localizedDescription + " The entry \(record.id) is untouched.", underlying: error)
         } catch {
             // The decoder's own error may quote what it read.
             throw VaultError(
-                .damagedEntry, entry: record.id, "The entry \(record.id) holds no \(part.rawValue) that this version understands. It was left as it is.")
+                .damagedEntry, entry: record.id,
+                "The entry \(record.id) holds no \(part.rawValue) that this version understands. It was left as it is.")
         }
     }
 }

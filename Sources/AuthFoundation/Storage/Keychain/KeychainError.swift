@@ -1,56 +1,56 @@
 #if canImport(Security)
-    public import Foundation
-    public import Security
+public import Foundation
+public import Security
 
-    /// A failure of the Keychain.
-    public enum KeychainError: Error, LocalizedError, Equatable, Sendable {
-        /// An item can't be read.
-        case cannotGet(code: OSStatus)
-        /// Items can't be listed.
-        case cannotList(code: OSStatus)
-        /// An item can't be saved.
-        case cannotSave(code: OSStatus)
-        /// An item can't be deleted.
-        case cannotDelete(code: OSStatus)
-        /// An item can't be updated.
-        case cannotUpdate(code: OSStatus)
-        /// The access control can't be made.
-        case accessControlInvalid(code: OSStatus, description: String?)
-        /// There is no such item.
-        case notFound
-        /// An item has another form than it should.
-        case invalidFormat
-        /// The accessibility is not known.
-        case invalidAccessibilityOption
-        /// An item has no account.
-        case missingAccount
-        /// An item has no value.
-        case missingValueData
-        /// An item lacks an attribute.
-        case missingAttribute
+/// A failure of the Keychain.
+public enum KeychainError: Error, LocalizedError, Equatable, Sendable {
+    /// An item can't be read.
+    case cannotGet(code: OSStatus)
+    /// Items can't be listed.
+    case cannotList(code: OSStatus)
+    /// An item can't be saved.
+    case cannotSave(code: OSStatus)
+    /// An item can't be deleted.
+    case cannotDelete(code: OSStatus)
+    /// An item can't be updated.
+    case cannotUpdate(code: OSStatus)
+    /// The access control can't be made.
+    case accessControlInvalid(code: OSStatus, description: String?)
+    /// There is no such item.
+    case notFound
+    /// An item has another form than it should.
+    case invalidFormat
+    /// The accessibility is not known.
+    case invalidAccessibilityOption
+    /// An item has no account.
+    case missingAccount
+    /// An item has no value.
+    case missingValueData
+    /// An item lacks an attribute.
+    case missingAttribute
 
-        /// What happened and what to do next.
-        public var errorDescription: String? {
-            switch self {
-            case .cannotGet(let code): "The Keychain item can't be read (\(Self.text(code)))."
-            case .cannotList(let code): "The Keychain items can't be listed (\(Self.text(code)))."
-            case .cannotSave(let code): "The Keychain item can't be saved (\(Self.text(code))). Check the app's Keychain entitlement."
-            case .cannotDelete(let code): "The Keychain item can't be deleted (\(Self.text(code)))."
-            case .cannotUpdate(let code): "The Keychain item can't be updated (\(Self.text(code)))."
-            case .accessControlInvalid(let code, let description):
-                "The access control is not valid: \(description ?? Self.text(code))."
-            case .notFound: "There is no such Keychain item. Sign in again."
-            case .invalidFormat: "The Keychain item has a form that this version does not know. It was left as it is."
-            case .invalidAccessibilityOption: "The accessibility of the Keychain item is not known."
-            case .missingAccount: "The Keychain item has no account."
-            case .missingValueData: "The Keychain item has no value."
-            case .missingAttribute: "The Keychain item lacks an attribute."
-            }
-        }
-
-        private static func text(_ code: OSStatus) -> String {
-            let message = SecCopyErrorMessageString(code, nil) as String?
-            return message.map { "\($0), \(code)" } ?? "status \(code)"
+    /// What happened and what to do next.
+    public var errorDescription: String? {
+        switch self {
+        case .cannotGet(let code): "The Keychain item can't be read (\(Self.text(code)))."
+        case .cannotList(let code): "The Keychain items can't be listed (\(Self.text(code)))."
+        case .cannotSave(let code): "The Keychain item can't be saved (\(Self.text(code))). Check the app's Keychain entitlement."
+        case .cannotDelete(let code): "The Keychain item can't be deleted (\(Self.text(code)))."
+        case .cannotUpdate(let code): "The Keychain item can't be updated (\(Self.text(code)))."
+        case .accessControlInvalid(let code, let description):
+            "The access control is not valid: \(description ?? Self.text(code))."
+        case .notFound: "There is no such Keychain item. Sign in again."
+        case .invalidFormat: "The Keychain item has a form that this version does not know. It was left as it is."
+        case .invalidAccessibilityOption: "The accessibility of the Keychain item is not known."
+        case .missingAccount: "The Keychain item has no account."
+        case .missingValueData: "The Keychain item has no value."
+        case .missingAttribute: "The Keychain item lacks an attribute."
         }
     }
+
+    private static func text(_ code: OSStatus) -> String {
+        let message = SecCopyErrorMessageString(code, nil) as String?
+        return message.map { "\($0), \(code)" } ?? "status \(code)"
+    }
+}
 #endif

@@ -1,149 +1,149 @@
 #if canImport(Security)
-    public import Foundation
-    public import Security
+public import Foundation
+public import Security
 
-    extension Keychain {
-        /// A generic password of the Keychain.
-        public struct Item: Equatable {
-            /// The account: the item's key within its service.
-            public let account: String
-            /// The service.
-            public let service: String?
-            /// The server.
-            public let server: String?
-            /// When the item can be read.
-            public var accessibility: Accessibility?
-            /// Whether it may travel through iCloud Keychain.
-            public var synchronizable: Bool?
-            /// The group of apps that share it.
-            public var accessGroup: String?
-            /// What the person must do for it to be read.
-            public var accessControl: SecAccessControl?
-            /// Its name for people.
-            public var label: String?
-            /// What it is, for people.
-            public var description: String?
-            /// Data that can be read without the value.
-            public var generic: Data?
-            /// The secret.
-            public var value: Data
+extension Keychain {
+    /// A generic password of the Keychain.
+    public struct Item: Equatable {
+        /// The account: the item's key within its service.
+        public let account: String
+        /// The service.
+        public let service: String?
+        /// The server.
+        public let server: String?
+        /// When the item can be read.
+        public var accessibility: Accessibility?
+        /// Whether it may travel through iCloud Keychain.
+        public var synchronizable: Bool?
+        /// The group of apps that share it.
+        public var accessGroup: String?
+        /// What the person must do for it to be read.
+        public var accessControl: SecAccessControl?
+        /// Its name for people.
+        public var label: String?
+        /// What it is, for people.
+        public var description: String?
+        /// Data that can be read without the value.
+        public var generic: Data?
+        /// The secret.
+        public var value: Data
 
-            /// An item.
-            ///
-            /// - Parameters:
-            ///   - account: The item's key within its service.
-            ///   - service: The service.
-            ///   - server: The server.
-            ///   - accessibility: When it can be read.
-            ///   - accessGroup: The group of apps that share it.
-            ///   - accessControl: What the person must do for it to be read.
-            ///   - synchronizable: Whether it may travel through iCloud Keychain.
-            ///   - label: Its name for people.
-            ///   - description: What it is, for people.
-            ///   - generic: Data that can be read without the value.
-            ///   - value: The secret.
-            public init(
-                account: String, service: String? = nil, server: String? = nil, accessibility: Accessibility? = .unlocked,
-                accessGroup: String? = nil, accessControl: SecAccessControl? = nil, synchronizable: Bool? = nil, label: String? = nil,
-                description: String? = nil, generic: Data? = nil, value: Data
-            ) {
-                self.account = account
-                self.service = service
-                self.server = server
-                self.accessibility = accessibility
-                self.accessGroup = accessGroup
-                self.accessControl = accessControl
-                self.synchronizable = synchronizable
-                self.label = label
-                self.description = description
-                self.generic = generic
-                self.value = value
+        /// An item.
+        ///
+        /// - Parameters:
+        ///   - account: The item's key within its service.
+        ///   - service: The service.
+        ///   - server: The server.
+        ///   - accessibility: When it can be read.
+        ///   - accessGroup: The group of apps that share it.
+        ///   - accessControl: What the person must do for it to be read.
+        ///   - synchronizable: Whether it may travel through iCloud Keychain.
+        ///   - label: Its name for people.
+        ///   - description: What it is, for people.
+        ///   - generic: Data that can be read without the value.
+        ///   - value: The secret.
+        public init(
+            account: String, service: String? = nil, server: String? = nil, accessibility: Accessibility? = .unlocked,
+            accessGroup: String? = nil, accessControl: SecAccessControl? = nil, synchronizable: Bool? = nil, label: String? = nil,
+            description: String? = nil, generic: Data? = nil, value: Data
+        ) {
+            self.account = account
+            self.service = service
+            self.server = server
+            self.accessibility = accessibility
+            self.accessGroup = accessGroup
+            self.accessControl = accessControl
+            self.synchronizable = synchronizable
+            self.label = label
+            self.description = description
+            self.generic = generic
+            self.value = value
+        }
+
+        init(attributes: [String: Any]) throws {
+            guard let account = attributes[kSecAttrAccount as String] as? String else { throw KeychainError.missingAccount }
+            guard let value = attributes[kSecValueData as String] as? Data else { throw KeychainError.missingValueData }
+            self.init(
+                account: account, service: attributes[kSecAttrService as String] as? String,
+                server: attributes[kSecAttrServer as String] as? String,
+                accessibility: (attributes[kSecAttrAccessible as String] as? String).flatMap(Accessibility.init(attribute:)),
+                accessGroup: attributes[kSecAttrAccessGroup as String] as? String,
+                synchronizable: attributes[kSecAttrSynchronizable as String] as? Bool,
+                label: attributes[kSecAttrLabel as String] as? String,
+                description: attributes[kSecAttrDescription as String] as? String,
+                generic: attributes[kSecAttrGeneric as String] as? Data, value: value)
+        }
+
+        /// Saves the item, in the place of one of the same account and service.
+        ///
+        /// - Parameter authenticationContext: An authentication that the person has already made.
+        /// - Returns: The item as saved.
+        /// - Throws: ``KeychainError/cannotSave(code:)``.
+        @discardableResult
+        public func save(authenticationContext: (any KeychainAuthenticationContext)? = nil) throws -> Item {
+            var attributes = attributes
+            attributes[kSecUseAuthenticationContext as String] = authenticationContext
+            var status = SecItemAdd(attributes as CFDictionary, nil)
+            if status == errSecDuplicateItem {
+                // Changed in place, so that the old item is there until the new one is.
+                status = SecItemUpdate(query as CFDictionary, changes as CFDictionary)
             }
+            guard status == errSecSuccess else { throw KeychainError.cannotSave(code: status) }
+            return self
+        }
 
-            init(attributes: [String: Any]) throws {
-                guard let account = attributes[kSecAttrAccount as String] as? String else { throw KeychainError.missingAccount }
-                guard let value = attributes[kSecValueData as String] as? Data else { throw KeychainError.missingValueData }
-                self.init(
-                    account: account, service: attributes[kSecAttrService as String] as? String,
-                    server: attributes[kSecAttrServer as String] as? String,
-                    accessibility: (attributes[kSecAttrAccessible as String] as? String).flatMap(Accessibility.init(attribute:)),
-                    accessGroup: attributes[kSecAttrAccessGroup as String] as? String,
-                    synchronizable: attributes[kSecAttrSynchronizable as String] as? Bool,
-                    label: attributes[kSecAttrLabel as String] as? String,
-                    description: attributes[kSecAttrDescription as String] as? String,
-                    generic: attributes[kSecAttrGeneric as String] as? Data, value: value)
-            }
+        /// Changes this item into another.
+        ///
+        /// - Parameters:
+        ///   - item: What it shall be.
+        ///   - authenticationContext: An authentication that the person has already made.
+        /// - Throws: ``KeychainError/cannotUpdate(code:)``.
+        public func update(_ item: Item, authenticationContext: (any KeychainAuthenticationContext)? = nil) throws {
+            var query = query
+            query[kSecUseAuthenticationContext as String] = authenticationContext
+            let status = SecItemUpdate(query as CFDictionary, item.changes as CFDictionary)
+            guard status == errSecSuccess else { throw KeychainError.cannotUpdate(code: status) }
+        }
 
-            /// Saves the item, in the place of one of the same account and service.
-            ///
-            /// - Parameter authenticationContext: An authentication that the person has already made.
-            /// - Returns: The item as saved.
-            /// - Throws: ``KeychainError/cannotSave(code:)``.
-            @discardableResult
-            public func save(authenticationContext: (any KeychainAuthenticationContext)? = nil) throws -> Item {
-                var attributes = attributes
-                attributes[kSecUseAuthenticationContext as String] = authenticationContext
-                var status = SecItemAdd(attributes as CFDictionary, nil)
-                if status == errSecDuplicateItem {
-                    // Changed in place, so that the old item is there until the new one is.
-                    status = SecItemUpdate(query as CFDictionary, changes as CFDictionary)
-                }
-                guard status == errSecSuccess else { throw KeychainError.cannotSave(code: status) }
-                return self
-            }
+        /// Deletes the item.
+        ///
+        /// - Throws: ``KeychainError/cannotDelete(code:)``.
+        public func delete() throws {
+            let status = SecItemDelete(query as CFDictionary)
+            guard status == errSecSuccess || status == errSecItemNotFound else { throw KeychainError.cannotDelete(code: status) }
+        }
 
-            /// Changes this item into another.
-            ///
-            /// - Parameters:
-            ///   - item: What it shall be.
-            ///   - authenticationContext: An authentication that the person has already made.
-            /// - Throws: ``KeychainError/cannotUpdate(code:)``.
-            public func update(_ item: Item, authenticationContext: (any KeychainAuthenticationContext)? = nil) throws {
-                var query = query
-                query[kSecUseAuthenticationContext as String] = authenticationContext
-                let status = SecItemUpdate(query as CFDictionary, item.changes as CFDictionary)
-                guard status == errSecSuccess else { throw KeychainError.cannotUpdate(code: status) }
-            }
+        private var query: [String: Any] {
+            Search(account: account, service: service, server: server, accessGroup: accessGroup).query
+        }
 
-            /// Deletes the item.
-            ///
-            /// - Throws: ``KeychainError/cannotDelete(code:)``.
-            public func delete() throws {
-                let status = SecItemDelete(query as CFDictionary)
-                guard status == errSecSuccess || status == errSecItemNotFound else { throw KeychainError.cannotDelete(code: status) }
+        /// What may change of an item that exists.
+        private var changes: [String: Any] {
+            var changes: [String: Any] = [kSecValueData as String: value]
+            changes[kSecAttrGeneric as String] = generic
+            changes[kSecAttrLabel as String] = label
+            changes[kSecAttrDescription as String] = description
+            if let accessControl {
+                changes[kSecAttrAccessControl as String] = accessControl
+            } else {
+                changes[kSecAttrAccessible as String] = accessibility?.attribute
             }
+            return changes
+        }
 
-            private var query: [String: Any] {
-                Search(account: account, service: service, server: server, accessGroup: accessGroup).query
-            }
-
-            /// What may change of an item that exists.
-            private var changes: [String: Any] {
-                var changes: [String: Any] = [kSecValueData as String: value]
-                changes[kSecAttrGeneric as String] = generic
-                changes[kSecAttrLabel as String] = label
-                changes[kSecAttrDescription as String] = description
-                if let accessControl {
-                    changes[kSecAttrAccessControl as String] = accessControl
-                } else {
-                    changes[kSecAttrAccessible as String] = accessibility?.attribute
-                }
-                return changes
-            }
-
-            private var attributes: [String: Any] {
-                var attributes = changes
-                attributes[kSecClass as String] = kSecClassGenericPassword
-                attributes[kSecAttrAccount as String] = account
-                attributes[kSecAttrService as String] = service
-                attributes[kSecAttrServer as String] = server
-                attributes[kSecAttrAccessGroup as String] = accessGroup
-                attributes[kSecAttrSynchronizable as String] = synchronizable
-                #if os(macOS)
-                    attributes[kSecUseDataProtectionKeychain as String] = true
-                #endif
-                return attributes
-            }
+        private var attributes: [String: Any] {
+            var attributes = changes
+            attributes[kSecClass as String] = kSecClassGenericPassword
+            attributes[kSecAttrAccount as String] = account
+            attributes[kSecAttrService as String] = service
+            attributes[kSecAttrServer as String] = server
+            attributes[kSecAttrAccessGroup as String] = accessGroup
+            attributes[kSecAttrSynchronizable as String] = synchronizable
+            #if os(macOS)
+            attributes[kSecUseDataProtectionKeychain as String] = true
+            #endif
+            return attributes
         }
     }
+}
 #endif

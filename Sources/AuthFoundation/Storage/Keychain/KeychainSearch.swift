@@ -1,162 +1,162 @@
 #if canImport(Security)
-    public import Foundation
-    public import Security
+public import Foundation
+public import Security
 
-    extension Keychain {
-        /// Looks for generic passwords of the Keychain.
-        public struct Search: Sendable {
-            let account, service, server, accessGroup: String?
+extension Keychain {
+    /// Looks for generic passwords of the Keychain.
+    public struct Search: Sendable {
+        let account, service, server, accessGroup: String?
 
-            /// A search; what is nil may be anything.
-            ///
-            /// - Parameters:
-            ///   - account: The account.
-            ///   - service: The service.
-            ///   - server: The server.
-            ///   - accessGroup: The group of apps that share the items.
-            public init(account: String? = nil, service: String? = nil, server: String? = nil, accessGroup: String? = nil) {
+        /// A search; what is nil may be anything.
+        ///
+        /// - Parameters:
+        ///   - account: The account.
+        ///   - service: The service.
+        ///   - server: The server.
+        ///   - accessGroup: The group of apps that share the items.
+        public init(account: String? = nil, service: String? = nil, server: String? = nil, accessGroup: String? = nil) {
+            self.account = account
+            self.service = service
+            self.server = server
+            self.accessGroup = accessGroup
+        }
+
+        /// The first item that fits, with its secret.
+        ///
+        /// - Parameters:
+        ///   - prompt: What the person is told if they must unlock it.
+        ///   - authenticationContext: An authentication that the person has already made.
+        /// - Returns: The item.
+        /// - Throws: ``KeychainError/notFound``, ``KeychainError/cannotGet(code:)``.
+        public func get(prompt: String? = nil, authenticationContext: (any KeychainAuthenticationContext)? = nil) throws -> Item {
+            var query = query
+            query[kSecMatchLimit as String] = kSecMatchLimitOne
+            query[kSecReturnAttributes as String] = true
+            query[kSecReturnData as String] = true
+            query[kSecUseAuthenticationContext as String] = authenticationContext
+            query[kSecUseOperationPrompt as String] = authenticationContext == nil ? prompt : nil
+            var found: CFTypeRef?
+            let status = SecItemCopyMatching(query as CFDictionary, &found)
+            guard status != errSecItemNotFound else { throw KeychainError.notFound }
+            guard status == errSecSuccess else { throw KeychainError.cannotGet(code: status) }
+            guard let attributes = found as? [String: Any] else { throw KeychainError.invalidFormat }
+            return try Item(attributes: attributes)
+        }
+
+        /// All items that fit, without their secrets.
+        ///
+        /// - Returns: The items' attributes.
+        /// - Throws: ``KeychainError/cannotList(code:)``.
+        public func list() throws -> [Result] {
+            var query = query
+            query[kSecMatchLimit as String] = kSecMatchLimitAll
+            query[kSecReturnAttributes as String] = true
+            var found: CFTypeRef?
+            let status = SecItemCopyMatching(query as CFDictionary, &found)
+            if status == errSecItemNotFound { return [] }
+            guard status == errSecSuccess else { throw KeychainError.cannotList(code: status) }
+            guard let items = found as? [[String: Any]] else { throw KeychainError.invalidFormat }
+            return try items.map(Result.init(attributes:))
+        }
+
+        /// Deletes all items that fit.
+        ///
+        /// - Throws: ``KeychainError/cannotDelete(code:)``.
+        public func delete() throws {
+            let status = SecItemDelete(query as CFDictionary)
+            guard status == errSecSuccess || status == errSecItemNotFound else { throw KeychainError.cannotDelete(code: status) }
+        }
+
+        var query: [String: Any] {
+            var query: [String: Any] = [
+                kSecClass as String: kSecClassGenericPassword, kSecAttrSynchronizable as String: kSecAttrSynchronizableAny,
+            ]
+            query[kSecAttrAccount as String] = account
+            query[kSecAttrService as String] = service
+            query[kSecAttrServer as String] = server
+            query[kSecAttrAccessGroup as String] = accessGroup
+            #if os(macOS)
+            query[kSecUseDataProtectionKeychain as String] = true
+            #endif
+            return query
+        }
+
+        /// An item that was found: all but its secret.
+        public struct Result {
+            /// The account.
+            public let account: String
+            /// The service.
+            public let service: String?
+            /// The server.
+            public let server: String?
+            /// The group of apps that share it.
+            public let accessGroup: String?
+            /// When it can be read.
+            public let accessibility: Accessibility?
+            /// Whether it may travel through iCloud Keychain.
+            public let synchronizable: Bool?
+            /// Its name for people.
+            public let label: String?
+            /// What it is, for people.
+            public let description: String?
+            /// Data that can be read without the secret.
+            public let generic: Data?
+            /// When it was made.
+            public let creationDate: Date
+            /// When it was changed last.
+            public let modificationDate: Date
+
+            init(attributes: [String: Any]) throws {
+                guard let account = attributes[kSecAttrAccount as String] as? String else { throw KeychainError.missingAccount }
+                guard let creationDate = attributes[kSecAttrCreationDate as String] as? Date,
+                    let modificationDate = attributes[kSecAttrModificationDate as String] as? Date
+                else { throw KeychainError.missingAttribute }
                 self.account = account
-                self.service = service
-                self.server = server
-                self.accessGroup = accessGroup
+                self.creationDate = creationDate
+                self.modificationDate = modificationDate
+                service = attributes[kSecAttrService as String] as? String
+                server = attributes[kSecAttrServer as String] as? String
+                accessGroup = attributes[kSecAttrAccessGroup as String] as? String
+                accessibility = (attributes[kSecAttrAccessible as String] as? String).flatMap(Accessibility.init(attribute:))
+                synchronizable = attributes[kSecAttrSynchronizable as String] as? Bool
+                label = attributes[kSecAttrLabel as String] as? String
+                description = attributes[kSecAttrDescription as String] as? String
+                generic = attributes[kSecAttrGeneric as String] as? Data
             }
 
-            /// The first item that fits, with its secret.
+            /// The item with its secret.
             ///
             /// - Parameters:
             ///   - prompt: What the person is told if they must unlock it.
             ///   - authenticationContext: An authentication that the person has already made.
             /// - Returns: The item.
-            /// - Throws: ``KeychainError/notFound``, ``KeychainError/cannotGet(code:)``.
+            /// - Throws: ``KeychainError``.
             public func get(prompt: String? = nil, authenticationContext: (any KeychainAuthenticationContext)? = nil) throws -> Item {
-                var query = query
-                query[kSecMatchLimit as String] = kSecMatchLimitOne
-                query[kSecReturnAttributes as String] = true
-                query[kSecReturnData as String] = true
-                query[kSecUseAuthenticationContext as String] = authenticationContext
-                query[kSecUseOperationPrompt as String] = authenticationContext == nil ? prompt : nil
-                var found: CFTypeRef?
-                let status = SecItemCopyMatching(query as CFDictionary, &found)
-                guard status != errSecItemNotFound else { throw KeychainError.notFound }
-                guard status == errSecSuccess else { throw KeychainError.cannotGet(code: status) }
-                guard let attributes = found as? [String: Any] else { throw KeychainError.invalidFormat }
-                return try Item(attributes: attributes)
+                try search.get(prompt: prompt, authenticationContext: authenticationContext)
             }
 
-            /// All items that fit, without their secrets.
+            /// Changes the item.
             ///
-            /// - Returns: The items' attributes.
-            /// - Throws: ``KeychainError/cannotList(code:)``.
-            public func list() throws -> [Result] {
-                var query = query
-                query[kSecMatchLimit as String] = kSecMatchLimitAll
-                query[kSecReturnAttributes as String] = true
-                var found: CFTypeRef?
-                let status = SecItemCopyMatching(query as CFDictionary, &found)
-                if status == errSecItemNotFound { return [] }
-                guard status == errSecSuccess else { throw KeychainError.cannotList(code: status) }
-                guard let items = found as? [[String: Any]] else { throw KeychainError.invalidFormat }
-                return try items.map(Result.init(attributes:))
+            /// - Parameters:
+            ///   - item: What it shall be.
+            ///   - authenticationContext: An authentication that the person has already made.
+            /// - Throws: ``KeychainError``.
+            public func update(_ item: Item, authenticationContext: (any KeychainAuthenticationContext)? = nil) throws {
+                try Item(account: account, service: service, server: server, accessGroup: accessGroup, value: Data())
+                    .update(item, authenticationContext: authenticationContext)
             }
 
-            /// Deletes all items that fit.
+            /// Deletes the item.
             ///
             /// - Throws: ``KeychainError/cannotDelete(code:)``.
             public func delete() throws {
-                let status = SecItemDelete(query as CFDictionary)
-                guard status == errSecSuccess || status == errSecItemNotFound else { throw KeychainError.cannotDelete(code: status) }
+                try search.delete()
             }
 
-            var query: [String: Any] {
-                var query: [String: Any] = [
-                    kSecClass as String: kSecClassGenericPassword, kSecAttrSynchronizable as String: kSecAttrSynchronizableAny,
-                ]
-                query[kSecAttrAccount as String] = account
-                query[kSecAttrService as String] = service
-                query[kSecAttrServer as String] = server
-                query[kSecAttrAccessGroup as String] = accessGroup
-                #if os(macOS)
-                    query[kSecUseDataProtectionKeychain as String] = true
-                #endif
-                return query
-            }
-
-            /// An item that was found: all but its secret.
-            public struct Result {
-                /// The account.
-                public let account: String
-                /// The service.
-                public let service: String?
-                /// The server.
-                public let server: String?
-                /// The group of apps that share it.
-                public let accessGroup: String?
-                /// When it can be read.
-                public let accessibility: Accessibility?
-                /// Whether it may travel through iCloud Keychain.
-                public let synchronizable: Bool?
-                /// Its name for people.
-                public let label: String?
-                /// What it is, for people.
-                public let description: String?
-                /// Data that can be read without the secret.
-                public let generic: Data?
-                /// When it was made.
-                public let creationDate: Date
-                /// When it was changed last.
-                public let modificationDate: Date
-
-                init(attributes: [String: Any]) throws {
-                    guard let account = attributes[kSecAttrAccount as String] as? String else { throw KeychainError.missingAccount }
-                    guard let creationDate = attributes[kSecAttrCreationDate as String] as? Date,
-                        let modificationDate = attributes[kSecAttrModificationDate as String] as? Date
-                    else { throw KeychainError.missingAttribute }
-                    self.account = account
-                    self.creationDate = creationDate
-                    self.modificationDate = modificationDate
-                    service = attributes[kSecAttrService as String] as? String
-                    server = attributes[kSecAttrServer as String] as? String
-                    accessGroup = attributes[kSecAttrAccessGroup as String] as? String
-                    accessibility = (attributes[kSecAttrAccessible as String] as? String).flatMap(Accessibility.init(attribute:))
-                    synchronizable = attributes[kSecAttrSynchronizable as String] as? Bool
-                    label = attributes[kSecAttrLabel as String] as? String
-                    description = attributes[kSecAttrDescription as String] as? String
-                    generic = attributes[kSecAttrGeneric as String] as? Data
-                }
-
-                /// The item with its secret.
-                ///
-                /// - Parameters:
-                ///   - prompt: What the person is told if they must unlock it.
-                ///   - authenticationContext: An authentication that the person has already made.
-                /// - Returns: The item.
-                /// - Throws: ``KeychainError``.
-                public func get(prompt: String? = nil, authenticationContext: (any KeychainAuthenticationContext)? = nil) throws -> Item {
-                    try search.get(prompt: prompt, authenticationContext: authenticationContext)
-                }
-
-                /// Changes the item.
-                ///
-                /// - Parameters:
-                ///   - item: What it shall be.
-                ///   - authenticationContext: An authentication that the person has already made.
-                /// - Throws: ``KeychainError``.
-                public func update(_ item: Item, authenticationContext: (any KeychainAuthenticationContext)? = nil) throws {
-                    try Item(account: account, service: service, server: server, accessGroup: accessGroup, value: Data())
-                        .update(item, authenticationContext: authenticationContext)
-                }
-
-                /// Deletes the item.
-                ///
-                /// - Throws: ``KeychainError/cannotDelete(code:)``.
-                public func delete() throws {
-                    try search.delete()
-                }
-
-                private var search: Search {
-                    Search(account: account, service: service, server: server, accessGroup: accessGroup)
-                }
+            private var search: Search {
+                Search(account: account, service: service, server: server, accessGroup: accessGroup)
             }
         }
     }
+}
 #endif

@@ -1,11 +1,11 @@
 import Foundation
 
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #elseif canImport(Darwin)
-    import Darwin
+import Darwin
 #endif
 
 /// The files of a vault: a folder of 0700 with files of 0600, each replaced as a whole or not at all.
@@ -23,11 +23,11 @@ struct VaultFolder: Sendable {
             inode = UInt64(status.st_ino)
             size = Int64(status.st_size)
             #if canImport(Darwin)
-                seconds = status.st_mtimespec.tv_sec
-                nanoseconds = status.st_mtimespec.tv_nsec
+            seconds = status.st_mtimespec.tv_sec
+            nanoseconds = status.st_mtimespec.tv_nsec
             #else
-                seconds = status.st_mtim.tv_sec
-                nanoseconds = status.st_mtim.tv_nsec
+            seconds = status.st_mtim.tv_sec
+            nanoseconds = status.st_mtim.tv_nsec
             #endif
         }
     }
@@ -52,7 +52,8 @@ struct VaultFolder: Sendable {
         guard stat(path, &status) == 0 else { throw systemError("looked at", path) }
         guard status.st_mode & 0o002 == 0 else {
             throw VaultError(
-                .insecurePermissions, entry: path, "Everybody may change the folder \(path), so credentials are not safe there. Run: chmod 700 \(path)")
+                .insecurePermissions, entry: path,
+                "Everybody may change the folder \(path), so credentials are not safe there. Run: chmod 700 \(path)")
         }
     }
 

@@ -24,7 +24,8 @@ public struct VaultKey: Sendable, CustomStringConvertible, CustomReflectable {
     /// - Throws: ``VaultError`` with ``VaultError/Code/invalidKey`` for any other length.
     public init(rawValue: Data) throws {
         guard rawValue.count == 32 else {
-            throw VaultError(.invalidKey, entry: "key", "A vault key has 32 bytes, not \(rawValue.count). Give the key that the vault was made with.")
+            throw VaultError(
+                .invalidKey, entry: "key", "A vault key has 32 bytes, not \(rawValue.count). Give the key that the vault was made with.")
         }
         symmetricKey = SymmetricKey(data: rawValue)
     }

@@ -29,7 +29,8 @@ struct VaultKeySource: Sendable {
             guard !folder.exists(Self.headerFile) else {
                 throw VaultError(
                     .keyMissing, entry: Self.keyFile,
-                    "The credentials in \(folder.path) are encrypted and their key file is gone. Restore it, or delete the folder and sign in again.")
+                    "The credentials in \(folder.path) are encrypted and their key file is gone. Restore it, or delete the folder and sign in again."
+                )
             }
             return nil
         }
@@ -58,7 +59,9 @@ struct VaultKeySource: Sendable {
     private func storedKey() throws -> VaultKey? {
         guard let (text, _) = try folder.read(Self.keyFile, isSecret: true) else { return nil }
         guard let bytes = Data(base64Encoded: text, options: .ignoreUnknownCharacters) else {
-            throw VaultError(.invalidKey, entry: Self.keyFile, "\(folder.path(of: Self.keyFile)) holds no key. Restore it, or delete the folder and sign in again.")
+            throw VaultError(
+                .invalidKey, entry: Self.keyFile,
+                "\(folder.path(of: Self.keyFile)) holds no key. Restore it, or delete the folder and sign in again.")
         }
         return try VaultKey(rawValue: bytes)
     }

@@ -2,11 +2,11 @@ import Dispatch
 import Foundation
 
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #elseif canImport(Darwin)
-    import Darwin
+import Darwin
 #endif
 
 /// The exclusive right of one process to write; the system gives it back if the process dies.
@@ -48,7 +48,8 @@ final class VaultLock: RefreshLock {
             guard clock.now < deadline else {
                 throw VaultError(
                     .busy, entry: name,
-                    "Another process has kept the credentials in \(folder.path) locked for more than \(timeout). Try again, or end that process.")
+                    "Another process has kept the credentials in \(folder.path) locked for more than \(timeout). Try again, or end that process."
+                )
             }
             usleep(pause)
             pause = min(pause * 2, 20_000)

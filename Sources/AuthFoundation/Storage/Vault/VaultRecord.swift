@@ -65,10 +65,7 @@ struct VaultRecord: Equatable {
         return try encoder.encode(Envelope(format: Self.format, kind: kind, id: id, parts: parts))
     }
 
-    /// - Parameters:
-    ///   - data: The file's content.
-    ///   - kind: The kind that its name promises.
-    ///   - id: The id that its name promises; this is what errors name.
+    /// Reads a file whose name promises this kind and this id; errors name that id.
     init(decoding data: Data, kind: Kind, id: String) throws {
         self.init(kind: kind, id: id)
         do {
@@ -76,7 +73,8 @@ struct VaultRecord: Equatable {
             guard format <= Self.format else {
                 throw VaultError(
                     .newerFormat, entry: id,
-                    "The entry \(id) has format \(format), and this version reads up to \(Self.format). Update the app; the entry is untouched.")
+                    "The entry \(id) has format \(format), and this version reads up to \(Self.format). Update the app; the entry is untouched."
+                )
             }
             guard format == Self.format else { throw damaged("has the unknown format \(format)", nil) }
             let envelope = try JSONDecoder().decode(Envelope.self, from: data)
@@ -91,7 +89,8 @@ struct VaultRecord: Equatable {
 
     private func damaged(_ what: String, _ error: (any Error)?) -> VaultError {
         VaultError(
-            .damagedEntry, entry: id, "The entry \(id) of the credentials \(what). It was left as it is: restore it, or remove it and sign in again.",
+            .damagedEntry, entry: id,
+            "The entry \(id) of the credentials \(what). It was left as it is: restore it, or remove it and sign in again.",
             underlying: error)
     }
 }

@@ -1,0 +1,128 @@
+import Foundation
+import Testing
+
+@testable import AuthFoundation
+
+@Suite("Automatic refresh")
+struct AutomaticRefreshTests {
+    private let session = ScriptedSession()
+    private let clock = ManualClock()
+
+    private func with(_ body: () async throws -> Void) async throws {
+        try await Credential.withStorage(MemoryTokenStorage(), session: session, clock: clock, operation: body)
+    }
+
+    @Test("the token is refreshed 300 seconds before its end, again and again")
+    func refreshesInTime() async throws {
+        session.on("/v1/token") { _, count in .tokens("access-\(count + 2)", refresh: "refresh-\(count + 2)") }
+        try await with {
+            let credential = try Credential.store(.fixture())
+            credential.automaticRefresh = true
+            #expect(credential.automaticRefresh)
+            for round in 1...3 {
+                await clock.sleepers(1)
+                #expect(clock.waits == [3300])
+                #expect(session.requests(to: "/v1/token").count == round - 1)
+                clock.advance(by: 3300)
+            }
+            await clock.sleepers(1)
+            #expect(credential.token.accessToken == "access-4")
+            credential.automaticRefresh = false
+            #expect(!credential.automaticRefresh)
+        }
+    }
+
+    @Test("errors make it wait longer and longer, a success resets that")
+    func backsOff() async throws {
+        session.on("/v1/token") { _, count in count < 8 ? .init(status: 503) : .tokens("access-2") }
+        try await with {
+            let credential = try Credential.store(.fixture())
+            credential.automaticRefresh = true
+            var waits: [TimeInterval] = []
+            for _ in 0..<9 {
+                await clock.sleepers(1)
+                let wait = try #require(clock.waits.first)
+                waits.append(wait)
+                clock.advance(by: wait)
+            }
+            #expect(waits == [3300, 5, 10, 20, 40, 80, 160, 300, 300])
+            await clock.sleepers(1)
+            #expect(clock.waits == [3300])
+        }
+    }
+
+    @Test(
+        "a token that lives shorter than the grace interval is refreshed at half its life",
+        arguments: [(200, 100.0), (2, 1), (1, 1), (0, 1)])
+    func handlesShortTokens(_ life: Int, _ wait: TimeInterval) async throws {
+        session.on("/v1/token") { _, count in .tokens("access-\(count + 2)", refresh: "refresh", expiresIn: life) }
+        try await with {
+            let credential = try Credential.store(.fixture(expiresIn: Int64(life)))
+            credential.automaticRefresh = true
+            for _ in 0..<3 {
+                await clock.sleepers(1)
+                #expect(clock.waits == [wait])
+                clock.advance(by: wait)
+            }
+            await clock.sleepers(1)
+            #expect(credential.token.accessToken == "access-4")
+        }
+    }
+
+    @Test("it stops when the session has ended")
+    func stopsAtEnd() async throws {
+        session.on("/v1/token") { _, _ in .invalidGrant }
+        try await with {
+            let credential = try Credential.store(.fixture())
+            let events = Credential.events
+            credential.automaticRefresh = true
+            await clock.sleepers(1)
+            clock.advance(by: 3300)
+            #expect(await events.first(2) == ["refreshFailed session-1", "ended session-1"])
+            while credential.automaticRefresh { await Task.yield() }
+            #expect(clock.waits.isEmpty)
+        }
+    }
+
+    @Test("it stops when the credential is removed")
+    func stopsWhenRemoved() async throws {
+        try await with {
+            let credential = try Credential.store(.fixture())
+            credential.automaticRefresh = true
+            await clock.sleepers(1)
+            try credential.remove()
+            #expect(!credential.automaticRefresh)
+            while !clock.waits.isEmpty { await Task.yield() }
+            credential.automaticRefresh = true
+            #expect(!credential.automaticRefresh)
+        }
+    }
+
+    @Test("without a refresh token it can't be turned on, which is told")
+    func needsRefreshToken() async throws {
+        try await with {
+            let credential = try Credential.store(.fixture(refresh: nil))
+            let events = Credential.events
+            credential.automaticRefresh = true
+            #expect(!credential.automaticRefresh)
+            #expect(await events.first(1) == ["refreshFailed session-1"])
+            #expect(throws: OAuth2Error.missingToken(type: .refreshToken)) { try credential.startAutomaticRefresh() }
+        }
+    }
+
+    @Test("a refresh by somebody else moves the next one")
+    func heedsOthers() async throws {
+        session.on("/v1/token") { _, count in .tokens("access-\(count + 2)", refresh: "refresh") }
+        try await with {
+            let credential = try Credential.store(.fixture())
+            credential.automaticRefresh = true
+            await clock.sleepers(1)
+            clock.advance(by: 1000)
+            try await credential.refresh()
+            clock.advance(by: 2300)
+            await clock.sleepers(1)
+            #expect(session.requests(to: "/v1/token").count == 1)
+            #expect(clock.waits == [1000])
+        }
+    }
+}

@@ -1,0 +1,65 @@
+#if os(Linux)
+import Foundation
+import Testing
+
+@testable import AuthFoundation
+
+@Suite("Credentials under hard conditions")
+struct CredentialProcessTests {
+    private let folder = TemporaryFolder()
+
+    @Test("200 tasks that refresh at once on a one-thread pool end with one request", .timeLimit(.minutes(1)))
+    func refreshesOnOneThread() async throws {
+        let child = TestProcess("CredentialRefreshTests/sharesOne", isOnOneCore: true)
+        let (status, output) = try await child.run()
+        #expect(status == 0, "\(output)")
+        #expect(output.contains("Test run with 1 test "))
+    }
+
+    @Test("the synchronous interface never blocks a one-thread pool for good", .timeLimit(.minutes(1)))
+    func worksOnOneThread() async throws {
+        let child = TestProcess("CredentialRulesTests/worksFromAnywhere", isOnOneCore: true)
+        let (status, output) = try await child.run()
+        #expect(status == 0, "\(output)")
+        #expect(output.contains("Test run with 1 test "))
+    }
+
+    @Test("a token that was refreshed is there after kill -9", .timeLimit(.minutes(1)), arguments: [1, 2, 5, 9, 14])
+    func survivesKill(_ refreshes: Int) async throws {
+        let child = TestProcess("CredentialProcessTests/refreshesAgainAndAgain", variables: [Self.variable: folder.url.path])
+        let lines = try await child.run(killingAfter: refreshes, linesBeginning: Self.prefix)
+        let reported = try #require(lines.last.flatMap { Int($0.dropFirst(Self.prefix.count)) })
+        #expect(reported >= refreshes)
+        try await Credential.withStorage(FileTokenStorage(directory: folder.url), session: ScriptedSession()) {
+            let token = try #require(try Credential.loadDefault()).token
+            let stored = try #require(token.refreshToken.flatMap { Int($0.dropFirst("refresh-".count)) })
+            // What was told is stored; the one after it may be as well.
+            #expect(stored == reported || stored == reported + 1)
+            #expect(token.accessToken == "access-\(stored)")
+            try Credential.store(.fixture(id: "after"))
+        }
+    }
+
+    private static let variable = "COUNTERSIGN_TEST_VAULT"
+    private static let prefix = "refreshed "
+
+    /// Alone it makes some refreshes; as the child of the test above it makes them until it is killed.
+    @Test("refreshing again and again stores each token")
+    func refreshesAgainAndAgain() async throws {
+        let path = ProcessInfo.processInfo.environment[Self.variable]
+        let session = ScriptedSession()
+        session.on("/v1/token") { _, count in .tokens("access-\(count + 1)", refresh: "refresh-\(count + 1)") }
+        let storage = FileTokenStorage(directory: path.map { URL(fileURLWithPath: $0) } ?? folder.url)
+        try await Credential.withStorage(storage, session: session) {
+            let credential = try Credential.store(.fixture())
+            for count in 1...(path == nil ? 3 : 100_000) {
+                try await credential.refresh()
+                if path != nil { try FileHandle.standardOutput.write(contentsOf: Data("\(Self.prefix)\(count)\n".utf8)) }
+            }
+        }
+        #expect(
+            try CredentialActor.synchronously { try storage.get(token: "session-1", prompt: nil, authenticationContext: nil) }.refreshToken
+                == "refresh-3")
+    }
+}
+#endif

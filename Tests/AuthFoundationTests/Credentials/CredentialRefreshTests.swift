@@ -1,0 +1,304 @@
+import Foundation
+import Testing
+
+@testable import AuthFoundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("Refreshing a credential")
+struct CredentialRefreshTests {
+    private let folder = TemporaryFolder()
+    private let session = ScriptedSession()
+    private let clock = ManualClock()
+
+    private func with(_ kind: StorageKind = .memory, _ body: () async throws -> Void) async throws {
+        try await Credential.withStorage(kind.make(in: folder), session: session, clock: clock, operation: body)
+    }
+
+    private func stored(_ kind: StorageKind) throws -> Token? {
+        // As another process would see it.
+        try CredentialActor.synchronously {
+            try FileTokenStorage(directory: folder.url).get(token: "session-1", prompt: nil, authenticationContext: nil)
+        }
+    }
+
+    @Test("a refresh replaces the stored token in place", arguments: StorageKind.allCases)
+    func replaces(_ kind: StorageKind) async throws {
+        session.on("/v1/token") { _, _ in .tokens("access-2", refresh: "refresh-2") }
+        try await with(kind) {
+            let credential = try Credential.store(.fixture())
+            try await credential.refresh()
+            #expect(session.forms(to: "/v1/token") == [["grant_type": "refresh_token", "refresh_token": "refresh-1", "client_id": "app"]])
+            #expect(credential.id == "session-1")
+            #expect(credential.token.id == "session-1")
+            #expect(credential.token.accessToken == "access-2")
+            #expect(credential.token.refreshToken == "refresh-2")
+            #expect(Credential.default === credential)
+            #expect(Credential.allIDs == ["session-1"])
+        }
+    }
+
+    @Test("a token refreshed is on disk before any caller sees it, so that a restart finds it")
+    func isDurable() async throws {
+        session.on("/v1/token") { _, _ in .tokens("access-durable", refresh: "refresh-durable") }
+        let seen = Locked<[String?]>([])
+        let observer = NotificationCenter.default.addObserver(forName: .tokenRefreshed, object: nil, queue: nil) { [self] notification in
+            guard (notification.object as? Token)?.accessToken == "access-durable" else { return }
+            let token = try? stored(.vault)
+            seen.withLock { $0.append(token?.refreshToken) }
+        }
+        defer { NotificationCenter.default.removeObserver(observer) }
+        try await with(.vault) { try await Credential.store(.fixture()).refresh() }
+        #expect(try stored(.vault)?.refreshToken == "refresh-durable")
+        #expect(seen.withLock { $0 }.first == "refresh-durable")
+        try await with(.vault) { #expect(Credential.default?.token.accessToken == "access-durable") }
+    }
+
+    @Test("concurrent calls share one request", arguments: StorageKind.allCases)
+    func sharesOne(_ kind: StorageKind) async throws {
+        let gate = Gate()
+        session.on("/v1/token") { _, _ in
+            await gate.wait()
+            return .tokens("access-2", refresh: "refresh-2")
+        }
+        try await with(kind) {
+            let credential = try Credential.store(.fixture())
+            try await withThrowingTaskGroup(of: String.self) { group in
+                for _ in 0..<200 {
+                    group.addTask {
+                        try await credential.refresh()
+                        return credential.token.accessToken
+                    }
+                }
+                group.addTask {
+                    // Every caller has joined once it is counted in; the others come after this one in the queue at worst.
+                    while !credential.isRefreshing { await Task.yield() }
+                    for _ in 0..<1_000 { await Task.yield() }
+                    gate.open()
+                    return "access-2"
+                }
+                for try await token in group { #expect(token == "access-2") }
+            }
+        }
+        #expect(session.requests(to: "/v1/token").count == 1)
+    }
+
+    @Test("a caller that is cancelled leaves the request and the others alone")
+    func survivesCancellation() async throws {
+        let gate = Gate()
+        session.on("/v1/token") { _, _ in
+            await gate.wait()
+            return .tokens("access-2")
+        }
+        try await with {
+            let credential = try Credential.store(.fixture())
+            let cancelled = Task { try await credential.refresh() }
+            while !credential.isRefreshing { await Task.yield() }
+            let patient = Task { try await credential.refresh() }
+            cancelled.cancel()
+            await #expect(throws: CancellationError.self) { try await cancelled.value }
+            gate.open()
+            try await patient.value
+            #expect(credential.token.accessToken == "access-2")
+        }
+        #expect(session.requests(to: "/v1/token").count == 1)
+    }
+
+    @Test("only a definite invalid_grant ends the session; it deletes nothing")
+    func endsSession() async throws {
+        session.on("/v1/token") { _, _ in .invalidGrant }
+        try await with {
+            let credential = try Credential.store(.fixture())
+            let events = Credential.events
+            await #expect(throws: (any Error).self) { try await credential.refresh() }
+            guard case .ended(let error) = credential.sessionState else {
+                Issue.record("\(credential.sessionState)")
+                return
+            }
+            #expect(error.code == .invalidGrant)
+            #expect(Credential.default === credential)
+            #expect(try credential.token == .fixture())
+            #expect(await events.first(2) == ["refreshFailed session-1", "ended session-1"])
+        }
+    }
+
+    @Test(
+        "no network, a broken server and a rate limit never sign anyone out",
+        arguments: [
+            .init(status: 500), .init(status: 503), .json(#"{"error":"server_error"}"#, status: 400),
+            .json(#"{"error":"invalid_grant"}"#, status: 503), .json(#"{"error":"invalid_client"}"#, status: 401),
+            .init(status: 429), .json("<html>", status: 200),
+        ] as [ScriptedSession.Reply])
+    func staysSignedIn(_ reply: ScriptedSession.Reply) async throws {
+        session.on("/v1/token") { _, _ in reply }
+        try await with {
+            let credential = try Credential.store(.fixture())
+            await #expect(throws: (any Error).self) { try await credential.refresh() }
+            guard case .unreachable = credential.sessionState else {
+                Issue.record("\(credential.sessionState)")
+                return
+            }
+            #expect(Credential.default === credential)
+            session.on("/v1/token") { _, _ in .tokens("access-2") }
+            try await credential.refresh()
+            guard case .active = credential.sessionState else {
+                Issue.record("\(credential.sessionState)")
+                return
+            }
+        }
+    }
+
+    @Test(
+        "offline, the credential is unreachable and keeps its token",
+        arguments: [URLError.Code.notConnectedToInternet, .cannotFindHost, .cannotConnectToHost])
+    func staysSignedInOffline(_ code: URLError.Code) async throws {
+        session.on("/v1/token") { _, _ in throw URLError(code) }
+        try await with {
+            let credential = try Credential.store(.fixture())
+            await #expect(throws: (any Error).self) { try await credential.refresh() }
+            guard case .unreachable = credential.sessionState else {
+                Issue.record("\(credential.sessionState)")
+                return
+            }
+            #expect(try credential.token == .fixture())
+        }
+        #expect(session.requests(to: "/v1/token").count == 1)
+    }
+
+    @Test("a refresh whose answer was lost is repeated once", arguments: [URLError.Code.networkConnectionLost, .timedOut])
+    func repeatsLost(_ code: URLError.Code) async throws {
+        session.on("/v1/token") { _, count in
+            if count == 0 { throw URLError(code) }
+            return .tokens("access-2", refresh: "refresh-2")
+        }
+        try await with {
+            let credential = try Credential.store(.fixture())
+            try await credential.refresh()
+            #expect(credential.token.accessToken == "access-2")
+        }
+        #expect(session.forms(to: "/v1/token").map { $0["refresh_token"] } == ["refresh-1", "refresh-1"])
+        session.on("/v1/token") { _, _ in throw URLError(code) }
+        try await with {
+            let credential = try Credential.store(.fixture())
+            await #expect(throws: (any Error).self) { try await credential.refresh() }
+        }
+        #expect(session.requests(to: "/v1/token").count == 4)
+    }
+
+    @Test("without a refresh token a refresh says so")
+    func needsRefreshToken() async throws {
+        try await with {
+            let credential = try Credential.store(.fixture(refresh: nil))
+            await #expect(throws: OAuth2Error.missingToken(type: .refreshToken)) { try await credential.refresh() }
+            guard case .active = credential.sessionState else {
+                Issue.record("\(credential.sessionState)")
+                return
+            }
+        }
+    }
+
+    @Test("a credential that was never stored is refreshed in memory only")
+    func refreshesUnstored() async throws {
+        session.on("/v1/token") { _, _ in .tokens("access-2") }
+        try await with {
+            let credential = try await Credential(token: .fixture())
+            try await credential.refresh()
+            #expect(credential.token.accessToken == "access-2")
+            #expect(Credential.allIDs.isEmpty)
+        }
+    }
+
+    @Test("a token that comes after the credential was removed is not stored, and is revoked")
+    func neverResurrects() async throws {
+        let gate = Gate()
+        session.on("/v1/token") { _, _ in
+            await gate.wait()
+            return .tokens("access-2", refresh: "refresh-2")
+        }
+        session.on("/v1/revoke") { _, _ in .empty }
+        try await with {
+            let credential = try Credential.store(.fixture())
+            let events = Credential.events
+            let refreshed = Task { try await credential.refresh() }
+            while session.requests(to: "/v1/token").isEmpty { await Task.yield() }
+            try credential.remove()
+            gate.open()
+            await #expect(throws: CredentialError.missingCoordinator) { try await refreshed.value }
+            #expect(Credential.allIDs.isEmpty)
+            for await event in events { if case .revocationDelivered = event { break } }
+            #expect(session.forms(to: "/v1/revoke").map { $0["token"] ?? "" }.sorted() == ["access-2", "refresh-2"])
+        }
+    }
+
+    @Test("a token refreshed through the client itself is stored too", arguments: StorageKind.allCases)
+    func hearsClient(_ kind: StorageKind) async throws {
+        session.on("/v1/token") { _, _ in .tokens("access-2", refresh: "refresh-2") }
+        try await with(kind) {
+            let credential = try Credential.store(.fixture())
+            _ = try await credential.oauth2.refresh(credential.token)
+            #expect(credential.token.accessToken == "access-2")
+            #expect(Credential.default?.token.refreshToken == "refresh-2")
+        }
+    }
+
+    @Test(
+        "refreshIfNeeded refreshes within the grace interval only",
+        arguments: [(3300.0, 0), (3299.0, 0), (3301.0, 1), (3600.0, 1), (9000.0, 1)])
+    func refreshesIfNeeded(_ elapsed: TimeInterval, _ requests: Int) async throws {
+        session.on("/v1/token") { _, _ in .tokens("access-2") }
+        try await with {
+            let credential = try Credential.store(.fixture())
+            clock.advance(by: elapsed - 0.5)
+            try await credential.refreshIfNeeded()
+            #expect(session.requests(to: "/v1/token").count == requests)
+        }
+    }
+
+    @Test("authorize refreshes first, and uses the old token if that fails")
+    func authorizes() async throws {
+        session.on("/v1/token") { _, count in
+            if count == 0 { return .init(status: 503) }
+            return .tokens("access-2")
+        }
+        try await with {
+            let credential = try Credential.store(.fixture())
+            let events = Credential.events
+            var request = URLRequest(url: try url("https://api.example.com"))
+            await credential.authorize(&request)
+            #expect(request.value(forHTTPHeaderField: "Authorization") == "Bearer access-1")
+            clock.advance(by: 4000)
+            await credential.authorize(&request)
+            #expect(request.value(forHTTPHeaderField: "Authorization") == "Bearer access-1")
+            #expect(await events.first(1) == ["refreshFailed session-1"])
+            let authorized = try await credential.authorizing(request)
+            #expect(authorized.value(forHTTPHeaderField: "Authorization") == "Bearer access-2")
+        }
+    }
+
+    @Test("the throwing twin of authorize throws")
+    func authorizingThrows() async throws {
+        session.on("/v1/token") { _, _ in .invalidGrant }
+        try await with {
+            let credential = try Credential.store(.fixture())
+            clock.advance(by: 4000)
+            let request = URLRequest(url: try url("https://api.example.com"))
+            await #expect(throws: (any Error).self) { try await credential.authorizing(request) }
+        }
+    }
+
+    @Test("a completion is called with the same outcome")
+    func completes() async throws {
+        session.on("/v1/token") { _, count in count == 0 ? .tokens("access-2", refresh: "refresh-2") : .invalidGrant }
+        try await with {
+            let credential = try Credential.store(.fixture())
+            let first = await withCheckedContinuation { continuation in credential.refresh { continuation.resume(returning: $0) } }
+            #expect(throws: Never.self) { try first.get() }
+            let second = await withCheckedContinuation { continuation in credential.refresh { continuation.resume(returning: $0) } }
+            #expect { try second.get() } throws: { error in
+                if case OAuth2Error.server(let error) = error { error.code == .invalidGrant } else { false }
+            }
+        }
+    }
+}

@@ -1,0 +1,235 @@
+import Foundation
+import Testing
+
+@testable import AuthFoundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Collects events until it has seen a certain one.
+extension AsyncStream<Credential.Event> {
+    func first(_ count: Int) async -> [String] {
+        var names: [String] = []
+        if count == 0 { return names }
+        for await event in self {
+            names.append(event.name)
+            if names.count == count { break }
+        }
+        return names
+    }
+}
+
+extension Credential.Event {
+    var name: String {
+        switch self {
+        case .stored(let credential): "stored \(credential.id)"
+        case .defaultChanged(let credential): "default \(credential?.id ?? "nil")"
+        case .refreshed(let credential): "refreshed \(credential.id)"
+        case .refreshFailed(let credential, _): "refreshFailed \(credential.id)"
+        case .sessionEnded(let credential, _): "ended \(credential.id)"
+        case .removed(let credential): "removed \(credential.id)"
+        case .revocationDelivered(let id): "delivered \(id)"
+        case .storageFailed: "storageFailed"
+        }
+    }
+}
+
+@Suite("The rules of stored credentials")
+struct CredentialRulesTests {
+    private let folder = TemporaryFolder()
+
+    /// Runs the test with a storage of its own.
+    private func with(_ kind: StorageKind, session: ScriptedSession = ScriptedSession(), _ body: () async throws -> Void) async throws {
+        try await Credential.withStorage(kind.make(in: folder), session: session, clock: ManualClock(), operation: body)
+    }
+
+    @Test("the first token stored becomes the default, later ones don't", arguments: StorageKind.allCases)
+    func firstBecomesDefault(_ kind: StorageKind) async throws {
+        try await with(kind) {
+            #expect(Credential.default == nil)
+            let first = try Credential.store(.fixture(id: "a"))
+            let second = try Credential.store(.fixture(id: "b"))
+            #expect(Credential.default === first)
+            #expect(second !== first)
+            #expect(Credential.allIDs.sorted() == ["a", "b"])
+        }
+    }
+
+    @Test("setting the default stores a credential that is not stored", arguments: StorageKind.allCases)
+    func storesByDefault(_ kind: StorageKind) async throws {
+        try await with(kind) {
+            let credential = try await Credential(token: .fixture(id: "a"))
+            #expect(Credential.allIDs.isEmpty)
+            Credential.default = credential
+            #expect(Credential.default == credential)
+            #expect(Credential.allIDs == ["a"])
+            let second = try Credential.store(.fixture(id: "b"))
+            Credential.default = second
+            #expect(Credential.default === second)
+            #expect(Credential.allIDs.sorted() == ["a", "b"])
+        }
+    }
+
+    @Test("default = nil only forgets which is default", arguments: StorageKind.allCases)
+    func forgetsDefault(_ kind: StorageKind) async throws {
+        try await with(kind) {
+            let first = try Credential.store(.fixture(id: "a"))
+            Credential.default = nil
+            #expect(Credential.default == nil)
+            #expect(Credential.allIDs == ["a"])
+            #expect(try Credential.with(id: "a") === first)
+            try Credential.store(.fixture(id: "b"))
+            #expect(Credential.default == nil)
+        }
+    }
+
+    @Test("remove() deletes the token, clears the default, and throws the second time", arguments: StorageKind.allCases)
+    func removes(_ kind: StorageKind) async throws {
+        try await with(kind) {
+            let credential = try Credential.store(.fixture(id: "a"), tags: ["x": "y"])
+            try credential.remove()
+            #expect(Credential.default == nil)
+            #expect(Credential.allIDs.isEmpty)
+            #expect(try Credential.with(id: "a") == nil)
+            #expect(credential.tags.isEmpty)
+            #expect(throws: CredentialError.missingCoordinator) { try credential.remove() }
+            #expect(throws: CredentialError.missingCoordinator) { try credential.setTags([:]) }
+            await #expect(throws: CredentialError.missingCoordinator) { try await credential.refresh() }
+            let next = try Credential.store(.fixture(id: "b"))
+            #expect(Credential.default === next)
+        }
+    }
+
+    @Test("removing another credential leaves the default", arguments: StorageKind.allCases)
+    func removesOther(_ kind: StorageKind) async throws {
+        try await with(kind) {
+            let first = try Credential.store(.fixture(id: "a"))
+            try Credential.store(.fixture(id: "b")).remove()
+            #expect(Credential.default === first)
+        }
+    }
+
+    @Test("the same token is the same object, until it is removed", arguments: StorageKind.allCases)
+    func keepsIdentity(_ kind: StorageKind) async throws {
+        try await with(kind) {
+            let credential = try Credential.store(.fixture(id: "a"))
+            #expect(try Credential.with(id: "a") === credential)
+            #expect(Credential.default === credential)
+            #expect(try Credential.find { _ in true }.first === credential)
+            try credential.remove()
+            #expect(try Credential.store(.fixture(id: "a")) !== credential)
+        }
+    }
+
+    @Test("equality compares tokens")
+    func comparesTokens() async throws {
+        let (one, same, other) = try await (
+            Credential(token: .fixture()), Credential(token: .fixture()), Credential(token: .fixture(access: "x"))
+        )
+        #expect(one == same)
+        #expect(one != other)
+    }
+
+    @Test("storing a token twice is refused", arguments: StorageKind.allCases)
+    func refusesDuplicates(_ kind: StorageKind) async throws {
+        try await with(kind) {
+            try Credential.store(.fixture())
+            #expect(throws: TokenError.duplicateTokenAdded) { try Credential.store(.fixture()) }
+        }
+    }
+
+    @Test("an unknown id gives nil", arguments: StorageKind.allCases)
+    func findsNone(_ kind: StorageKind) async throws {
+        try await with(kind) {
+            let found = try Credential.with(id: "nobody")
+            #expect(found == nil)
+        }
+    }
+
+    @Test("credentials are found by tags and by the id token's claims", arguments: StorageKind.allCases)
+    func findsByMetadata(_ kind: StorageKind) async throws {
+        try await with(kind) {
+            try Credential.store(.fixture(id: "a", claims: ["email": .string("jane@example.com")]), tags: ["role": "work"])
+            try Credential.store(.fixture(id: "b", claims: ["email": .string("john@example.com")]))
+            #expect(try Credential.find { $0.tags["role"] == "work" }.map(\.id) == ["a"])
+            #expect(try Credential.find { $0.email == "john@example.com" }.map(\.id) == ["b"])
+            #expect(try Credential.find { $0.subject == "nobody" }.isEmpty)
+        }
+    }
+
+    @Test("tags are stored, and survive a refresh", arguments: StorageKind.allCases)
+    func keepsTags(_ kind: StorageKind) async throws {
+        let session = ScriptedSession()
+        session.on("/v1/token") { _, _ in .tokens("access-2", refresh: "refresh-2") }
+        try await with(kind, session: session) {
+            let credential = try Credential.store(.fixture(), tags: ["a": "1"])
+            #expect(credential.tags == ["a": "1"])
+            credential.tags = ["b": "2"]
+            #expect(credential.tags == ["b": "2"])
+            try await credential.refresh()
+            #expect(credential.tags == ["b": "2"])
+            try credential.setTags([:])
+            #expect(credential.tags.isEmpty)
+        }
+    }
+
+    @Test("a client of another app is refused")
+    func refusesForeignClient() async throws {
+        let client = OAuth2Client(issuerURL: try url(ScriptedSession.issuer), clientId: "other", scope: "openid")
+        await #expect(throws: CredentialError.incorrectClientConfiguration) {
+            try await Credential(token: .fixture(), oauth2: client)
+        }
+    }
+
+    @Test("a credential that is found can be used from a second process at once")
+    func survivesRestart() async throws {
+        try await with(.vault) { try Credential.store(.fixture(), tags: ["a": "b"]) }
+        try await with(.vault) {
+            let credential = try #require(Credential.default)
+            #expect(try credential.token == .fixture())
+            #expect(credential.tags == ["a": "b"])
+            var request = URLRequest(url: try url("https://api.example.com"))
+            credential.authorize(request: &request)
+            #expect(request.value(forHTTPHeaderField: "Authorization") == "Bearer access-1")
+        }
+    }
+
+    @Test("the synchronous interface works from the main actor, from tasks, and from the actor's own code")
+    func worksFromAnywhere() async throws {
+        try await with(.memory) {
+            try await MainActor.run { _ = try Credential.store(.fixture(id: "a")) }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for index in 0..<100 {
+                    group.addTask { try Credential.store(.fixture(id: "b\(index)")) }
+                    group.addTask {
+                        try await Task { @CredentialActor in
+                            #expect(Credential.default?.id == "a")
+                            await Task.yield()
+                            try Credential.store(.fixture(id: "c\(index)"))
+                        }.value
+                    }
+                }
+                try await group.waitForAll()
+            }
+            #expect(Credential.allIDs.count == 201)
+        }
+    }
+
+    @Test("stores of tests that run side by side don't meet")
+    func isScoped() async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for index in 0..<20 {
+                group.addTask {
+                    try await Credential.withStorage(MemoryTokenStorage(), session: ScriptedSession()) {
+                        try Credential.store(.fixture(id: "\(index)"))
+                        await Task.yield()
+                        #expect(Credential.allIDs == ["\(index)"])
+                        #expect(await Task { Credential.default?.id }.value == "\(index)")
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+}

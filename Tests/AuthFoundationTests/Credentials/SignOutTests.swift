@@ -1,0 +1,196 @@
+import Foundation
+import Testing
+
+@testable import AuthFoundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("Signing out")
+struct SignOutTests {
+    private let folder = TemporaryFolder()
+    private let session = ScriptedSession()
+
+    private func with(_ kind: StorageKind = .memory, _ body: () async throws -> Void) async throws {
+        try await Credential.withStorage(kind.make(in: folder), session: session, clock: ManualClock(skipsWaits: true), operation: body)
+    }
+
+    private var revoked: [String] { session.forms(to: "/v1/revoke").map { $0["token"] ?? "-" }.sorted() }
+
+    @Test("revoke() revokes every token and removes the local copy", arguments: StorageKind.allCases)
+    func revokesAll(_ kind: StorageKind) async throws {
+        session.on("/v1/revoke") { _, _ in .empty }
+        try await with(kind) {
+            let credential = try Credential.store(.fixture(deviceSecret: "device-1"))
+            try await credential.revoke()
+            #expect(revoked == ["access-1", "device-1", "refresh-1"])
+            #expect(Credential.default == nil)
+            #expect(Credential.allIDs.isEmpty)
+            #expect(try await Credential.deliverPendingRevocations() == 0)
+        }
+    }
+
+    @Test(
+        "what ends the session removes the local copy, what doesn't removes nothing",
+        arguments: [
+            (Token.RevokeType.all, true, true), (.all, false, true), (.refreshToken, true, true), (.accessToken, false, true),
+            (.accessToken, true, false), (.deviceSecret, true, false),
+        ])
+    func removesByType(_ type: Token.RevokeType, _ hasRefreshToken: Bool, _ removes: Bool) async throws {
+        session.on("/v1/revoke") { _, _ in .empty }
+        try await with {
+            let credential = try Credential.store(.fixture(refresh: hasRefreshToken ? "refresh-1" : nil, deviceSecret: "device-1"))
+            try await credential.revoke(type: type)
+            #expect((Credential.default == nil) == removes)
+            #expect(Credential.allIDs.isEmpty == removes)
+        }
+    }
+
+    @Test("revoking a kind of token that there is not is an error, and does nothing")
+    func refusesMissing() async throws {
+        try await with {
+            let credential = try Credential.store(.fixture(refresh: nil))
+            await #expect(throws: OAuth2Error.missingToken(type: .refreshToken)) { try await credential.revoke(type: .refreshToken) }
+            await #expect(throws: OAuth2Error.missingToken(type: .deviceSecret)) { try await credential.revoke(type: .deviceSecret) }
+            #expect(Credential.default === credential)
+        }
+    }
+
+    @Test(
+        "A6-9: after an offline sign-out nothing is left here, the error is thrown, and the next sign-in is the default",
+        arguments: StorageKind.allCases)
+    func signsOutOffline(_ kind: StorageKind) async throws {
+        session.on("/v1/revoke") { _, _ in throw URLError(.notConnectedToInternet) }
+        session.on("/.well-known/openid-configuration") { _, _ in throw URLError(.notConnectedToInternet) }
+        try await with(kind) {
+            let credential = try Credential.store(.fixture())
+            await #expect(throws: (any Error).self) { try await credential.revoke() }
+            #expect(Credential.default == nil)
+            #expect(Credential.allIDs.isEmpty)
+            #expect(try Credential.with(id: credential.id) == nil)
+            Credential.default = nil
+            let next = try Credential.store(.fixture(id: "session-2"))
+            #expect(Credential.default === next)
+        }
+    }
+
+    @Test(
+        "F-6: the push app signs out offline, then the browser app's sign-in in the same store is the default",
+        arguments: StorageKind.allCases)
+    func runsPushAppThenBrowserApp(_ kind: StorageKind) async throws {
+        session.on("/v1/revoke") { _, _ in throw URLError(.notConnectedToInternet) }
+        // Guide A: store, make it the default, sign out without a network.
+        try await with(kind) {
+            let credential = try Credential.store(.fixture(id: "push"))
+            Credential.default = credential
+            if let credential = Credential.default { try? await credential.revoke() }
+            Credential.default = nil
+        }
+        // Guide C: another start of the app; store, and never set the default.
+        try await with(kind) {
+            _ = try? Credential.store(.fixture(id: "browser"))
+            #expect(Credential.default?.id == "browser")
+        }
+    }
+
+    @Test("default = nil alone signs nobody out")
+    func defaultNilKeepsTokens() async throws {
+        try await with {
+            try Credential.store(.fixture())
+            Credential.default = nil
+            #expect(Credential.allIDs == ["session-1"])
+            #expect(session.requests(to: "/v1/revoke").isEmpty)
+        }
+    }
+
+    @Test("a revocation that could not be delivered survives the process and is delivered on request")
+    func deliversLater() async throws {
+        session.on("/v1/revoke") { _, _ in throw URLError(.notConnectedToInternet) }
+        try await with(.vault) {
+            let credential = try Credential.store(.fixture())
+            await #expect(throws: (any Error).self) { try await credential.revoke() }
+        }
+        let failed = session.requests(to: "/v1/revoke").count
+        try await with(.vault) {
+            await #expect(throws: (any Error).self) { try await Credential.deliverPendingRevocations() }
+            session.on("/v1/revoke") { _, _ in .empty }
+            let events = Credential.events
+            let delivered = try await Credential.deliverPendingRevocations()
+            #expect(delivered == 1)
+            #expect(await events.first(1) == ["delivered session-1"])
+            #expect(try await Credential.deliverPendingRevocations() == 0)
+        }
+        #expect(session.requests(to: "/v1/revoke").count > failed)
+        #expect(try !folder.names.contains { $0.hasPrefix("revocation-") })
+    }
+
+    @Test("the next sign-in and the next refresh deliver what waits")
+    func deliversOnOccasion() async throws {
+        session.on("/v1/token") { _, _ in .tokens("access-2") }
+        for occasion in ["store", "refresh"] {
+            session.on("/v1/revoke") { _, _ in throw URLError(.notConnectedToInternet) }
+            try await with {
+                let other = try Credential.store(.fixture(id: "other \(occasion)"))
+                try? await Credential.store(.fixture(id: occasion)).revoke()
+                session.on("/v1/revoke") { _, _ in .empty }
+                let events = Credential.events
+                if occasion == "store" { try Credential.store(.fixture(id: "next")) } else { try await other.refresh() }
+                for await event in events { if case .revocationDelivered(occasion) = event { break } }
+            }
+        }
+    }
+
+    @Test("what the server refuses for good is not sent again")
+    func dropsRefused() async throws {
+        session.on("/v1/revoke") { _, _ in .json(#"{"error":"invalid_client"}"#, status: 401) }
+        try await with {
+            let credential = try Credential.store(.fixture())
+            await #expect(throws: (any Error).self) { try await credential.revoke() }
+            #expect(Credential.default == nil)
+            #expect(try await Credential.deliverPendingRevocations() == 0)
+        }
+    }
+
+    @Test("a cancelled sign-out is one all the same, and is delivered later")
+    func survivesCancellation() async throws {
+        let gate = Gate()
+        session.on("/v1/revoke") { _, _ in
+            await gate.wait()
+            try Task.checkCancellation()
+            return .empty
+        }
+        try await with {
+            let credential = try Credential.store(.fixture())
+            let signOut = Task { try await credential.revoke() }
+            while session.requests(to: "/v1/revoke").isEmpty { await Task.yield() }
+            #expect(Credential.default == nil)
+            signOut.cancel()
+            gate.open()
+            await #expect(throws: (any Error).self) { try await signOut.value }
+            #expect(try await Credential.deliverPendingRevocations() == 1)
+        }
+    }
+
+    @Test("a sign-out waits for a refresh under way and revokes its token")
+    func awaitsRefresh() async throws {
+        let gate = Gate()
+        session.on("/v1/token") { _, _ in
+            await gate.wait()
+            return .tokens("access-2", refresh: "refresh-2")
+        }
+        session.on("/v1/revoke") { _, _ in .empty }
+        try await with {
+            let credential = try Credential.store(.fixture())
+            async let refreshed: Void = credential.refresh()
+            while session.requests(to: "/v1/token").isEmpty { await Task.yield() }
+            async let signedOut: Void = credential.revoke()
+            for _ in 0..<100 { await Task.yield() }
+            gate.open()
+            try await refreshed
+            try await signedOut
+            #expect(revoked == ["access-2", "refresh-2"])
+            #expect(Credential.allIDs.isEmpty)
+        }
+    }
+}

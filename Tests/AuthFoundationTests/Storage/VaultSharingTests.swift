@@ -1,0 +1,154 @@
+import Foundation
+import Testing
+
+@testable import AuthFoundation
+
+@Suite("Processes that share the vault")
+struct VaultSharingTests {
+    private let folder = TemporaryFolder()
+
+    /// Another process that holds a lock of the vault until its input ends.
+    private final class Holder {
+        private let process = Process()
+        private let input = Pipe()
+
+        init(lock: URL) throws {
+            let output = Pipe()
+            process.executableURL = URL(fileURLWithPath: "/usr/bin/flock")
+            process.arguments = [lock.path, "/bin/sh", "-c", "echo held; read line"]
+            process.standardInput = input
+            process.standardOutput = output
+            try process.run()
+            _ = output.fileHandleForReading.availableData
+        }
+
+        func kill() {
+            process.terminate()
+            input.fileHandleForWriting.closeFile()
+            process.waitUntilExit()
+        }
+    }
+
+    @Test("a change waits for another process, not longer than allowed, and says so")
+    func boundsTheWait() throws {
+        let storage = FileTokenStorage(directory: folder.url, lockTimeout: .milliseconds(50))
+        try CredentialActor.synchronously { try storage.add(token: .fixture(id: "a"), metadata: nil, security: []) }
+        let holder = try Holder(lock: folder.file("lock"))
+        let began = ContinuousClock.now
+        #expect(throws: VaultError(.busy, entry: "lock", "")) {
+            try CredentialActor.synchronously { try storage.add(token: .fixture(id: "b"), metadata: nil, security: []) }
+        }
+        #expect(ContinuousClock.now - began < .seconds(2))
+        // Reading needs no lock.
+        #expect(
+            try CredentialActor.synchronously { try storage.get(token: "a", prompt: nil, authenticationContext: nil) } == .fixture(id: "a"))
+        holder.kill()
+        #expect(throws: Never.self) {
+            try CredentialActor.synchronously { try storage.add(token: .fixture(id: "b"), metadata: nil, security: []) }
+        }
+    }
+
+    @Test("while another process refreshes a credential this one waits, then takes over what it got")
+    func takesOverRefresh() async throws {
+        let storage = WatchedStorage(FileTokenStorage(directory: folder.url))
+        try await Credential.withStorage(storage, session: ScriptedSession()) {
+            let credential = try Credential.store(.fixture())
+            let holder = try Holder(lock: folder.file(try VaultFileName.refreshLock(credential.id)))
+            async let refreshed: Void = credential.refresh()
+            await storage.hasWaited.wait()
+            let other = FileTokenStorage(directory: folder.url)
+            try CredentialActor.synchronously {
+                try other.replace(token: "session-1", with: .fixture(access: "access-of-other", refresh: "refresh-2"), security: nil)
+            }
+            holder.kill()
+            // Without a request: the script knows none.
+            try await refreshed
+            #expect(credential.token.accessToken == "access-of-other")
+        }
+    }
+
+    @Test("a refresh begins with the token that another process stored")
+    func beginsWithNewest() async throws {
+        let session = ScriptedSession()
+        session.on("/v1/token") { _, _ in .tokens("access-3", refresh: "refresh-3") }
+        try await Credential.withStorage(FileTokenStorage(directory: folder.url), session: session) {
+            let credential = try Credential.store(.fixture())
+            let other = FileTokenStorage(directory: folder.url)
+            try CredentialActor.synchronously {
+                try other.replace(token: "session-1", with: .fixture(access: "access-2", refresh: "refresh-2"), security: nil)
+            }
+            try await credential.refresh()
+            #expect(session.forms(to: "/v1/token").map { $0["refresh_token"] } == ["refresh-2"])
+            #expect(credential.token.accessToken == "access-3")
+        }
+    }
+
+    @Test("what another process signed out is gone here")
+    func seesSignOut() async throws {
+        try await Credential.withStorage(FileTokenStorage(directory: folder.url), session: ScriptedSession()) {
+            let credential = try Credential.store(.fixture())
+            let other = FileTokenStorage(directory: folder.url)
+            try CredentialActor.synchronously { try other.remove(id: "session-1") }
+            #expect(Credential.default == nil)
+            #expect(try Credential.with(id: "session-1") == nil)
+            await #expect(throws: (any Error).self) { try await credential.refresh() }
+        }
+    }
+
+    @Test(
+        "the default folder is named by the environment, else by the user's data folder",
+        arguments: [
+            (["COUNTERSIGN_VAULT": "/srv/vault", "XDG_DATA_HOME": "/data"], "/srv/vault"),
+            (["XDG_DATA_HOME": "/data"], "/data/countersign/shop/credentials"),
+            (["XDG_DATA_HOME": "data"], "/home/jane/.local/share/countersign/shop/credentials"),
+            (["COUNTERSIGN_VAULT": ""], "/home/jane/.local/share/countersign/shop/credentials"),
+        ])
+    func findsFolder(_ environment: [String: String], _ path: String) {
+        #expect(VaultLocation.folder(environment: environment, home: "/home/jane", program: "shop").path == path)
+    }
+}
+
+/// A vault that tells when a refresh had to wait for another process.
+private final class WatchedStorage: SharedTokenStorage {
+    let hasWaited = Gate()
+    private let vault: FileTokenStorage
+
+    nonisolated init(_ vault: FileTokenStorage) {
+        self.vault = vault
+    }
+
+    nonisolated func lockForRefresh(of id: String) throws -> (any RefreshLock)? {
+        let lock = try vault.lockForRefresh(of: id)
+        if lock == nil { hasWaited.open() }
+        return lock
+    }
+
+    var onFailure: (@Sendable (any Error) -> Void)? {
+        get { vault.onFailure }
+        set { vault.onFailure = newValue }
+    }
+
+    var delegate: (any TokenStorageDelegate)? {
+        get { vault.delegate }
+        set { vault.delegate = newValue }
+    }
+
+    var defaultTokenID: String? { vault.defaultTokenID }
+    var allIDs: [String] { vault.allIDs }
+    func setDefaultTokenID(_ id: String?) throws { try vault.setDefaultTokenID(id) }
+    func setMetadata(_ metadata: Token.Metadata) throws { try vault.setMetadata(metadata) }
+    func metadata(for id: String) throws -> Token.Metadata { try vault.metadata(for: id) }
+    func remove(id: String) throws { try vault.remove(id: id) }
+
+    func add(token: Token, metadata: Token.Metadata?, security: [Credential.Security]) throws {
+        try vault.add(token: token, metadata: metadata, security: security)
+    }
+
+    func replace(token id: String, with token: Token, security: [Credential.Security]?) throws {
+        try vault.replace(token: id, with: token, security: security)
+    }
+
+    func get(token id: String, prompt: String?, authenticationContext: (any TokenAuthenticationContext)?) throws -> Token {
+        try vault.get(token: id, prompt: prompt, authenticationContext: authenticationContext)
+    }
+}
