@@ -21,7 +21,7 @@ struct RequestPipeline: Sendable {
             .xContentTypeOptions: "nosniff", .referrerPolicy: "no-referrer", .frameOptions: "DENY",
             .contentSecurityPolicy: "default-src 'none'; frame-ancestors 'none'",
         ]
-        // Only what came over TLS may ask for TLS from now on (RFC 6797 section 7.2).
+        // Only what came over TLS, here or at the proxy in front, may ask for TLS from now on (RFC 6797 section 7.2).
         if isSecure { headers[.strictTransportSecurity] = "max-age=31536000" }
         securityHeaders = headers
     }

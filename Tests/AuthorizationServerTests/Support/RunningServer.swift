@@ -15,12 +15,37 @@ struct RunningServer: Sendable {
     let clock: TestClock
     let wire: WireClient
 
-    /// Runs a test against a fresh server, and stops it afterwards.
-    static func with<Result: Sendable>(
+    /// The server of all tests that neither move its clock nor count its limits; it ends with the process.
+    private static let shared = Task {
+        let server = try await make(rateLimits: RateLimits(perClient: 100_000, perAddress: 100_000, perUser: 100_000))
+        Task { try await server.server.run() }
+        return server.listening(on: try await server.server.boundPort)
+    }
+
+    /// Runs a test against the server that tests share.
+    static func with<Result: Sendable>(_ body: @Sendable (RunningServer) async throws -> Result) async throws -> Result {
+        try await body(shared.value)
+    }
+
+    /// Runs a test against a server of its own, and stops it afterwards.
+    static func fresh<Result: Sendable>(
         configuration: AuthorizationServer.Configuration = .init(port: 0), rateLimits: RateLimits = RateLimits(perClient: 600, perAddress: 500),
         logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, interceptor: AuthorizationServer.Interceptor? = nil,
         _ body: @Sendable (RunningServer) async throws -> Result
     ) async throws -> Result {
+        let fresh = try await make(configuration: configuration, rateLimits: rateLimits, logger: logger, interceptor: interceptor)
+        return try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await fresh.server.run() }
+            let result = try await body(fresh.listening(on: try await fresh.server.boundPort))
+            group.cancelAll()
+            return result
+        }
+    }
+
+    private static func make(
+        configuration: AuthorizationServer.Configuration = .init(port: 0), rateLimits: RateLimits,
+        logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, interceptor: AuthorizationServer.Interceptor? = nil
+    ) async throws -> RunningServer {
         let clock = TestClock()
         let engine = IdentityEngine(
             store: InMemoryStore(),
@@ -30,14 +55,11 @@ struct RunningServer: Sendable {
         _ = try await engine.apply(TestOrganization.definition(origin: origin, rateLimits: rateLimits), context: context)
         _ = try await engine.maintainKeys(context) { $0 == .rs256 ? try TestKeys.rsa() : try SigningKey.generate($0) }
         let server = AuthorizationServer(engine: engine, configuration: configuration, clock: clock, logger: logger, interceptor: interceptor)
-        return try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await server.run() }
-            let running = RunningServer(
-                server: server, engine: engine, clock: clock, wire: WireClient(port: try await server.boundPort))
-            let result = try await body(running)
-            group.cancelAll()
-            return result
-        }
+        return RunningServer(server: server, engine: engine, clock: clock, wire: WireClient(port: 0))
+    }
+
+    private func listening(on port: Int) -> RunningServer {
+        RunningServer(server: server, engine: engine, clock: clock, wire: WireClient(port: port))
     }
 
     /// Signs Jane in.

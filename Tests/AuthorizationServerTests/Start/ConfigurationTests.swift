@@ -1,0 +1,104 @@
+import Crypto
+import Foundation
+import Testing
+
+@testable import AuthorizationServer
+
+@Suite("The server's configuration")
+struct ConfigurationTests {
+    private typealias Configuration = AuthorizationServer.Configuration
+
+    @Test("without any setting the server listens on the loopback interface")
+    func defaults() throws {
+        let configuration = try Configuration(commandLine: [:])
+        #expect(configuration.host == "127.0.0.1")
+        #expect(configuration.port == 8080)
+        #expect(configuration.tls == nil)
+        #expect(configuration.masterKey == .dataDirectory)
+        #expect(configuration.storePath == "data/countersign.sqlite")
+    }
+
+    @Test("the command line wins over the environment, and that over the file")
+    func precedence() throws {
+        let file = ["port": "1", "host": "file", "data": "file", "log-level": "debug"]
+        let environment = ["COUNTERSIGN_PORT": "2", "COUNTERSIGN_HOST": "environment", "PORT": "9", "COUNTERSIGN_LOG_LEVEL": "error"]
+        let configuration = try Configuration(commandLine: ["port": "3"], environment: environment, file: file)
+        #expect(configuration.port == 3)
+        #expect(configuration.host == "environment")
+        #expect(configuration.dataDirectory == "file")
+        #expect(configuration.logLevel == "error")
+    }
+
+    @Test("every key is read")
+    func everyKey() throws {
+        let configuration = try Configuration(
+            commandLine: [:],
+            environment: [
+                "COUNTERSIGN_PUBLIC_ORIGIN": "https://id.example.com", "COUNTERSIGN_TLS_CERTIFICATE": "c.pem", "COUNTERSIGN_TLS_KEY": "k.pem",
+                "COUNTERSIGN_MASTER_KEY_FILE": "m.key", "COUNTERSIGN_TRUSTED_PROXIES": "10.0.0.0/8, ::1", "COUNTERSIGN_HASHING_WIDTH": "4",
+                "COUNTERSIGN_MAX_BODY_BYTES": "2048", "COUNTERSIGN_MAX_HEADER_BYTES": "4096", "COUNTERSIGN_MAX_CONNECTIONS": "7",
+                "COUNTERSIGN_IDLE_TIMEOUT": "5",
+            ])
+        #expect(configuration.publicOrigin == "https://id.example.com")
+        #expect(configuration.tls == .init(certificateChain: .file("c.pem"), privateKey: .file("k.pem")))
+        #expect(configuration.masterKey == .file("m.key"))
+        #expect(configuration.trustedProxies.map(\.description) == ["10.0.0.0/8", "::1"])
+        #expect(configuration.hashingWidth == 4)
+        #expect(configuration.limits.bodyBytes == 2_048)
+        #expect(configuration.limits.headerBytes == 4_096)
+        #expect(configuration.limits.connections == 7)
+        #expect(configuration.limits.idleTimeout == .seconds(5))
+    }
+
+    @Test(
+        "an error names the key and the fix",
+        arguments: [
+            (["port": "http"], "port", "'http' is no number from 0 to 65535."),
+            (["port": "65536"], "port", "'65536' is no number from 0 to 65535."),
+            (["public-origin": "id.example.com"], "public-origin", "'id.example.com' is no origin."),
+            (["public-origin": "https://id.example.com/"], "public-origin", "Write scheme and host without a path"),
+            (["tls-certificate": "c.pem"], "tls-key", "Name the file of its private key."),
+            (["tls-key": "k.pem"], "tls-certificate", "Name its file."),
+            (["master-key": "x", "master-key-file": "y"], "master-key", "Keep one of them."),
+            (["trusted-proxies": "proxy.local"], "trusted-proxies", "Write 10.0.0.7 or 10.0.0.0/8."),
+            (["log-level": "loud"], "log-level", "Use one of: trace, debug"),
+        ])
+    func errors(values: [String: String], key: String, fix: String) {
+        let error = #expect(throws: ConfigurationError.self) { try Configuration(commandLine: values, environment: [:]) }
+        #expect(error?.key == key)
+        #expect(error?.message.contains(fix) == true, "\(error?.message ?? "")")
+    }
+
+    @Test("an unknown key of the file is refused by name")
+    func unknownKey() {
+        let error = #expect(throws: ConfigurationError.self) { try Configuration(commandLine: [:], file: ["prot": "80"]) }
+        #expect(error?.key == "prot")
+    }
+
+    @Test("a master key shows itself nowhere")
+    func secrecy() throws {
+        let configuration = try Configuration(commandLine: ["master-key": "Canary+Canary"], environment: [:])
+        var dumped = ""
+        dump(configuration, to: &dumped)
+        #expect(!dumped.contains("Canary"))
+        #expect(!"\(configuration)".contains("Canary"))
+        let error = #expect(throws: ConfigurationError.self) { try configuration.loadMasterKey() }
+        #expect(error?.description.contains("Canary") == false)
+    }
+
+    @Test("the master key is made once, readable by its owner only, and not replaced beside a database")
+    func masterKeyFile() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("countersign-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let configuration = Configuration(dataDirectory: folder.path)
+        let first = try configuration.loadMasterKey()
+        #expect(try configuration.loadMasterKey() == first)
+        let path = folder.appendingPathComponent("master.key").path
+        let permissions = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+        #expect(permissions == 0o600)
+        #expect(try Configuration(masterKey: .file(path)).loadMasterKey() == first)
+        try FileManager.default.removeItem(atPath: path)
+        try Data().write(to: URL(fileURLWithPath: configuration.storePath))
+        #expect(throws: ConfigurationError.self) { try configuration.loadMasterKey() }
+    }
+}
