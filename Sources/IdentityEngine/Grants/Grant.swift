@@ -93,6 +93,7 @@ struct Grant: Sendable, Equatable {
         guard let user else { return "user.removed" }
         guard user.status == .active else { return "user.\(user.status.rawValue)" }
         if let changed = user.passwordChangedAt, changed > createdAt { return "user.password_changed" }
+        if let deactivated = user.deactivatedAt, deactivated >= createdAt { return "user.deactivated_since" }
         return nil
     }
 }

@@ -18,6 +18,12 @@ extension User {
         failedAttempts = 0
         lockedAt = nil
     }
+
+    /// Says what may be done with the account: deactivation ends for good what was granted before.
+    mutating func setStatus(_ status: Status, now: Date) {
+        if status == .deactivated && self.status != .deactivated { deactivatedAt = now }
+        self.status = status
+    }
 }
 
 extension IdentityEngine {
@@ -51,7 +57,9 @@ extension IdentityEngine {
     /// - Returns: What became of it.
     /// - Throws: ``StoreError`` if the store failed.
     public func setStatus(userID: String, to status: User.Status, context: RequestContext) async throws -> AccountChange {
-        try await change(userID, type: "user.lifecycle.\(status.rawValue)", context: context) { $0.status = status }
+        try await change(userID, type: "user.lifecycle.\(status.rawValue)", context: context) {
+            $0.setStatus(status, now: context.now)
+        }
     }
 
     /// Opens an account that failed attempts locked.

@@ -51,6 +51,8 @@ public struct User: Sendable, Equatable, Codable {
     public var failedAttempts: Int
     /// When the account was locked by failed attempts; nil if it is not.
     public var lockedAt: Date?
+    /// When the account was last deactivated. Grants made before stay revoked when it is active again.
+    public var deactivatedAt: Date?
     /// When the account was made.
     public var createdAt: Date
     /// When the profile last changed.

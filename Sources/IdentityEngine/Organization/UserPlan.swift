@@ -60,7 +60,7 @@ struct UserPlan {
         if before?.login != wanted.login { user.login = wanted.login }
         if before?.profile != wanted.profile { user.profile = wanted.profile }
         if before?.groups != wanted.groups { user.groups = wanted.groups }
-        if before?.status != wanted.status { user.status = wanted.status }
+        if before?.status != wanted.status { user.setStatus(wanted.status, now: now) }
         var passwordTag = stored.applied?.passwordTag
         if let password = wanted.password, tag(of: password, key: key) != passwordTag {
             if user.passwordHash == nil || options.replacesPasswords {
@@ -86,7 +86,7 @@ struct UserPlan {
         guard stored.applied != nil else { return }
         var stored = stored
         var user = stored.value
-        user.status = .deactivated
+        user.setStatus(.deactivated, now: now)
         stored.applied = nil
         changes.append(.put(try stored.record(holding: user)))
         entries.append(

@@ -246,6 +246,10 @@ struct RefreshTokenTests {
         for token in [tokens.accessToken, tokens.idToken, tokens.refreshToken] {
             #expect(try await organization.introspect(token, at: 11).isActive == false)
         }
+        // Deactivation ends grants for good, a suspension until it is lifted.
+        _ = try await organization.engine.setStatus(userID: user, to: .active, context: TestOrganization.context(TestOrganization.time(20)))
+        #expect(try await organization.refresh(tokens.refreshToken, at: 21).refused == (status == .deactivated ? .invalidGrant : nil))
+        #expect(try await organization.signIn(at: 22).refused == nil)
     }
 
     @Test("a user who was taken off the application cannot refresh")
@@ -263,12 +267,19 @@ struct RefreshTokenTests {
     func grantHolder() async throws {
         let organization = try await TestOrganization()
         let id = try #require(try await organization.janesID())
+        for (seconds, status) in [(1.0, User.Status.deactivated), (2, .active)] {
+            _ = try await organization.engine.setStatus(
+                userID: id, to: status, context: TestOrganization.context(TestOrganization.time(seconds)))
+        }
+        _ = try await organization.signIn(at: 3, ["password": "wrong"])
         let stored = try await organization.store.read { try $0.record(.user, id: id) }
         let record = try #require(stored)
         let fast = try #require(GrantHolder.read(record.payload))
         #expect(try fast == StoredUser(record).value)
         #expect(fast.passwordHash != nil)
         #expect(fast.passwordChangedAt != nil)
+        #expect(fast.deactivatedAt == TestOrganization.time(1))
+        #expect(fast.failedAttempts == 1)
         #expect(GrantHolder.read(Array("{}".utf8)) == nil)
     }
 }
