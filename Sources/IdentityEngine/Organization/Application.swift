@@ -106,3 +106,10 @@ public struct Application: Sendable, Equatable, Codable {
     /// Whether the client can keep a secret (RFC 6749 section 2.1).
     public var isConfidential: Bool { authentication != .none }
 }
+
+extension Application: CustomStringConvertible, CustomReflectable {
+    /// The client id and how it authenticates; never its secret.
+    public var description: String { "Application(\(id), \(authentication.rawValue))" }
+    /// Shows what ``description`` shows.
+    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
+}

@@ -76,3 +76,17 @@ public struct User: Sendable, Equatable, Codable {
         self.updatedAt = createdAt
     }
 }
+
+extension UserDefinition: CustomStringConvertible, CustomReflectable {
+    /// The login and the status; never the password, and nothing of the profile.
+    public var description: String { "UserDefinition(\(login), \(status.rawValue))" }
+    /// Shows what ``description`` shows.
+    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
+}
+
+extension User: CustomStringConvertible, CustomReflectable {
+    /// The id and the status; never the password's hash, and nothing of the profile.
+    public var description: String { "User(\(id), \(status.rawValue))" }
+    /// Shows what ``description`` shows.
+    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
+}

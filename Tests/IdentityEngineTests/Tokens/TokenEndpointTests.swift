@@ -121,6 +121,15 @@ struct TokenEndpointTests {
         dump(response, to: &text)
         dump(request, to: &text)
         dump(request.client, to: &text)
+        var definition = TestOrganization.definition
+        definition.applications[0].secret = "s3cret"
+        definition.users[0].password = "s3cret"
+        let user = try #require(try await organization.engine.user(login: TestOrganization.jane))
+        let hash = try #require(user.passwordHash)
+        text += "\(definition) \(user)"
+        dump(definition, to: &text)
+        dump(user, to: &text)
+        #expect(!text.contains(hash))
         for secret in ["s3cret", response.accessToken, response.refreshToken ?? "", response.idToken ?? ""] {
             #expect(!text.contains(secret))
         }
