@@ -2,7 +2,7 @@
 import PackageDescription
 
 // A package of its own, so that nobody who uses the project resolves the benchmark library. To add a benchmark, add a
-// folder with a Swift file to Benchmarks/ and a line to `benchmarks`.
+// folder with a Swift file to Benchmarks/ and a line to `targets`.
 let package = Package(
     name: "countersign-benchmarks",
     platforms: [.macOS(.v14)],

@@ -1,0 +1,28 @@
+import JOSE
+import Testing
+
+@Suite("JOSEError")
+struct JOSEErrorTests {
+    @Test("an error is caught by its code")
+    func patterns() {
+        func outcome(of text: String) -> String {
+            do {
+                _ = try JSONValue(parsing: text, limits: JSONValue.Limits(maximumSize: 8))
+                return "read"
+            } catch JOSEError.Code.tooLarge {
+                return "too large"
+            } catch {
+                return "\(error)"
+            }
+        }
+        #expect(outcome(of: "[1]") == "read")
+        #expect(outcome(of: "[1, 2, 3]") == "too large")
+        #expect(outcome(of: "[1") == "malformed: Not a JSON text in UTF-8 (RFC 8259).")
+    }
+
+    @Test("errors are equal when their codes are")
+    func equality() {
+        #expect(JOSEError(.expired, "one") == JOSEError(.expired, "other"))
+        #expect(JOSEError(.expired, "one") != JOSEError(.malformed, "one"))
+    }
+}
