@@ -44,6 +44,11 @@ package final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sen
         state.withLock { $0.flights[key] != nil }
     }
 
+    /// How many callers wait for the work for this key.
+    package func waiters(for key: Key) -> Int {
+        state.withLock { $0.flights[key]?.waiters.count ?? 0 }
+    }
+
     /// The result of the work under way for `key`, which is started if there is none.
     ///
     /// - Parameters:

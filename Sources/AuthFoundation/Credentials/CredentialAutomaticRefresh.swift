@@ -46,9 +46,11 @@ extension Credential {
 
     /// - Returns: In how many seconds to refresh; nil to stop.
     private func nextAutomaticRefresh(_ schedule: inout RefreshSchedule) -> TimeInterval? {
+        // Turned off, and perhaps on again with a task of its own.
+        guard !Task.isCancelled else { return nil }
         let (token, isStopped) = state.withLock { state in
             if case .ended = state.session { return (state.token, true) }
-            return (state.token, state.isRemoved || state.automaticRefresh?.isCancelled == true)
+            return (state.token, state.isRemoved)
         }
         guard !isStopped, let delay = schedule.delay(for: token, now: oauth2.now, graceInterval: Credential.refreshGraceInterval) else {
             state.withLock { $0.automaticRefresh = nil }
@@ -59,7 +61,10 @@ extension Credential {
 
     private func refreshAutomatically(_ schedule: inout RefreshSchedule) async {
         // Somebody else may have refreshed while this one waited; then the next wait begins.
-        guard schedule.isDue(for: token, now: oauth2.now, graceInterval: Credential.refreshGraceInterval) else { return }
+        guard schedule.isDue(for: token, now: oauth2.now, graceInterval: Credential.refreshGraceInterval) else {
+            schedule.failures = 0
+            return
+        }
         do {
             try await refresh()
             schedule.failures = 0

@@ -3,7 +3,7 @@ extension Credential {
     public enum Event: Sendable {
         /// A token was stored for the first time.
         case stored(Credential)
-        /// Another credential, or none, is the default one now. It may have been another process that changed it only if this one looked.
+        /// Another credential, or none, is the default one now. Changes by other processes are not told.
         case defaultChanged(Credential?)
         /// A credential has a new token, which is stored already.
         case refreshed(Credential)

@@ -23,7 +23,21 @@ extension Credential {
     /// - Throws: What ``refresh()`` throws.
     public func refreshIfNeeded(graceInterval: TimeInterval = Credential.refreshGraceInterval) async throws {
         guard needsRefresh(within: graceInterval) else { return }
+        takeOverStoredToken()
+        guard needsRefresh(within: graceInterval) else { return }
         try await refresh()
+    }
+
+    /// Another process may have refreshed the token since this one looked.
+    private func takeOverStoredToken() {
+        guard isStored, let coordinator else { return }
+        CredentialActor.synchronously {
+            // What can't be read is thrown by the refresh that follows.
+            guard coordinator.tokenStorage is any SharedTokenStorage,
+                let token = try? coordinator.tokenStorage.get(token: id, prompt: nil, authenticationContext: nil)
+            else { return }
+            adopt(token)
+        }
     }
 
     /// Whether a refresh is under way.
@@ -47,7 +61,7 @@ private struct RefreshFlight: Sendable {
         do {
             try await refresh()
         } catch {
-            await report(error)
+            report(error)
             throw error
         }
     }
@@ -75,7 +89,9 @@ private struct RefreshFlight: Sendable {
     private func request(_ token: Token) async throws -> Token {
         do {
             return try await credential.oauth2.refresh(token)
-        } catch  where RefreshFailure(error).isAnswerLost {
+        } catch {
+            guard RefreshFailure(error).isAnswerLost else { throw error }
+            // Once, and without a pause: the time in which the server takes the old refresh token again is running.
             return try await credential.oauth2.refresh(token)
         }
     }
@@ -123,15 +139,12 @@ private struct RefreshFlight: Sendable {
         }
     }
 
-    private func report(_ error: any Error) async {
+    private func report(_ error: any Error) {
         let failure = RefreshFailure(error)
         let isNews = credential.note(failure)
         credential.send(.refreshFailed(credential, error))
         if isNews, let ending = failure.ending { credential.send(.sessionEnded(credential, ending)) }
-        let credential = credential
-        await MainActor.run {
-            NotificationCenter.default.post(name: .credentialRefreshFailed, object: credential, userInfo: ["error": error])
-        }
+        NotificationCenter.default.post(name: .credentialRefreshFailed, object: credential, userInfo: ["error": error])
     }
 }
 

@@ -7,7 +7,8 @@ extension Credential {
     /// ``default``, that is nil afterwards, and the next token stored becomes the default if no other credential is stored.
     ///
     /// A revocation that could not be delivered is kept, encrypted as tokens are, and sent again with the next ``store(_:tags:security:)``,
-    /// the next ``refresh()`` of any credential, or by ``deliverPendingRevocations()``; until then the tokens stay good on the server.
+    /// the next ``refresh()`` of any credential, or by ``deliverPendingRevocations()``; until then the tokens stay good on the server. After
+    /// 90 days it is given up.
     ///
     /// Other types remove nothing.
     ///
@@ -15,16 +16,14 @@ extension Credential {
     /// - Throws: ``OAuth2Error/missingToken(type:)`` if there is no such token, and nothing was done; errors of the network or the server after
     ///   the local copy is removed; errors of the storage.
     public func revoke(type: Token.RevokeType = .all) async throws {
-        // A refresh under way would bring a token that nobody revokes. Its failure is its own callers' business.
-        if isRefreshing { try? await refreshes.value(for: id) {} }
-        let token = token
-        guard type.endsSession(of: token) else {
+        guard type.endsSession(of: token), let store else {
             try await oauth2.revoke(token, type: type)
             return
         }
-        guard let store else {
-            try await oauth2.revoke(token, type: type)
-            return
+        if isRefreshing {
+            // The refresh brings a token that nobody would revoke. Its failure is its own callers' business; who asks for another
+            // refresh now comes too late.
+            try? await refreshes.value(for: id) { throw CredentialError.missingCoordinator }
         }
         try await store.signOut(self, token: token, type: type)
     }

@@ -9,7 +9,7 @@ extension Credential {
     /// How a stored token is protected, where the platform offers a choice.
     ///
     /// On platforms without a Keychain there are no options: the vault encrypts every entry.
-    public enum Security: Sendable {
+    public enum Security {
         #if canImport(Security)
         /// When the Keychain item can be read.
         case accessibility(_ option: Keychain.Accessibility)
@@ -49,3 +49,10 @@ extension Credential {
         private static let settings = Locked(Settings())
     }
 }
+
+#if canImport(Security)
+// Access controls never change after they are made, and an LAContext may be used from any thread, says its documentation.
+extension Credential.Security: @unchecked Sendable {}
+#else
+extension Credential.Security: Sendable {}
+#endif

@@ -1,6 +1,11 @@
+import Foundation
+
 /// The sign-outs that the server does not know of yet: in the storage if it can keep them, else in memory.
 @CredentialActor
 final class RevocationQueue {
+    /// For how many seconds to try: 90 days, after which no refresh token lives that was not used.
+    static let patience: TimeInterval = 90 * 86_400
+
     private var inMemory: [String: PendingRevocation] = [:]
     /// Those that are on their way, so that nobody sends them twice.
     private var underway: Set<String> = []
@@ -10,17 +15,17 @@ final class RevocationQueue {
     /// Keeps a sign-out, on its way or not.
     func add(_ revocation: PendingRevocation, isUnderway: Bool, in storage: any TokenStorage) throws {
         if isUnderway { underway.insert(revocation.id) }
-        if let storage = storage as? any PendingRevocationStorage {
-            try storage.add(pendingRevocation: revocation)
-        } else {
-            inMemory[revocation.id] = revocation
-        }
+        // Until the storage has it, and for good if it can't: better lost with the process than at once.
+        inMemory[revocation.id] = revocation
+        guard let storage = storage as? any PendingRevocationStorage else { return }
+        try storage.add(pendingRevocation: revocation)
+        inMemory[revocation.id] = nil
     }
 
     /// Those that are not on their way.
     func free(in storage: any TokenStorage) throws -> [PendingRevocation] {
         let stored = try (storage as? any PendingRevocationStorage)?.pendingRevocations() ?? []
-        return (stored + inMemory.values).filter { !underway.contains($0.id) }
+        return (stored.filter { inMemory[$0.id] == nil } + inMemory.values).filter { !underway.contains($0.id) }
     }
 
     /// Takes all that are not on their way; each must be settled.
@@ -43,21 +48,28 @@ extension CredentialStore {
     /// Removes the credential here, then tells the server; keeps what could not be delivered.
     func signOut(_ credential: Credential, token: Token, type: Token.RevokeType) async throws {
         let storage = tokenStorage
-        var localFailure: (any Error)?
         do {
             let revocation = PendingRevocation(token: token, type: type, queuedAt: clock.now)
             try revocations.add(revocation, isUnderway: true, in: storage)
-        } catch { localFailure = error }
-        // Although it could not be kept for later: who signs out must be signed out.
-        do { if credential.coordinator != nil { try remove(credential: credential) } } catch { localFailure = error }
+        } catch {
+            // Kept in memory then. Who signs out must be signed out all the same.
+            broadcaster.send(.storageFailed(error))
+        }
+        var removalFailure: (any Error)?
+        do { if credential.coordinator != nil { try remove(credential: credential) } } catch { removalFailure = error }
         do {
             try await credential.oauth2.revoke(token, type: type)
         } catch {
-            try revocations.settle(token.id, isDelivered: RefreshFailure(error).isRefusal, in: storage)
-            throw localFailure ?? error
+            settle(token.id, isDelivered: RefreshFailure(error).isRefusal, in: storage)
+            throw removalFailure ?? error
         }
-        try revocations.settle(token.id, isDelivered: true, in: storage)
-        if let localFailure { throw localFailure }
+        settle(token.id, isDelivered: true, in: storage)
+        if let removalFailure { throw removalFailure }
+    }
+
+    private func settle(_ id: String, isDelivered: Bool, in storage: any TokenStorage) {
+        // At worst it is delivered twice, which does no harm.
+        do { try revocations.settle(id, isDelivered: isDelivered, in: storage) } catch { broadcaster.send(.storageFailed(error)) }
     }
 
     /// Keeps a token that came when its credential was gone.
@@ -75,15 +87,19 @@ extension CredentialStore {
         var firstFailure: (any Error)?
         var delivered = 0
         for revocation in try revocations.take(from: storage) {
+            guard clock.now.timeIntervalSince(revocation.queuedAt) < RevocationQueue.patience else {
+                settle(revocation.id, isDelivered: true, in: storage)
+                continue
+            }
             let session = credentialDataSource.urlSession(for: revocation.token)
             let client = OAuth2Client(revocation.token.context.configuration, session: session, clock: clock)
             do {
                 try await client.revoke(revocation.token, type: revocation.type)
-                try revocations.settle(revocation.id, isDelivered: true, in: storage)
+                settle(revocation.id, isDelivered: true, in: storage)
                 delivered += 1
                 broadcaster.send(.revocationDelivered(id: revocation.id))
             } catch {
-                try? revocations.settle(revocation.id, isDelivered: RefreshFailure(error).isRefusal, in: storage)
+                settle(revocation.id, isDelivered: RefreshFailure(error).isRefusal, in: storage)
                 firstFailure = firstFailure ?? error
             }
         }

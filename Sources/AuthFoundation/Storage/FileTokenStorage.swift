@@ -157,11 +157,12 @@ public final class FileTokenStorage: PendingRevocationStorage, SharedTokenStorag
     public func remove(id: String) throws {
         let name = try VaultFileName.credential(id)
         guard folder.exists(name) else { return }
-        let wasDefault = try writing { key in
-            let wasDefault = try replaceableDefault() == id
-            // The entry first: should the process die in between, a default without its entry counts as none.
+        let wasDefault = try locked {
+            // Also without the key: who signs out must be signed out. A default without its entry counts as none.
+            let wasDefault = (try? readDefault()) == id
             try folder.remove(name)
-            if wasDefault { try writeDefault(nil, key: key) }
+            if wasDefault, let key = try? key() { try writeDefault(nil, key: key) }
+            // No more than an empty file is left if that fails.
             try? folder.remove(VaultFileName.refreshLock(id))
             return wasDefault
         }
@@ -239,13 +240,19 @@ public final class FileTokenStorage: PendingRevocationStorage, SharedTokenStorag
 extension FileTokenStorage {
     /// Runs a change while no other process makes one.
     private func writing<T>(_ change: (VaultKey) throws -> T) throws -> T {
+        try locked {
+            let key = try keySource.keyMakingVault()
+            opened = (VaultKeySource.Fingerprint(keySource), key)
+            return try change(key)
+        }
+    }
+
+    private func locked<T>(_ change: () throws -> T) throws -> T {
         try folder.create()
         let lock = try VaultLock.acquire(VaultFileName.lock, in: folder, timeout: lockTimeout)
         defer { lock.release() }
         try folder.sweep()
-        let key = try keySource.keyMakingVault()
-        opened = (VaultKeySource.Fingerprint(keySource), key)
-        return try change(key)
+        return try change()
     }
 
     private func key() throws -> VaultKey {

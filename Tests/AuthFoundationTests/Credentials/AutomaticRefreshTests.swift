@@ -98,6 +98,30 @@ struct AutomaticRefreshTests {
         }
     }
 
+    @Test("turned off and on again, it refreshes once each time")
+    func restarts() async throws {
+        let gate = Gate()
+        session.on("/v1/token") { _, count in
+            if count == 0 { await gate.wait() }
+            return .tokens("access-\(count + 2)", refresh: "refresh-\(count + 2)")
+        }
+        try await with {
+            let credential = try Credential.store(.fixture())
+            credential.automaticRefresh = true
+            await clock.sleepers(1)
+            clock.advance(by: 3300)
+            while session.requests(to: "/v1/token").isEmpty { await Task.yield() }
+            // Between two waits, where a cancelled sleep can't end the old task.
+            credential.automaticRefresh = false
+            credential.automaticRefresh = true
+            gate.open()
+            await clock.sleepers(1)
+            for _ in 0..<200 { await Task.yield() }
+            #expect(clock.waits.count == 1)
+            #expect(credential.automaticRefresh)
+        }
+    }
+
     @Test("without a refresh token it can't be turned on, which is told")
     func needsRefreshToken() async throws {
         try await with {

@@ -129,8 +129,10 @@ struct CredentialResourcesTests {
             #expect(try await two.subject == "00u1")
             try await credential.refresh()
             #expect(try await credential.userInfo().name == "Jane Doe")
-            let kept: UserInfo? = Credential.default?.userInfo
-            #expect(kept?.name == "Jane Doe")
+            // Property and method of one name, as apps write them.
+            guard let kept = Credential.default?.userInfo else { throw InvalidFixture() }
+            let fetched = try await Credential.default?.userInfo()
+            #expect(kept.name == "Jane Doe" && fetched?.name == "Jane Doe")
         }
         #expect(session.requests(to: "/v1/userinfo").map { $0.value(forHTTPHeaderField: "Authorization") } == ["Bearer access-1"])
     }

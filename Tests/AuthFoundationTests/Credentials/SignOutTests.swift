@@ -152,6 +152,36 @@ struct SignOutTests {
         }
     }
 
+    @Test("after 90 days a revocation is given up")
+    func givesUp() async throws {
+        session.on("/v1/revoke") { _, _ in throw URLError(.notConnectedToInternet) }
+        let clock = ManualClock(skipsWaits: true)
+        let storage = MemoryTokenStorage()
+        try await Credential.withStorage(storage, session: session, clock: clock) {
+            try? await Credential.store(.fixture()).revoke()
+            clock.advance(by: 89 * 86_400)
+            await #expect(throws: (any Error).self) { try await Credential.deliverPendingRevocations() }
+            clock.advance(by: 2 * 86_400)
+            let delivered = try await Credential.deliverPendingRevocations()
+            #expect(delivered == 0)
+            #expect(try CredentialActor.synchronously { try storage.pendingRevocations() }.isEmpty)
+        }
+    }
+
+    @Test("a sign-out works without the vault's key, and is told")
+    func signsOutWithoutKey() async throws {
+        session.on("/v1/revoke") { _, _ in .empty }
+        try await with(.vault) {
+            let credential = try Credential.store(.fixture())
+            try FileManager.default.removeItem(at: folder.file("key"))
+            let events = Credential.events
+            try await credential.revoke()
+            #expect(Credential.allIDs.isEmpty)
+            #expect(revoked == ["access-1", "refresh-1"])
+            #expect(await events.first(2) == ["storageFailed", "removed session-1"])
+        }
+    }
+
     @Test("a cancelled sign-out is one all the same, and is delivered later")
     func survivesCancellation() async throws {
         let gate = Gate()

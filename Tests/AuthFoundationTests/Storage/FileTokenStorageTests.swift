@@ -260,6 +260,16 @@ struct FileTokenStorageTests {
         #expect(try !folder.names.contains("key"))
     }
 
+    @Test("an entry can be removed without its key")
+    func removesWithoutKey() throws {
+        let storage = vault()
+        try storage.add(token: .fixture(), metadata: nil, security: [])
+        try FileManager.default.removeItem(at: folder.file("key"))
+        try storage.remove(id: "session-1")
+        #expect(storage.allIDs.isEmpty)
+        #expect(vault().defaultTokenID == nil)
+    }
+
     @Test("a key file that others may read is refused")
     func refusesOpenKey() throws {
         try vault().add(token: .fixture(), metadata: nil, security: [])

@@ -83,6 +83,23 @@ struct VaultSharingTests {
         }
     }
 
+    @Test("refreshIfNeeded needs no request if another process has refreshed")
+    func takesOverIfNeeded() async throws {
+        let clock = ManualClock()
+        try await Credential.withStorage(FileTokenStorage(directory: folder.url), session: ScriptedSession(), clock: clock) {
+            let credential = try Credential.store(.fixture())
+            clock.advance(by: 4000)
+            let other = FileTokenStorage(directory: folder.url)
+            try CredentialActor.synchronously {
+                try other.replace(
+                    token: "session-1", with: .fixture(access: "access-2", refresh: "refresh-2", issuedAt: clock.now), security: nil)
+            }
+            // The script knows no answer to a refresh.
+            try await credential.refreshIfNeeded()
+            #expect(credential.token.accessToken == "access-2")
+        }
+    }
+
     @Test("what another process signed out is gone here")
     func seesSignOut() async throws {
         try await Credential.withStorage(FileTokenStorage(directory: folder.url), session: ScriptedSession()) {

@@ -2,6 +2,10 @@
 public import Foundation
 public import Security
 
+#if canImport(LocalAuthentication) && !os(tvOS)
+import LocalAuthentication
+#endif
+
 extension Keychain {
     /// Looks for generic passwords of the Keychain.
     public struct Search: Sendable {
@@ -34,7 +38,13 @@ extension Keychain {
             query[kSecReturnAttributes as String] = true
             query[kSecReturnData as String] = true
             query[kSecUseAuthenticationContext as String] = authenticationContext
-            query[kSecUseOperationPrompt as String] = authenticationContext == nil ? prompt : nil
+            #if canImport(LocalAuthentication) && !os(tvOS)
+            if authenticationContext == nil, let prompt {
+                let context = LAContext()
+                context.localizedReason = prompt
+                query[kSecUseAuthenticationContext as String] = context
+            }
+            #endif
             var found: CFTypeRef?
             let status = SecItemCopyMatching(query as CFDictionary, &found)
             guard status != errSecItemNotFound else { throw KeychainError.notFound }
