@@ -10,14 +10,15 @@ final class Committer: Sendable {
     private enum Job: Sendable {
         case commit([Change], CheckedContinuation<CommitOutcome, any Error>)
         case write(@Sendable (Database) throws -> Int, CheckedContinuation<Int, any Error>)
-        case finish(CheckedContinuation<Void, any Error>)
     }
 
     private let queue = JobQueue<Job>()
+    private let end = Countdown(1)
 
-    init(_ writer: DatabaseQueue, path: String) {
-        let thread = Thread { [queue] in
+    init(_ writer: DatabaseQueue) {
+        let thread = Thread { [queue, end] in
             while let jobs = queue.take(atMost: Self.batchLimit) { Self.perform(jobs, writer) }
+            end.step()
         }
         thread.name = "countersign-store-writer"
         thread.start()
@@ -35,16 +36,14 @@ final class Committer: Sendable {
         }
     }
 
-    /// Refuses further work and waits for what was asked before.
-    func finish() async throws {
-        try await withCheckedThrowingContinuation { continuation in
-            if !queue.add(.finish(continuation)) { continuation.resume(throwing: JobQueueClosed()) }
-            queue.close()
-        }
-    }
-
+    /// Refuses further work; what was asked before is still done.
     func close() {
         queue.close()
+    }
+
+    /// Returns when the thread has ended, some time after ``close()``.
+    func ended() async {
+        await end.reached()
     }
 
     // MARK: - On the writing thread
@@ -75,13 +74,30 @@ final class Committer: Sendable {
     private static func answer(_ job: Job, _ db: Database) throws -> @Sendable (Result<Void, any Error>) -> Void {
         switch job {
         case .commit(let changes, let continuation):
-            let outcome = try apply(changes, db)
-            return { continuation.resume(with: $0.map { outcome }) }
+            let outcome = try alone(db, keeps: { $0 == .committed }) { try apply(changes, db) }
+            return { result in continuation.resume(with: result.flatMap { outcome }) }
         case .write(let body, let continuation):
-            let count = try body(db)
-            return { continuation.resume(with: $0.map { count }) }
-        case .finish(let continuation):
-            return { continuation.resume(with: $0) }
+            let count = try alone(db, keeps: { _ in true }) { try body(db) }
+            return { result in continuation.resume(with: result.flatMap { count }) }
+        }
+    }
+
+    /// Does one job in a savepoint of its own. If it fails and the transaction stands, the job alone is undone and its
+    /// neighbours go on; if the transaction is gone (a full disk, say), all of them fail.
+    private static func alone<Value>(
+        _ db: Database, keeps: (Value) -> Bool, _ body: () throws -> Value
+    ) throws -> Result<Value, any Error> {
+        try db.cachedStatement(sql: "SAVEPOINT one").execute()
+        do {
+            let value = try body()
+            if !keeps(value) { try db.cachedStatement(sql: "ROLLBACK TO one").execute() }
+            try db.cachedStatement(sql: "RELEASE one").execute()
+            return .success(value)
+        } catch {
+            guard db.isInsideTransaction else { throw error }
+            try db.cachedStatement(sql: "ROLLBACK TO one").execute()
+            try db.cachedStatement(sql: "RELEASE one").execute()
+            return .failure(error)
         }
     }
 
@@ -89,21 +105,15 @@ final class Committer: Sendable {
         switch job {
         case .commit(_, let continuation): continuation.resume(throwing: error)
         case .write(_, let continuation): continuation.resume(throwing: error)
-        case .finish(let continuation): continuation.resume(throwing: error)
         }
     }
 
+    /// Makes the changes, or none of them and says which met what.
     private static func apply(_ changes: [Change], _ db: Database) throws -> CommitOutcome {
-        try db.cachedStatement(sql: "SAVEPOINT one").execute()
         let rows = SQLiteChanges(db)
         for (index, change) in changes.enumerated() {
-            if let conflict = try rows.apply(change) {
-                try db.cachedStatement(sql: "ROLLBACK TO one").execute()
-                try db.cachedStatement(sql: "RELEASE one").execute()
-                return .conflict(index: index, conflict)
-            }
+            if let conflict = try rows.apply(change) { return .conflict(index: index, conflict) }
         }
-        try db.cachedStatement(sql: "RELEASE one").execute()
         return .committed
     }
 }

@@ -70,11 +70,18 @@ struct SQLiteChanges {
     // MARK: - Records
 
     private func put(_ record: Record) throws -> Conflict? {
+        // SQLite's text ends at a NUL: the record would be stored under another name.
+        let names = [record.id] + record.uniqueKeys.flatMap { [$0, $1] } + record.indexedKeys.flatMap { [$0, $1] }
+        guard !names.contains(where: { $0.utf8.contains(0) }) else {
+            throw StoreError(
+                .invalid, "A record of the kind \(record.kind.rawValue) has a NUL in its id or a key. Refuse such input earlier.")
+        }
         let stored = try stored(record.kind, record.id)
         guard stored?.version ?? 0 == record.version else { return .version(stored: stored?.version ?? 0) }
         let keys = StoredKeys(unique: record.uniqueKeys, indexed: record.indexedKeys)
         let text = keys.text
-        if stored?.keys != text {
+        // Byte for byte, as SQLite compares: strings that Swift calls equal may differ in their bytes.
+        if stored.map({ $0.keys.utf8.elementsEqual(text.utf8) }) != true {
             if let name = try duplicate(of: keys.unique, record) { return .duplicateKey(name) }
             if let stored, !stored.keys.isEmpty { try removeKeys(StoredKeys(stored.keys), record.kind, record.id) }
             for (name, value) in keys.unique { try insertKey(record, name, value, isUnique: true) }

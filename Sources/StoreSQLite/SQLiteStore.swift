@@ -29,7 +29,7 @@ public final class SQLiteStore: Store {
             let writer = try Connection.writer(path: path)
             try Schema.migrate(writer, path: path)
             let reading = try (0..<min(max(readerCount, 1), 16)).map { _ in try Connection.reader(path: path) }
-            committer = Committer(writer, path: path)
+            committer = Committer(writer)
             readers = WorkerThreads(reading, name: "countersign-store-reader")
             connections = reading + [writer]
         } catch {
@@ -56,7 +56,10 @@ public final class SQLiteStore: Store {
                         // The transaction only read; if its end fails, the next BEGIN says so.
                         try? db.cachedStatement(sql: "COMMIT").execute()
                     }
-                    return try body(SQLiteView(db))
+                    let view = SQLiteView(db)
+                    // BEGIN alone fixes nothing: the snapshot is taken by the first look.
+                    _ = try view.configurationVersion()
+                    return try body(view)
                 }
             }
         } catch {
@@ -88,16 +91,21 @@ public final class SQLiteStore: Store {
         }
     }
 
-    /// Closes the store after the commits under way.
+    /// Closes the store after the reads and commits under way.
     ///
     /// - Throws: ``StoreError`` if the last writes could not be flushed.
     public func close() async throws {
         readers.close()
+        committer.close()
+        await readers.ended()
+        await committer.ended()
         do {
-            try await committer.finish()
-            for connection in connections { try connection.close() }
-        } catch is JobQueueClosed {
-            // Closed before.
+            // Closing copies the journal into the file and flushes it: not on a cooperative thread.
+            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+                Thread.detachNewThread { [connections] in
+                    continuation.resume(with: Result { for connection in connections { try connection.close() } })
+                }
+            }
         } catch {
             throw translated(error)
         }

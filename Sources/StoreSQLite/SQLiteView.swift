@@ -19,12 +19,15 @@ struct SQLiteView: StoreView {
     }
 
     func record(_ kind: RecordKind, id: String) throws -> Record? {
+        // SQLite's text ends at a NUL, so that "a\0b" would find "a".
+        guard !id.utf8.contains(0) else { return nil }
         let statement = try db.cachedStatement(
             sql: "SELECT id, version, expires, keys, payload FROM records WHERE kind = ? AND id = ?")
         return try records(kind, statement, [kind.rawValue, id]).first
     }
 
     func records(_ kind: RecordKind, where key: String, is value: String, limit: Int) throws -> [Record] {
+        guard !value.utf8.contains(0) else { return [] }
         let statement = try db.cachedStatement(
             sql: """
                 SELECT r.id, r.version, r.expires, r.keys, r.payload FROM record_keys k JOIN records r ON r.kind = k.kind AND r.id = k.id

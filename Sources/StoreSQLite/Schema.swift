@@ -4,13 +4,28 @@ internal import IdentityEngine
 /// The tables, and how they came to be. Migrations are named, appended, and never changed once released.
 enum Schema {
     static func migrate(_ queue: DatabaseQueue, path: String) throws {
+        // The migrator makes this table itself, but stumbles if another process makes it while it looks for it.
+        try queue.writeWithoutTransaction { db in
+            try db.execute(sql: "CREATE TABLE IF NOT EXISTS grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY)")
+        }
         let applied = try queue.read { try migrator.hasBeenSuperseded($0) }
         guard !applied else {
             throw StoreError(
                 .newerVersion,
                 "The database \(path) was written by a newer version of the server. Run that version, or restore an older backup.")
         }
-        try migrator.migrate(queue)
+        // The migrator looks for what is applied before it locks the file. Of two processes that open a new file at the same
+        // time one therefore meets the other's tables and fails; as long as the other gets on, it only has to look again.
+        var known = 0
+        while true {
+            do {
+                return try migrator.migrate(queue)
+            } catch {
+                let applied = try queue.read { try migrator.appliedIdentifiers($0) }.count
+                guard applied > known else { throw error }
+                known = applied
+            }
+        }
     }
 
     private static var migrator: DatabaseMigrator {

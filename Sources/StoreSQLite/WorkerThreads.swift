@@ -7,6 +7,7 @@ final class WorkerThreads<Context: Sendable>: Sendable {
     typealias Job = @Sendable (Context) -> Void
 
     private let queue = JobQueue<Job>()
+    private let end: Countdown
 
     /// Starts a thread for each context.
     ///
@@ -14,11 +15,13 @@ final class WorkerThreads<Context: Sendable>: Sendable {
     ///   - contexts: What each thread hands to its jobs.
     ///   - name: The threads' name.
     init(_ contexts: [Context], name: String) {
+        end = Countdown(contexts.count)
         for context in contexts {
-            let thread = Thread { [queue] in
+            let thread = Thread { [queue, end] in
                 while let jobs = queue.take(atMost: 1) {
                     for job in jobs { job(context) }
                 }
+                end.step()
             }
             thread.name = name
             thread.start()
@@ -42,5 +45,10 @@ final class WorkerThreads<Context: Sendable>: Sendable {
     /// Lets the threads end after the jobs that wait.
     func close() {
         queue.close()
+    }
+
+    /// Returns when the threads have ended, some time after ``close()``.
+    func ended() async {
+        await end.reached()
     }
 }

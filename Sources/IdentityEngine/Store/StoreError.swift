@@ -12,6 +12,8 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
         public static let newerVersion = Code(name: "newerVersion")
         /// Stored data could not be read back.
         public static let damaged = Code(name: "damaged")
+        /// The change cannot be stored by any store, such as a key with a NUL in it.
+        public static let invalid = Code(name: "invalid")
     }
 
     /// What kind of failure it was.

@@ -1,0 +1,144 @@
+import Foundation
+import IdentityEngine
+import StoreSQLite
+import Testing
+
+@Suite("SQLite store under faults and races")
+struct SQLiteFaultTests {
+    @Test("a commit that fails fails alone, whoever shares its transaction")
+    func failsAlone() async throws {
+        try await withStore { store in
+            let results = try await race(64) { number -> Bool in
+                let user = Record.user(number % 8 == 0 ? "u\(number)\0" : "u\(number)")
+                do { return try await store.commit([.put(.user("first\(number)")), .put(user)]) == .committed } catch { return false }
+            }
+            #expect(results.filter { $0 }.count == 56)
+            for number in 0..<64 {
+                let isStored = try await store.record(.user, "first\(number)") != nil
+                #expect(isStored == (number % 8 != 0))
+            }
+        }
+    }
+
+    @Test("many that open a new file at the same time all get it", arguments: 0..<10)
+    func openTogether(round: Int) async throws {
+        try await withTemporaryFolder { folder in
+            let path = folder.appending(path: "store.sqlite").path
+            let gate = Gate()
+            try await withThrowingTaskGroup(of: SQLiteStore.self) { group in
+                for _ in 0..<8 {
+                    group.addTask {
+                        try await onThread {
+                            gate.wait()
+                            return try SQLiteStore(path: path)
+                        }
+                    }
+                }
+                gate.open()
+                for try await store in group { try await store.close() }
+            }
+        }
+    }
+
+    @Test("what is committed after a read began is not visible to it, even before its first look")
+    func snapshotBeginsWithTheRead() async throws {
+        try await withStore { store in
+            let gate = Gate()
+            let (began, hasBegun) = AsyncStream<Void>.makeStream()
+            async let seen = store.read { view in
+                hasBegun.finish()
+                gate.wait()
+                return try view.record(.user, id: "late")
+            }
+            for await _ in began {}
+            #expect(try await store.commit([.put(.user("late"))]) == .committed)
+            gate.open()
+            let late = try await seen
+            #expect(late == nil)
+        }
+    }
+
+    @Test("closing waits for the reads that were asked for before, and gives them their answers")
+    func closeWaitsForReads() async throws {
+        try await withTemporaryFolder { folder in
+            let store = try SQLiteStore(path: folder.appending(path: "store.sqlite").path, readerCount: 1)
+            _ = try await store.commit([.put(.user("u1"))])
+            let gate = Gate()
+            let (began, hasBegun) = AsyncStream<Void>.makeStream()
+            async let running = store.read { view in
+                hasBegun.finish()
+                gate.wait()
+                return try view.record(.user, id: "u1")?.version
+            }
+            for await _ in began {}
+            async let closed: Void = store.close()
+            // The store refuses from the moment that closing began.
+            while (try? await store.commit([])) != nil { await Task.yield() }
+            gate.open()
+            try await closed
+            let version = try await running
+            #expect(version == 1)
+            await #expect(throws: StoreError(.closed, "")) { try await store.record(.user, "u1") }
+        }
+    }
+
+    @Test("keys are told apart by their bytes, also where Swift calls the strings equal")
+    func keysByBytes() async throws {
+        try await withStore { store in
+            let (one, other) = ("q\u{0307}\u{0323}", "q\u{0323}\u{0307}")
+            _ = try await store.commit([.put(.user("u1", login: one))])
+            _ = try await store.commit([.put(.user("u1", version: 1, login: other))])
+            #expect(try await store.read { try $0.records(.user, where: "login", is: one, limit: 2) }.isEmpty)
+            #expect(try await store.read { try $0.records(.user, where: "login", is: other, limit: 2) }.count == 1)
+            _ = try await store.commit([.remove(.user, id: "u1", version: 2)])
+            #expect(try await store.commit([.put(.user("u2", login: one)), .put(.user("u3", login: other))]) == .committed)
+        }
+    }
+
+    @Test("a NUL neither shortens a name to another's nor is stored")
+    func nul() async throws {
+        try await withStore { store in
+            _ = try await store.commit([.put(.user("u1", login: "jane"))])
+            #expect(try await store.record(.user, "u1\0") == nil)
+            #expect(try await store.read { try $0.records(.user, where: "login", is: "jane\0x", limit: 2) }.isEmpty)
+            for record in [Record.user("u2\0"), .user("u3", login: "a\0b"), .user("u4", group: "\0")] {
+                await #expect(throws: StoreError(.invalid, "")) { try await store.commit([.put(record)]) }
+            }
+        }
+    }
+
+    private func withStore(_ body: (SQLiteStore) async throws -> Void) async throws {
+        try await withTemporaryFolder { folder in
+            let store = try SQLiteStore(path: folder.appending(path: "store.sqlite").path)
+            try await body(store)
+            try await store.close()
+        }
+    }
+}
+
+/// Holds up threads of the store's own, or of `onThread`, until it opens; never a cooperative one.
+///
+/// `@unchecked Sendable`: `isOpen` is read and written only while the condition's lock is held.
+private final class Gate: @unchecked Sendable {
+    private let condition = NSCondition()
+    private var isOpen = false
+
+    func open() {
+        condition.withLock {
+            isOpen = true
+            condition.broadcast()
+        }
+    }
+
+    func wait() {
+        condition.withLock {
+            while !isOpen { condition.wait() }
+        }
+    }
+}
+
+private func onThread<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+    try await withCheckedThrowingContinuation { continuation in
+        Thread.detachNewThread { continuation.resume(with: Result { try body() }) }
+    }
+}
