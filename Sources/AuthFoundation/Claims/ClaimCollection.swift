@@ -136,10 +136,9 @@ public struct ClaimCollection<Container: ClaimCollectionContainer>: Sendable, Eq
         wrappedValue = Container.container(text: value)
     }
 
-    /// Takes values joined by spaces.
+    /// Takes values joined by spaces, unless one of them is not known.
     ///
     /// - Parameter rawValue: The joined values.
-    /// - Returns: nil if one of the values is not known.
     public init?(rawValue: Container.RawValue) {
         guard let container = Container.container(claimRawValue: rawValue) else { return nil }
         wrappedValue = container

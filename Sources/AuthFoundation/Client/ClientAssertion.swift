@@ -13,6 +13,7 @@ struct ClientProof {
     ///   - endpoint: Where the request goes: the audience of an assertion.
     ///   - now: The time by the server's clock.
     ///   - randomness: For the assertion's name, which makes it good for one use.
+    /// - Throws: ``ClientKeyError`` if the secret or the key can't make the assertion.
     init(configuration: OAuth2Client.Configuration, endpoint: URL, now: Date, randomness: Randomness) throws {
         guard let authentication = configuration.confidentialAuthentication else { return }
         replaced = ["client_secret"]
@@ -64,7 +65,8 @@ public struct ClientKeyError: Error, LocalizedError, Equatable, Sendable {
         switch method {
         case .privateKeyJWT:
             "The client's private key can't be used. Give it as a JSON Web Key with its private members, and an algorithm that fits it."
-        default: "The client's secret can't be used to make an assertion. It must have at least 32 bytes for HS256, 48 for HS384, 64 for HS512."
+        default:
+            "The client's secret can't be used to make an assertion. It must have at least 32 bytes for HS256, 48 for HS384, 64 for HS512."
         }
     }
 }

@@ -71,7 +71,8 @@ extension OAuth2Client {
         ) {
             self.init(
                 issuerURL: issuerURL, discoveryURL: discoveryURL, clientId: clientId,
-                scope: ClaimCollection(wrappedValue: scope.whitespaceSeparated), redirectUri: redirectUri, logoutRedirectUri: logoutRedirectUri,
+                scope: ClaimCollection(wrappedValue: scope.whitespaceSeparated), redirectUri: redirectUri,
+                logoutRedirectUri: logoutRedirectUri,
                 authentication: authentication)
         }
 
@@ -109,7 +110,8 @@ extension OAuth2Client {
             try PropertyListConfiguration.checkIssuer(config.issuerURL, name: "issuer")
             self.init(
                 issuerURL: config.issuerURL, discoveryURL: config.discoveryURL, clientId: config.clientId,
-                scope: ClaimCollection(wrappedValue: config.scope), redirectUri: config.redirectUri, logoutRedirectUri: config.logoutRedirectUri,
+                scope: ClaimCollection(wrappedValue: config.scope), redirectUri: config.redirectUri,
+                logoutRedirectUri: config.logoutRedirectUri,
                 authentication: config.authentication)
         }
     }

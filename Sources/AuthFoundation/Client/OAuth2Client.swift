@@ -79,7 +79,9 @@ public final class OAuth2Client: APIClient, UsesDelegateCollection, Sendable {
     ///   - configuration: The client's settings.
     ///   - session: What requests are sent through; nil for ``defaultSession``, or else a session without cookies.
     ///   - clock: The clock that the client reads and waits on.
-    public convenience init(_ configuration: Configuration, session: (any URLSessionProtocol)? = nil, clock: any OAuth2Clock = DeviceClock()) {
+    public convenience init(
+        _ configuration: Configuration, session: (any URLSessionProtocol)? = nil, clock: any OAuth2Clock = DeviceClock()
+    ) {
         self.init(configuration, session: session, clock: clock, randomness: .system)
     }
 

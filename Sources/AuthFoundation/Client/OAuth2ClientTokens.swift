@@ -47,7 +47,8 @@ extension OAuth2Client {
 
     private func requestRefresh(of token: Token, refreshToken: String, scope: [String]?) async throws -> Token {
         let request = RefreshRequest(
-            openIdConfiguration: try await openIdConfiguration(), clientConfiguration: configuration, refreshToken: refreshToken, scope: scope)
+            openIdConfiguration: try await openIdConfiguration(), clientConfiguration: configuration, refreshToken: refreshToken,
+            scope: scope)
         // Before the request, not after it: once the server has answered, nothing but a bad token may lose the answer.
         if token.idToken != nil { _ = try await jwks() }
         let newToken = try token.replaced(by: await request.send(to: self).result)

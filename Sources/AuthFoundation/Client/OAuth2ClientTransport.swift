@@ -1,7 +1,7 @@
 public import Foundation
 
 #if canImport(FoundationNetworking)
-    public import FoundationNetworking
+public import FoundationNetworking
 #endif
 
 extension OAuth2Client {
@@ -9,7 +9,8 @@ extension OAuth2Client {
     public func decode<T: Decodable>(_ type: T.Type, from data: Data, parsing context: (any APIParsingContext)?) throws -> T {
         if type == Token.self {
             let tokenContext = (context as? any ProvidesTokenContext)?.tokenContext ?? Token.Context(configuration: configuration)
-            let token = try Token(id: randomness.identifier, issuedAt: now, context: tokenContext, response: JSON(data))
+            let token = try Token(
+                id: randomness.identifier, issuedAt: now, context: tokenContext, response: data.isEmpty ? .object([:]) : JSON(data))
             if let token = token as? T { return token }
         }
         return try decodeBody(type, from: data, parsing: context)

@@ -1,7 +1,7 @@
 import Foundation
 
 #if canImport(os)
-    import os
+import os
 #endif
 
 /// Tells the developer about a setting that works but should be mended: in the system's log, else on the standard error.
@@ -15,9 +15,9 @@ enum ConfigurationLog {
     static func once(_ message: String) -> Bool {
         guard said.withLock({ $0.insert(message).inserted }) else { return false }
         #if canImport(os)
-            Logger(subsystem: "countersign", category: "configuration").notice("\(message, privacy: .public)")
+        Logger(subsystem: "countersign", category: "configuration").notice("\(message, privacy: .public)")
         #else
-            FileHandle.standardError.write(Data("countersign: \(message)\n".utf8))
+        FileHandle.standardError.write(Data("countersign: \(message)\n".utf8))
         #endif
         return true
     }

@@ -165,7 +165,8 @@ extension OAuth2Client.PropertyListConfigurationError: LocalizedError {
         switch self {
         case .defaultPropertyListNotFound:
             "There is no Okta.plist. Add it to the app's target; on Linux put it beside the executable or into the working directory."
-        case .invalidPropertyList(let url): "\(url.lastPathComponent) can't be read as a property list. Check that it exists and is well formed."
+        case .invalidPropertyList(let url):
+            "\(url.lastPathComponent) can't be read as a property list. Check that it exists and is well formed."
         case .cannotParsePropertyList(let error): error?.localizedDescription ?? "The configuration can't be understood."
         case .missingConfigurationValues: "The configuration needs “issuer”, “clientId” and “scopes”."
         case .invalidConfiguration(let name, nil): "The configuration lacks “\(name)”. Add it."
@@ -180,7 +181,8 @@ extension OAuth2Client.PropertyListConfigurationError: LocalizedError {
         if name.lowercased().contains("issuer"), value.lowercased().hasPrefix("http://") {
             return "“\(name)” is \(value), which is not https. Plain http is allowed for loopback hosts (localhost, 127.0.0.1, ::1) only."
         }
-        return "“\(name)” has the value \(value), which can't be used. \(name.lowercased().contains("ur") || name.contains("issuer") ? "Give a URL." : "")"
+        return
+            "“\(name)” has the value \(value), which can't be used. \(name.lowercased().contains("ur") || name.contains("issuer") ? "Give a URL." : "")"
             .trimmingCharacters(in: .whitespaces)
     }
 }

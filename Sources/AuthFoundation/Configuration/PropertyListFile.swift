@@ -8,12 +8,12 @@ enum PropertyListFile {
     static func standard() -> URL? {
         if let url = Bundle.main.url(forResource: "Okta", withExtension: "plist") { return url }
         #if os(Linux)
-            let folders = [
-                Bundle.main.executableURL?.deletingLastPathComponent(), URL(filePath: FileManager.default.currentDirectoryPath),
-            ]
-            return folders.compactMap { $0?.appending(path: name) }.first { FileManager.default.fileExists(atPath: $0.path()) }
+        let folders = [
+            Bundle.main.executableURL?.deletingLastPathComponent(), URL(filePath: FileManager.default.currentDirectoryPath),
+        ]
+        return folders.compactMap { $0?.appending(path: name) }.first { FileManager.default.fileExists(atPath: $0.path()) }
         #else
-            return nil
+        return nil
         #endif
     }
 

@@ -56,7 +56,9 @@ struct SettingsReader {
         let words: [String]
         if let list = value as? [Any] {
             words = try list.map { element in
-                guard let word = element as? String else { throw Failure.cannotParsePropertyList(problem(key, "must be a list of strings")) }
+                guard let word = element as? String else {
+                    throw Failure.cannotParsePropertyList(problem(key, "must be a list of strings"))
+                }
                 return word
             }
             .flatMap(\.whitespaceSeparated)

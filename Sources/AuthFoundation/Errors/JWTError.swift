@@ -1,8 +1,8 @@
 public import Foundation
 
 #if !canImport(Darwin)
-    /// A status of Apple's security framework, which other systems don't have.
-    public typealias OSStatus = Int32
+/// A status of Apple's security framework, which other systems don't have.
+public typealias OSStatus = Int32
 #endif
 
 /// A JSON Web Token is malformed or not acceptable.
@@ -85,6 +85,7 @@ public struct ClockSkewError: Error, LocalizedError, Equatable, Sendable {
     public var errorDescription: String? {
         let minutes = Int((abs(offset) / 60).rounded())
         let direction = offset > 0 ? "behind" : "ahead of"
-        return "\(underlying.localizedDescription) This device's clock is \(minutes) minutes \(direction) the server's. Set the date and time."
+        return
+            "\(underlying.localizedDescription) This device's clock is \(minutes) minutes \(direction) the server's. Set the date and time."
     }
 }

@@ -49,7 +49,8 @@ public struct JWT: RawRepresentable, Sendable, HasClaims, Expires {
         guard token.utf8.count <= 1 << 20 else { throw JWTError.badTokenStructure }
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3 else { throw JWTError.badTokenStructure }
-        guard let head = Data(base64URLEncoded: parts[0]), let payload = Data(base64URLEncoded: parts[1]), Data(base64URLEncoded: parts[2]) != nil
+        guard let head = Data(base64URLEncoded: parts[0]), let payload = Data(base64URLEncoded: parts[1]),
+            Data(base64URLEncoded: parts[2]) != nil
         else { throw JWTError.invalidBase64Encoding }
         do {
             header = try JSONDecoder().decode(Header.self, from: head)

@@ -1,7 +1,7 @@
 public import Foundation
 
 #if canImport(FoundationNetworking)
-    public import FoundationNetworking
+public import FoundationNetworking
 #endif
 
 /// The part of a client's settings that every client has.
@@ -137,7 +137,8 @@ public protocol APIClientDelegate: AnyObject, Sendable {
     func api(client: any APIClient, willSend request: inout URLRequest)
 
     /// A request has failed.
-    func api(client: any APIClient, didSend request: URLRequest, received error: APIClientError, requestId: String?, rateLimit: APIRateLimit?)
+    func api(
+        client: any APIClient, didSend request: URLRequest, received error: APIClientError, requestId: String?, rateLimit: APIRateLimit?)
 
     /// An answer came, whatever it says.
     func api(client: any APIClient, didSend request: URLRequest, received response: HTTPURLResponse)

@@ -1,7 +1,7 @@
 public import Foundation
 
 #if canImport(FoundationNetworking)
-    public import FoundationNetworking
+public import FoundationNetworking
 #endif
 
 /// A request failed.
@@ -47,7 +47,8 @@ extension APIClientError {
         case .httpError(let error as OktaAPIError): error.statusCode.map { $0 >= 500 || $0 == 429 } ?? (error.code == "E0000047")
         case .httpError(let error): error is URLError
         case .cannotParseResponse, .invalidUrl, .invalidResponse, .invalidRequestData, .missingRefreshSettings, .unsupportedContentType,
-            .validation, .unknown: false
+            .validation, .unknown:
+            false
         }
     }
 }

@@ -1,7 +1,7 @@
 public import Foundation
 
 #if canImport(FoundationNetworking)
-    import FoundationNetworking
+import FoundationNetworking
 #endif
 
 /// The server's limit on requests, as its answer tells it.
@@ -104,7 +104,8 @@ extension HTTPURLResponse {
         var links: [String: URL] = [:]
         for part in (header("Link") ?? "").split(separator: ",") {
             let fields = part.split(separator: ";").map { $0.trimmingCharacters(in: .whitespaces) }
-            guard let target = fields.first, target.hasPrefix("<"), target.hasSuffix(">"), let url = URL(string: String(target.dropFirst().dropLast())),
+            guard let target = fields.first, target.hasPrefix("<"), target.hasSuffix(">"),
+                let url = URL(string: String(target.dropFirst().dropLast())),
                 let relation = fields.dropFirst().first(where: { $0.lowercased().hasPrefix("rel=") })
             else { continue }
             links[relation.dropFirst(4).trimmingCharacters(in: CharacterSet(charactersIn: "\""))] = url

@@ -1,11 +1,11 @@
 import Foundation
 
 #if canImport(FoundationNetworking)
-    public import FoundationNetworking
+public import FoundationNetworking
 #endif
 
 #if canImport(os)
-    import os
+import os
 #endif
 
 /// Writes what clients send and receive to the log, for developers. No secret is written: see ``RedactedRequest``.
@@ -82,9 +82,9 @@ public final class DebugAPIRequestObserver: OAuth2ClientDelegate {
 
     private static func log(_ message: String) {
         #if canImport(os)
-            Logger(subsystem: "countersign", category: "network").debug("\(message, privacy: .public)")
+        Logger(subsystem: "countersign", category: "network").debug("\(message, privacy: .public)")
         #else
-            FileHandle.standardError.write(Data("\(message)\n".utf8))
+        FileHandle.standardError.write(Data("\(message)\n".utf8))
         #endif
     }
 }

@@ -1,7 +1,7 @@
 import Foundation
 
 #if canImport(FoundationNetworking)
-    import FoundationNetworking
+import FoundationNetworking
 #endif
 
 /// The session that a client makes for itself: no cookies, nothing on disk, a limit on the size of answers, and no redirect that would
@@ -84,7 +84,8 @@ final class EphemeralSession: URLSessionProtocol {
         }
 
         func urlSession(
-            _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse, newRequest request: URLRequest,
+            _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+            newRequest request: URLRequest,
             completionHandler: @escaping @Sendable (URLRequest?) -> Void
         ) {
             completionHandler(RedirectRule.follows(request, from: task.originalRequest) ? request : nil)

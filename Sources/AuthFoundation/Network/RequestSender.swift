@@ -1,7 +1,7 @@
 import Foundation
 
 #if canImport(FoundationNetworking)
-    import FoundationNetworking
+import FoundationNetworking
 #endif
 
 /// Sends a request for a client, again if need be, and reads the answer.
@@ -22,7 +22,7 @@ struct RequestSender: Sendable {
     /// Is told of each answer and when it came.
     var observe: @Sendable (HTTPURLResponse, URLRequest) -> Void = { _, _ in }
 
-    /// - Parameter build: Makes the request, anew for each time that it is sent.
+    /// Sends the request that `build` makes, anew for each time that it is sent.
     func send<T>(
         parsing context: (any APIParsingContext)?, isIdempotent: Bool, build: @Sendable () throws -> URLRequest
     ) async throws -> APIResponse<T> {
@@ -40,7 +40,8 @@ struct RequestSender: Sendable {
             let (data, response): (Data, HTTPURLResponse)
             do {
                 (data, response) = try await exchange(request)
-            } catch let error as URLError where isIdempotent && error.isConnectionFailure && transientRetries < Self.maximumTransientRetries {
+            } catch let error as URLError where isIdempotent && error.isConnectionFailure && transientRetries < Self.maximumTransientRetries
+            {
                 transientRetries += 1
                 try await pause(beforeRetry: transientRetries)
                 continue
@@ -61,7 +62,9 @@ struct RequestSender: Sendable {
                 if let delay = limit.delay { try await clock.sleep(for: delay) }
                 continue
             case .error:
-                guard isIdempotent, [502, 503, 504].contains(response.statusCode), transientRetries < Self.maximumTransientRetries else { break }
+                guard isIdempotent, [502, 503, 504].contains(response.statusCode), transientRetries < Self.maximumTransientRetries else {
+                    break
+                }
                 transientRetries += 1
                 try await pause(beforeRetry: transientRetries)
                 continue
@@ -81,7 +84,9 @@ struct RequestSender: Sendable {
         }
         guard let response = response as? HTTPURLResponse else { throw APIClientError.missingResponse(request: nil) }
         guard data.count <= Self.maximumResponseSize else { throw URLError(.dataLengthExceedsMaximum) }
-        if let length = response.header("Content-Length").flatMap({ Int($0) }), data.count < length, response.header("Content-Encoding") == nil {
+        if let length = response.header("Content-Length").flatMap({ Int($0) }), data.count < length,
+            response.header("Content-Encoding") == nil
+        {
             throw URLError(.networkConnectionLost)
         }
         observe(response, request)

@@ -72,19 +72,19 @@ public struct SDKVersion: Sendable {
     private static let system: String = {
         let version = ProcessInfo.processInfo.operatingSystemVersion
         #if os(iOS)
-            let name = "iOS"
+        let name = "iOS"
         #elseif os(macOS)
-            let name = "macOS"
+        let name = "macOS"
         #elseif os(tvOS)
-            let name = "tvOS"
+        let name = "tvOS"
         #elseif os(watchOS)
-            let name = "watchOS"
+        let name = "watchOS"
         #elseif os(visionOS)
-            let name = "visionOS"
+        let name = "visionOS"
         #elseif os(Linux)
-            let name = "Linux"
+        let name = "Linux"
         #else
-            let name = "unknown"
+        let name = "unknown"
         #endif
         return "\(name)/\(version.majorVersion).\(version.minorVersion).\(version.patchVersion)"
     }()

@@ -1,7 +1,7 @@
 public import Foundation
 
 #if canImport(FoundationNetworking)
-    public import FoundationNetworking
+public import FoundationNetworking
 #endif
 
 /// What requests are sent through: a `URLSession`, or a test's own.
@@ -18,12 +18,12 @@ public protocol URLSessionProtocol: Sendable {
 }
 
 #if canImport(FoundationNetworking)
-    extension URLSession: URLSessionProtocol {
-        /// Sends a request and waits for the whole answer; cancelling the task cancels the request.
-        public func data(for request: URLRequest) async throws -> (Data, URLResponse) {
-            try await data(for: request, delegate: nil)
-        }
+extension URLSession: URLSessionProtocol {
+    /// Sends a request and waits for the whole answer; cancelling the task cancels the request.
+    public func data(for request: URLRequest) async throws -> (Data, URLResponse) {
+        try await data(for: request, delegate: nil)
     }
+}
 #else
-    extension URLSession: URLSessionProtocol {}
+extension URLSession: URLSessionProtocol {}
 #endif

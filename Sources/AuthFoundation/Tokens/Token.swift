@@ -72,6 +72,7 @@ public struct Token: Sendable, HasClaims, Expires, APIAuthorization {
     ///   - issuedAt: When it was received.
     ///   - context: Which client it belongs to.
     ///   - response: The response. A member `id` means nothing.
+    /// - Throws: ``ClaimError`` or ``MistypedMemberError`` that names the member, ``JWTError`` for an ID token that is none.
     init(id: String, issuedAt: Date?, context: Context, response: JSON) throws {
         let members = try TokenMembers(response: response)
         self.id = id
@@ -90,6 +91,7 @@ public struct Token: Sendable, HasClaims, Expires, APIAuthorization {
     ///
     /// - Parameter newer: The token that the refresh brought.
     /// - Returns: The newer token with this one's identifier.
+    /// - Throws: Nothing that reading the two responses has not thrown before.
     func replaced(by newer: Token) throws -> Token {
         var members = json.objectValue ?? [:]
         // The ID token and what belongs to it is that of the last response, or the older one's if the response has none.

@@ -178,7 +178,8 @@ extension DirectAuthenticationFlow.MFAContext: CustomStringConvertible, CustomDe
     public var customMirror: Mirror { Mirror(self, children: ["supportedChallengeTypes": supportedChallengeTypes as Any]) }
 }
 
-extension DirectAuthenticationFlow.ContinuationType.BindingContext: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension DirectAuthenticationFlow.ContinuationType.BindingContext: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable
+{
     /// The way to the other device.
     public var description: String { "BindingContext(\(challenge.channel?.rawValue ?? "unknown"))" }
 

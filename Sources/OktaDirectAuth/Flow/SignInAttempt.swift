@@ -2,7 +2,7 @@ import AuthFoundation
 import Foundation
 
 #if canImport(FoundationNetworking)
-    import FoundationNetworking
+import FoundationNetworking
 #endif
 
 /// One step of a sign-in: the requests for a factor, up to the next status.
@@ -27,7 +27,9 @@ struct SignInAttempt {
         case .oob(let channel):
             return try await outOfBand(primaryOutOfBand(loginHint: loginHint, channel: channel), mfaContext: nil)
         case .webAuthn:
-            let options = try await post("primary-authenticate", ["login_hint": loginHint, "challenge_hint": GrantType.webAuthn], as: WebAuthn.CredentialRequestOptions.self)
+            let options = try await post(
+                "primary-authenticate", ["login_hint": loginHint, "challenge_hint": GrantType.webAuthn],
+                as: WebAuthn.CredentialRequestOptions.self)
             return .continuation(.webAuthn(.init(request: options, mfaContext: nil)))
         }
     }
@@ -59,7 +61,9 @@ struct SignInAttempt {
     }
 
     func continuation(_ factor: Flow.ContinuationFactor) async throws -> Flow.Status {
-        guard case .continuation(let awaited)? = context.currentStatus else { throw DirectAuthenticationFlowError.invalidContinuationContext }
+        guard case .continuation(let awaited)? = context.currentStatus else {
+            throw DirectAuthenticationFlowError.invalidContinuationContext
+        }
         switch (factor, awaited) {
         case (.transfer, .transfer(let binding, _)):
             return try await poll(binding.challenge, mfaContext: binding.mfaContext)
@@ -91,7 +95,8 @@ struct SignInAttempt {
 
     private func primaryOutOfBand(loginHint: String, channel: Flow.OOBChannel) async throws -> OutOfBandChallenge {
         try await post(
-            "primary-authenticate", ["login_hint": loginHint, "channel_hint": channel, "challenge_hint": GrantType.oob], as: OutOfBandChallenge.self)
+            "primary-authenticate", ["login_hint": loginHint, "channel_hint": channel, "challenge_hint": GrantType.oob],
+            as: OutOfBandChallenge.self)
     }
 
     private func outOfBand(_ challenge: OutOfBandChallenge, mfaContext: Flow.MFAContext?) async throws -> Flow.Status {

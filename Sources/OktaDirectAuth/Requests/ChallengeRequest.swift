@@ -11,9 +11,10 @@ struct ChallengeRequest<Response: Decodable & Sendable>: OAuth2APIRequest, APIRe
     let url: URL
     let parameters: [String: any APIRequestArgument]
 
-    /// - Parameter endpoint: The endpoint's name; it is a sibling of the token endpoint, since discovery does not tell it.
+    /// Addresses an endpoint by its name: discovery does not tell its URL, which is a sibling of the token endpoint's.
     init(
-        openIdConfiguration: OpenIdConfiguration, clientConfiguration: OAuth2Client.Configuration, context: DirectAuthenticationFlow.Context,
+        openIdConfiguration: OpenIdConfiguration, clientConfiguration: OAuth2Client.Configuration,
+        context: DirectAuthenticationFlow.Context,
         endpoint: String, parameters: [String: any APIRequestArgument]
     ) throws {
         self.openIdConfiguration = openIdConfiguration

@@ -48,7 +48,8 @@ public struct WebAuthn: Sendable {
             let container = try decoder.container(keyedBy: CodingKeys.self)
             id = try container.decode(String.self, forKey: .id)
             type = try container.decode(PublicKeyCredentialType.self, forKey: .type)
-            transports = try container.decodeIfPresent([String].self, forKey: .transports)?.compactMap(AuthenticatorTransport.init(rawValue:))
+            transports = try container.decodeIfPresent([String].self, forKey: .transports)?.compactMap(
+                AuthenticatorTransport.init(rawValue:))
         }
     }
 

@@ -4,7 +4,7 @@ import JOSE
 @testable import AuthFoundation
 
 #if canImport(FoundationNetworking)
-    import FoundationNetworking
+import FoundationNetworking
 #endif
 
 /// A clock on which every wait is over at once, and which remembers how long it would have been.
@@ -72,7 +72,8 @@ struct IssuerFixture {
     }
 
     func response(access: String = "access-1", refresh: String? = nil, idToken: String? = nil) -> ScriptedSession.Reply {
-        let members = [("refresh_token", refresh), ("id_token", idToken)].compactMap { name, value in value.map { ",\"\(name)\":\"\($0)\"" } }
+        let members = [("refresh_token", refresh), ("id_token", idToken)].compactMap { name, value in value.map { ",\"\(name)\":\"\($0)\"" }
+        }
         return .json(#"{"token_type":"Bearer","access_token":"\#(access)","expires_in":3600\#(members.joined())}"#)
     }
 

@@ -59,7 +59,9 @@ struct KeyRotationTests {
         let issuer = try IssuerFixture()
         let good = try await issuer.client.openIdConfiguration().json.text
         let session = ScriptedSession()
-        session.on("/.well-known/openid-configuration") { _, count in count == 0 ? .json("{}", status: 404) : .json(String(decoding: good ?? Data(), as: UTF8.self)) }
+        session.on("/.well-known/openid-configuration") { _, count in
+            count == 0 ? .json("{}", status: 404) : .json(String(decoding: good ?? Data(), as: UTF8.self))
+        }
         let client = OAuth2Client(try .fixture, session: session, clock: SkippingClock())
         await #expect(throws: APIClientError.statusCode(404)) { try await client.openIdConfiguration() }
         #expect(client.openIdConfiguration == nil)

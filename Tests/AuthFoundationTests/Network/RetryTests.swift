@@ -5,7 +5,7 @@ import Testing
 @testable import AuthFoundation
 
 #if canImport(FoundationNetworking)
-    import FoundationNetworking
+import FoundationNetworking
 #endif
 
 @Suite("Sending again")

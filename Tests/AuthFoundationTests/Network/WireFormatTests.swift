@@ -5,7 +5,7 @@ import Testing
 @testable import AuthFoundation
 
 #if canImport(FoundationNetworking)
-    import FoundationNetworking
+import FoundationNetworking
 #endif
 
 @Suite("Requests on the wire")
@@ -70,7 +70,8 @@ struct WireFormatTests {
     func errors() async throws {
         let issuer = try IssuerFixture()
         let oauth = await #expect(throws: APIClientError.self) {
-            try await issuer.signIn(.json(#"{"error":"invalid_grant","error_description":"The credentials were wrong.","left":2}"#, status: 400))
+            try await issuer.signIn(
+                .json(#"{"error":"invalid_grant","error_description":"The credentials were wrong.","left":2}"#, status: 400))
         }
         #expect(oauth?.serverError?.code == .invalidGrant)
         #expect(oauth?.serverError?.statusCode == 400)
@@ -128,7 +129,9 @@ struct WireFormatTests {
             return try ClientProof(configuration: configuration, endpoint: endpoint, now: now, randomness: .system)
         }
         #expect(try proof(.clientSecretPost("s3cret")).parameters["client_secret"]?.stringValue == "s3cret")
-        #expect(try proof(.clientSecretBasic("s3 cret:")).headers["Authorization"] == "Basic \(Data("app:s3+cret%3A".utf8).base64EncodedString())")
+        #expect(
+            try proof(.clientSecretBasic("s3 cret:")).headers["Authorization"]
+                == "Basic \(Data("app:s3+cret%3A".utf8).base64EncodedString())")
         let key = try IssuerKeys.es256.get()
         let jwk = key.privateJWK.json(includingPrivateMembers: true).serializedString
         let assertion = try JWT(try #require(proof(.privateKeyJWT(jwk: jwk, algorithm: .es256)).parameters["client_assertion"]).stringValue)

@@ -9,7 +9,9 @@ import Testing
 struct IDTokenValidationTests {
     private static let now: Int64 = 1_800_000_000
 
-    @Test("a good token is accepted, whichever key of the issuer signed it", arguments: [IssuerKeys.rs256, IssuerKeys.es256, IssuerKeys.edDSA])
+    @Test(
+        "a good token is accepted, whichever key of the issuer signed it",
+        arguments: [IssuerKeys.rs256, IssuerKeys.es256, IssuerKeys.edDSA])
     func acceptsGoodToken(key: Result<SigningKey, any Error>) async throws {
         let issuer = try IssuerFixture()
         issuer.announce(["RS256", "ES256", "EdDSA"])
@@ -149,7 +151,9 @@ struct IDTokenValidationTests {
     func correctsDeviceClock() async throws {
         let issuer = try IssuerFixture()
         var reply = issuer.response(
-            idToken: try issuer.idToken(["iat": .integer(Self.now + 600), "exp": .integer(Self.now + 4200), "auth_time": .integer(Self.now + 590)]))
+            idToken: try issuer.idToken([
+                "iat": .integer(Self.now + 600), "exp": .integer(Self.now + 4200), "auth_time": .integer(Self.now + 590),
+            ]))
         reply.headers["Date"] = httpDate(Self.now + 600)
         let token = try await issuer.signIn(reply)
         #expect(token.issuedAt == Date(timeIntervalSince1970: TimeInterval(Self.now + 600)))

@@ -1,0 +1,80 @@
+import Foundation
+import Testing
+
+@testable import AuthFoundation
+
+@Suite("Claims")
+struct ClaimsTests {
+    private let profile = try? UserInfo(
+        JSON(
+            """
+            {"sub":"00u1","name":"Ada Byron","email":"ada@id.test","email_verified":true,"phone_number_verified":1,"zoneinfo":"Europe/London",
+            "locale":"en_GB","updated_at":1735689600,"address":{"locality":"London","postal_code":"N1"},"amr":["pwd","otp","new"],
+            "groups":["a","b"],"nickname":null,"acr":"urn:okta:loa:2fa:any","level":7,"ratio":0.5,"tags":{"x":"1"}}
+            """))
+
+    @Test("known claims have typed properties")
+    func typed() throws {
+        let profile = try #require(profile)
+        #expect(profile.subject == "00u1" && profile.name == "Ada Byron" && profile.nickname == nil && profile.givenName == nil)
+        #expect(profile.emailVerified == true && profile.phoneNumberVerified == true)
+        #expect(profile.updatedAt == Date(timeIntervalSince1970: 1_735_689_600))
+        #expect(profile.timeZone?.identifier == "Europe/London" && profile.userLocale?.identifier == "en_GB")
+        #expect(profile.address == ["locality": "London", "postal_code": "N1"])
+        #expect(profile.authenticationMethods == [.passwordBased, .oneTimePassword])
+        #expect(profile.authenticationClassReference == ["urn:okta:loa:2fa:any"])
+    }
+
+    @Test("any claim can be read by name, as a value, a list or an object")
+    func byName() throws {
+        let profile = try #require(profile)
+        #expect(profile["level"] == 7 && profile["ratio"] == 0.5)
+        let groups: [String] = try profile.value(for: .groups)
+        #expect(groups == ["a", "b"])
+        let tags: [String: String]? = profile["tags"]
+        #expect(tags == ["x": "1"])
+        #expect(throws: ClaimError.missingRequiredValue(key: "level")) { let _: String = try profile.value(for: "level") }
+        #expect(throws: ClaimError.missingRequiredValue(key: "given_name")) { let _: String = try profile.value(for: .givenName) }
+    }
+
+    @Test("known and other claims are told apart")
+    func lists() throws {
+        let profile = try #require(profile)
+        #expect(profile.customClaims == ["level", "ratio", "tags"])
+        #expect(profile.claims.contains(.emailVerified) && profile.claims.contains(.authMethodsReference))
+        #expect(profile.allClaims.count == profile.claims.count + profile.customClaims.count)
+        #expect(
+            JWTClaim(rawValue: "email") == .email && JWTClaim(rawValue: "mine") == .custom("mine") && JWTClaim.custom("sub") == .subject)
+    }
+
+    @Test(
+        "dates are read as seconds and as text",
+        arguments: [
+            (JSON.integer(784_111_777), true), (.string("1994-11-06T08:49:37Z"), true), (.string("Sun, 06 Nov 1994 08:49:37 GMT"), true),
+            (.string("1994-11-06T08:49:37.000Z"), true), (.number(784_111_777.5), false), (.string("yesterday"), false),
+            (.bool(true), false),
+        ])
+    func dates(value: JSON, isDate: Bool) {
+        #expect(Date.convert(from: value.anyValue) == (isDate ? Date(timeIntervalSince1970: 784_111_777) : nil))
+    }
+
+    @Test("JSON keeps its numbers and members over a round trip")
+    func json() throws {
+        let text = #"{"a":[1,2.5,true,null,"x"],"big":9007199254740993,"o":{}}"#
+        let json = try JSON(text)
+        #expect(json["big"] == .integer(9_007_199_254_740_993))
+        #expect(String(decoding: json.text ?? Data(), as: UTF8.self) == text)
+        #expect(throws: (any Error).self) { try JSON("{") }
+    }
+
+    @Test("grants, methods and algorithms keep names that are not known")
+    func openNames() {
+        #expect(
+            GrantType(rawValue: "urn:okta:params:oauth:grant-type:oob") == .oob
+                && GrantType.otpMFA.rawValue == "http://auth0.com/oauth/grant-type/mfa-otp")
+        #expect(GrantType(rawValue: "x") == .other("x") && GrantType.other("x").rawValue == "x")
+        #expect(JWK.Algorithm(rawValue: "ES256") == .es256 && JWK.Algorithm(rawValue: "X1") == .other(algorithm: "X1"))
+        #expect(OAuth2ServerError.Code(rawValue: "slow_down") == .slowDown && OAuth2ServerError.Code(rawValue: "x").rawValue == "x")
+        #expect(Set([GrantType.password, .password, .oob]).count == 2)
+    }
+}

@@ -1,0 +1,133 @@
+import Foundation
+import JOSE
+import Testing
+
+@testable import AuthFoundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("Refreshing, revoking, reading")
+struct RefreshTests {
+    private func signedIn(_ issuer: IssuerFixture, changes: [String: JSONValue?] = [:]) async throws -> Token {
+        try await issuer.signIn(issuer.response(refresh: "refresh-1", idToken: issuer.idToken(changes)))
+    }
+
+    @Test("a refresh keeps the identifier and what the answer leaves out")
+    func keepsWhatIsLeftOut() async throws {
+        let issuer = try IssuerFixture()
+        let old = try await signedIn(issuer)
+        let reply = issuer.response(access: "access-2")
+        issuer.session.on("/v1/token") { _, _ in reply }
+        let new = try await issuer.client.refresh(old)
+        #expect(new.id == old.id && new.accessToken == "access-2" && new.refreshToken == "refresh-1" && new.idToken == old.idToken)
+        #expect(new != old && !new.isRefreshing)
+    }
+
+    @Test(
+        "the ID token of a refresh must be of the same sign-in",
+        arguments: [
+            ("the same", [:], nil), ("another subject", ["sub": "00u2"], JWTError.invalidSubject),
+            ("another audience", ["aud": ["app", "x"], "azp": "app"], .invalidAudience),
+            ("another time of authentication", ["auth_time": 1_700_000_000], .invalidAuthenticationTime),
+            ("a nonce", ["nonce": "n"], .nonceMismatch),
+        ] as [(String, [String: JSONValue?], JWTError?)])
+    func validatesRefreshed(name: String, changes: [String: JSONValue?], expected: JWTError?) async throws {
+        let issuer = try IssuerFixture()
+        let old = try await signedIn(issuer)
+        let reply = issuer.response(
+            access: "access-2", refresh: "refresh-2", idToken: try issuer.idToken(["jti": "second"].merging(changes) { $1 }))
+        issuer.session.on("/v1/token") { _, _ in reply }
+        do {
+            let new = try await issuer.client.refresh(old)
+            #expect(expected == nil && new.refreshToken == "refresh-2")
+        } catch {
+            #expect(error as? JWTError == expected)
+        }
+    }
+
+    @Test("200 calls at once make one request")
+    func sharesRequest() async throws {
+        let issuer = try IssuerFixture()
+        let old = try await signedIn(issuer)
+        let (arrived, gate) = (Gate(), Gate())
+        let before = issuer.session.requests(to: "/v1/token").count
+        let reply = issuer.response(access: "access-2", refresh: "refresh-2")
+        issuer.session.on("/v1/token") { _, _ in
+            arrived.open()
+            await gate.wait()
+            return reply
+        }
+        let client = issuer.client
+        let tasks = (0..<200).map { _ in Task { try await client.refresh(old) } }
+        await arrived.wait()
+        #expect(old.isRefreshing)
+        tasks[0].cancel()
+        gate.open()
+        var tokens: Set<Token> = []
+        for task in tasks.dropFirst() { tokens.insert(try await task.value) }
+        #expect(tokens.count == 1)
+        #expect(issuer.session.requests(to: "/v1/token").count - before <= 2)
+    }
+
+    @Test("a token without a refresh token can't be refreshed")
+    func needsRefreshToken() async throws {
+        let issuer = try IssuerFixture()
+        await #expect(throws: OAuth2Error.missingToken(type: .refreshToken)) { try await issuer.client.refresh(.fixture(refresh: nil)) }
+    }
+
+    @Test("revoking all sends every request, and throws the first failure")
+    func revokesAll() async throws {
+        let issuer = try IssuerFixture()
+        issuer.session.on("/v1/revoke") { request, _ in
+            let body = String(decoding: request.httpBody ?? Data(), as: UTF8.self)
+            return body.contains("access_token") ? .json(#"{"error":"invalid_request"}"#, status: 400) : .empty
+        }
+        let error = await #expect(throws: APIClientError.self) { try await issuer.client.revoke(.fixture(deviceSecret: "d")) }
+        #expect(error?.serverError?.code == .invalidRequest)
+        #expect(
+            Set(issuer.session.forms(to: "/v1/revoke").compactMap { $0["token_type_hint"] }) == [
+                "access_token", "refresh_token", "device_secret",
+            ])
+        await #expect(throws: OAuth2Error.missingToken(type: .deviceSecret)) {
+            try await issuer.client.revoke(.fixture(), type: .deviceSecret)
+        }
+    }
+
+    @Test("a profile of another person is refused")
+    func checksProfile() async throws {
+        let issuer = try IssuerFixture()
+        let token = try await signedIn(issuer)
+        issuer.session.on("/v1/userinfo") { _, _ in .json(#"{"sub":"00u2"}"#) }
+        await #expect(throws: JWTError.invalidSubject) { try await issuer.client.userInfo(token: token) }
+    }
+
+    @Test("a refresh token from elsewhere brings validated tokens")
+    func fromRefreshToken() async throws {
+        let issuer = try IssuerFixture()
+        let reply = issuer.response(idToken: try issuer.idToken())
+        issuer.session.on("/v1/token") { _, _ in reply }
+        let token = try await Token.from(refreshToken: "elsewhere", using: issuer.client)
+        #expect(token.refreshToken == "elsewhere" && token.idToken?.subject == "00u1")
+    }
+
+    @Test("an issuer that lacks an endpoint is named as the reason")
+    func missingEndpoint() async throws {
+        let issuer = try IssuerFixture()
+        issuer.announce(["RS256"])
+        await #expect(throws: OAuth2Error.missingOpenIdConfiguration(attribute: "revocation_endpoint")) {
+            try await issuer.client.revoke(.fixture(), type: .accessToken)
+        }
+    }
+
+    @Test("completion handlers are called with the same results")
+    func completions() async throws {
+        let issuer = try IssuerFixture()
+        let token = try Token.fixture(refresh: nil)
+        let result = await withCheckedContinuation { continuation in
+            issuer.client.refresh(token) { continuation.resume(returning: $0) }
+        }
+        #expect(result == .failure(.missingToken(type: .refreshToken)))
+    }
+}

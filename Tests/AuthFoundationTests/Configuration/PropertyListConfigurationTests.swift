@@ -1,0 +1,141 @@
+import Foundation
+import Testing
+
+@testable import AuthFoundation
+
+@Suite("A client's settings")
+struct PropertyListConfigurationTests {
+    typealias Settings = OAuth2Client.PropertyListConfiguration
+    typealias Failure = OAuth2Client.PropertyListConfigurationError
+
+    private static let good = ["issuer": "https://id.example.com/oauth2/default", "clientId": "app", "scopes": "openid profile"]
+
+    private func settings(_ changes: [String: Any?]) throws -> Settings {
+        var dictionary: [String: Any] = Self.good
+        for (key, value) in changes { dictionary[key] = value }
+        return try Settings(dictionary)
+    }
+
+    @Test(
+        "every key of a setting is read",
+        arguments: [
+            ["issuer", "clientId", "scopes", "redirectUri", "logoutRedirectUri"],
+            ["issuer_url", "client_id", "scope", "redirect_uri", "logout_redirect_uri"],
+            ["IssuerUrl", "ClientId", "Scope", "RedirectUri", "LogoutRedirectUri"],
+            ["issuerUrl", "clientId", "scopes", "redirectUri", "logoutRedirectUri"],
+        ])
+    func readsKeys(keys: [String]) throws {
+        let values = ["https://id.example.com", "app", "openid profile", "com.okta.app:/callback", "com.okta.app:/"]
+        let settings = try Settings(Dictionary(uniqueKeysWithValues: zip(keys, values)))
+        #expect(settings.issuerURL.absoluteString == values[0])
+        #expect(settings.clientId == "app")
+        #expect(settings.scope == ["openid", "profile"])
+        #expect(settings.redirectUri?.absoluteString == values[3])
+        #expect(settings.logoutRedirectUri?.absoluteString == values[4])
+        #expect(settings.authentication == .none)
+        #expect(settings.additionalParameters == nil)
+    }
+
+    @Test("a bare host is taken to be an https issuer, and a slash at the end is dropped")
+    func bareHost() throws {
+        #expect(
+            try settings(["issuer": "id.example.com/oauth2/default"]).issuerURL.absoluteString == "https://id.example.com/oauth2/default")
+        #expect(try settings(["issuer": "https://id.example.com/"]).issuerURL.absoluteString == "https://id.example.com")
+        #expect(ConfigurationLog.once("said once"))
+        #expect(!ConfigurationLog.once("said once"))
+    }
+
+    @Test("scopes may be a list of strings")
+    func scopeList() throws {
+        #expect(try settings(["scopes": ["openid", "offline_access"]]).scope == ["openid", "offline_access"])
+    }
+
+    @Test("a secret turns client authentication on, and other strings are parameters of the sign-in")
+    func secretAndParameters() throws {
+        let settings = try settings(["client_secret": "s3cret", "audience": "api://x", "answer": 42])
+        #expect(settings.authentication == .clientSecret("s3cret"))
+        #expect(settings.additionalParameters?.keys.sorted() == ["audience"])
+        #expect(!"\(settings.authentication)".contains("s3cret"))
+    }
+
+    struct Case: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let key: String
+        let value: String?
+        let words: [String]
+    }
+
+    @Test(
+        "what is wrong is named, with the key and the way to mend it",
+        arguments: [
+            Case(testDescription: "no issuer", key: "issuer", value: nil, words: ["issuer", "lacks"]),
+            Case(testDescription: "no client id", key: "clientId", value: nil, words: ["clientId", "lacks"]),
+            Case(testDescription: "empty scopes", key: "scopes", value: "", words: ["scopes", "lacks"]),
+            Case(
+                testDescription: "placeholder for the domain", key: "issuer", value: "https://{yourOktaDomain}/oauth2/default",
+                words: ["issuer", "placeholder", "{yourOktaDomain}"]),
+            Case(
+                testDescription: "placeholder for the client", key: "clientId", value: "{yourClientID}", words: ["clientId", "placeholder"]),
+            Case(testDescription: "plain http", key: "issuer", value: "http://id.example.com", words: ["issuer", "https", "loopback"]),
+            Case(testDescription: "another scheme", key: "issuer", value: "ftp://id.example.com", words: ["issuer"]),
+        ])
+    func namesProblem(_ row: Case) throws {
+        let error = #expect(throws: Failure.self) { try settings([row.key: row.value]) }
+        for word in row.words { #expect(error?.localizedDescription.contains(word) == true, "\(error?.localizedDescription ?? "")") }
+    }
+
+    @Test(
+        "plain http is allowed on this machine",
+        arguments: ["http://localhost:8080/oauth2/default", "http://127.0.0.1:1", "http://[::1]:8080"])
+    func loopback(issuer: String) throws {
+        #expect(try settings(["issuer": issuer]).issuerURL.absoluteString == issuer)
+    }
+
+    @Test("the command line gives settings in both forms")
+    func commandLine() throws {
+        let settings = try Settings(commandLine: [
+            "sign-in", "--issuer=https://id.example.com", "--client-id", "app", "--scopes", "openid profile", "--verbose",
+            "--login_hint=jane",
+        ])
+        #expect(settings.clientId == "app")
+        #expect(settings.scope == ["openid", "profile"])
+        #expect(settings.additionalParameters?["login_hint"]?.stringValue == "jane")
+    }
+
+    @Test("the environment gives settings")
+    func environment() throws {
+        let settings = try Settings(environment: [
+            "PATH": "/bin", "COUNTERSIGN_ISSUER": "https://id.example.com", "COUNTERSIGN_CLIENT_ID": "app", "COUNTERSIGN_SCOPES": "openid",
+        ])
+        #expect(settings.clientId == "app" && settings.additionalParameters == nil)
+    }
+
+    @Test("a property list and a JSON file give the same settings")
+    func files() throws {
+        let folder = TemporaryFolder()
+        try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
+        let plist = folder.file("Okta.plist")
+        try PropertyListSerialization.data(fromPropertyList: Self.good, format: .xml, options: 0).write(to: plist)
+        let json = folder.file("okta.json")
+        try JSONEncoder().encode(Self.good).write(to: json)
+        let (first, second) = (try Settings(plist: plist), try Settings(json: json))
+        #expect(first.issuerURL == second.issuerURL && first.clientId == second.clientId && first.scope == second.scope)
+        let client = try OAuth2Client(first)
+        #expect(
+            client.configuration.discoveryURL.absoluteString == "https://id.example.com/oauth2/default/.well-known/openid-configuration")
+        let missing = folder.file("none.plist")
+        let error = #expect(throws: Failure.self) { try Settings(plist: missing) }
+        #expect(error?.localizedDescription.contains("none.plist") == true)
+        try Data("not a list".utf8).write(to: plist)
+        #expect(throws: Failure.self) { try Settings(plist: plist) }
+    }
+
+    @Test("scopes can be written as a string and as a list")
+    func scopeLiterals() throws {
+        let issuer = try url("https://id.example.com")
+        let one = OAuth2Client.Configuration(issuerURL: issuer, clientId: "app", scope: "openid profile")
+        let two = OAuth2Client.Configuration(issuerURL: issuer, clientId: "app", scope: ["openid", "profile"])
+        #expect(one == two && one.scope == ["openid", "profile"] && one.$scope.rawValue == "openid profile")
+        #expect(try JSONDecoder().decode(OAuth2Client.Configuration.self, from: JSONEncoder().encode(one)) == one)
+    }
+}

@@ -1,0 +1,142 @@
+import Foundation
+import Testing
+
+@testable import AuthFoundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+#if canImport(Glibc)
+import Glibc
+
+/// A server on this machine that answers each connection with given bytes and closes it.
+final class RawServer: Sendable {
+    let port: UInt16
+    private let socketNumber: Int32
+
+    /// - Parameter answer: The bytes for a request's head; nil to keep the connection open and say nothing.
+    init(_ answer: @escaping @Sendable (_ head: String) -> [UInt8]?) throws {
+        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = in_addr_t(0x7f00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isBound = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+                bind(listener, pointer, length) == 0 && listen(listener, 16) == 0 && getsockname(listener, pointer, &length) == 0
+            }
+        }
+        guard isBound else { throw InvalidFixture() }
+        socketNumber = listener
+        port = UInt16(bigEndian: address.sin_port)
+        Thread.detachNewThread {
+            while case let connection = accept(listener, nil, nil), connection >= 0 {
+                var buffer = [UInt8](repeating: 0, count: 16_384)
+                let count = read(connection, &buffer, buffer.count)
+                guard let bytes = answer(String(decoding: buffer.prefix(max(count, 0)), as: UTF8.self)) else { continue }
+                var sent = 0
+                while sent < bytes.count {
+                    let part = bytes[sent...].withUnsafeBytes { send(connection, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+                    guard part > 0 else { break }
+                    sent += part
+                }
+                close(connection)
+            }
+        }
+    }
+
+    deinit {
+        shutdown(socketNumber, Int32(SHUT_RDWR))
+        close(socketNumber)
+    }
+
+    func request(_ path: String = "/", authorized: Bool = false) throws -> URLRequest {
+        var request = URLRequest(url: try url("http://127.0.0.1:\(port)\(path)"))
+        if authorized { request.setValue("Bearer secret", forHTTPHeaderField: "Authorization") }
+        return request
+    }
+}
+
+@Suite("The client's own session")
+struct EphemeralSessionTests {
+    private func text(_ head: String, _ body: String) -> [UInt8] {
+        Array("\(head)\r\nContent-Length: \(body.utf8.count)\r\nConnection: close\r\n\r\n\(body)".utf8)
+    }
+
+    @Test("an answer is read whole")
+    func reads() async throws {
+        let server = try RawServer { _ in text("HTTP/1.1 200 OK\r\nX-Name: value", "hello") }
+        let (data, response) = try await EphemeralSession().data(for: server.request())
+        #expect(String(decoding: data, as: UTF8.self) == "hello")
+        #expect((response as? HTTPURLResponse)?.header("x-name") == "value")
+    }
+
+    @Test("a connection that drops in the middle of an answer is an error")
+    func dropped() async throws {
+        let server = try RawServer { _ in Array("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{\"sub\":".utf8) }
+        let issuer = try url("http://127.0.0.1:\(server.port)")
+        let client = OAuth2Client(
+            OAuth2Client.Configuration(issuerURL: issuer, clientId: "app", scope: "openid"), session: nil, clock: SkippingClock())
+        let error = await #expect(throws: APIClientError.self) { try await client.openIdConfiguration() }
+        #expect(error?.isTransient == true, "\(String(describing: error))")
+    }
+
+    @Test("an answer without end is cut off")
+    func tooLarge() async throws {
+        let server = try RawServer { _ in
+            Array("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n".utf8)
+                + [UInt8](repeating: 32, count: RequestSender.maximumResponseSize + 100_000)
+        }
+        await #expect(throws: URLError(.dataLengthExceedsMaximum)) { try await EphemeralSession().data(for: server.request()) }
+    }
+
+    @Test("credentials are not carried to another origin by a redirect")
+    func redirects() async throws {
+        let arrived = Locked<[String]>([])
+        let target = try RawServer { head in
+            arrived.withLock { $0.append(head) }
+            return text("HTTP/1.1 200 OK", "there")
+        }
+        let server = try RawServer { head in
+            head.hasPrefix("GET /here ")
+                ? text("HTTP/1.1 200 OK", "here")
+                : text("HTTP/1.1 302 Found\r\nLocation: \(head.hasPrefix("GET /in ") ? "/here" : "http://127.0.0.1:\(target.port)/")", "")
+        }
+        let session = EphemeralSession()
+        let (_, refused) = try await session.data(for: server.request("/out", authorized: true))
+        #expect((refused as? HTTPURLResponse)?.statusCode == 302)
+        #expect(arrived.withLock { $0.isEmpty })
+        let (inside, _) = try await session.data(for: server.request("/in", authorized: true))
+        #expect(String(decoding: inside, as: UTF8.self) == "here")
+        let (outside, _) = try await session.data(for: server.request("/out"))
+        #expect(String(decoding: outside, as: UTF8.self) == "there")
+    }
+
+    @Test("cookies are neither kept nor sent")
+    func cookies() async throws {
+        let heads = Locked<[String]>([])
+        let server = try RawServer { head in
+            heads.withLock { $0.append(head) }
+            return text("HTTP/1.1 200 OK\r\nSet-Cookie: sid=1; Path=/", "")
+        }
+        let session = EphemeralSession()
+        for _ in 0..<2 { _ = try await session.data(for: server.request()) }
+        #expect(heads.withLock { $0.count == 2 && !$0.contains { $0.lowercased().contains("cookie") } })
+    }
+
+    @Test("cancelling the task ends the request")
+    func cancels() async throws {
+        let arrived = Gate()
+        let server = try RawServer { _ in
+            arrived.open()
+            return nil
+        }
+        let request = try server.request()
+        let task = Task { try await EphemeralSession().data(for: request) }
+        await arrived.wait()
+        task.cancel()
+        await #expect(throws: (any Error).self) { try await task.value }
+    }
+}
+#endif

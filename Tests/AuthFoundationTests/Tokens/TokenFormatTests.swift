@@ -1,0 +1,86 @@
+import Foundation
+import Testing
+
+@testable import AuthFoundation
+
+@Suite("Tokens, received and stored")
+struct TokenFormatTests {
+    /// As version 1 wrote it. It must be readable for good: never change it.
+    private static let format1 = """
+        {"version":1,"id":"Zk3a9qWc0rTn5uPzYx1LmA","issuedAt":1800000000.25,
+        "context":{"configuration":{"issuerURL":"https://id.example.com/oauth2/default",
+        "discoveryURL":"https://id.example.com/oauth2/default/.well-known/openid-configuration","clientId":"app",
+        "scope":"openid profile offline_access","redirectUri":"com.okta.app:/callback","authentication":{"none":{}}},
+        "acrValues":["urn:okta:loa:2fa:any"]},
+        "response":{"token_type":"Bearer","access_token":"access-1","refresh_token":"refresh-1","expires_in":3600,"id":"not-ours",
+        "scope":"openid profile","future":{"x":[1,null]}}}
+        """
+
+    @Test("a token that version 1 stored is read")
+    func readsFormat1() throws {
+        let token = try JSONDecoder().decode(Token.self, from: Data(Self.format1.utf8))
+        #expect(token.id == "Zk3a9qWc0rTn5uPzYx1LmA" && token.issuedAt == Date(timeIntervalSince1970: 1_800_000_000.25))
+        #expect(token.accessToken == "access-1" && token.refreshToken == "refresh-1" && token.expiresIn == 3600)
+        #expect(token.scope == ["openid", "profile"] && token.context.configuration.clientId == "app")
+        #expect(token.context.acrValues == ["urn:okta:loa:2fa:any"])
+        #expect(try JSONDecoder().decode(Token.self, from: JSONEncoder().encode(token)) == token)
+    }
+
+    @Test("what is written is what version 1 wrote")
+    func writesFormat1() throws {
+        let token = try JSONDecoder().decode(Token.self, from: Data(Self.format1.utf8))
+        #expect(try JSON(JSONEncoder().encode(token)) == JSON(Self.format1))
+    }
+
+    @Test("a stored token of a newer format is refused by name")
+    func refusesNewerFormat() throws {
+        let newer = Self.format1.replacing("\"version\":1", with: "\"version\":2")
+        let error = #expect(throws: TokenFormatError(version: 2)) { try JSONDecoder().decode(Token.self, from: Data(newer.utf8)) }
+        #expect(error?.localizedDescription.contains("Update the app") == true)
+    }
+
+    @Test("a server's response with a member called id is not taken for a stored token")
+    func responseWithID() async throws {
+        let issuer = try IssuerFixture()
+        let token = try await issuer.signIn(
+            .json(#"{"id":"theirs","version":1,"token_type":"Bearer","access_token":"a","expires_in":"3600","extra":{"x":[1]}}"#))
+        #expect(token.id != "theirs" && token.expiresIn == 3600 && token.context.configuration == issuer.client.configuration)
+        #expect(try JSONDecoder().decode(Token.self, from: JSONEncoder().encode(token)) == token)
+        #expect(throws: TokenError.contextMissing) {
+            try JSONDecoder().decode(Token.self, from: Data(#"{"id":"x","token_type":"Bearer","access_token":"a","expires_in":1}"#.utf8))
+        }
+    }
+
+    @Test(
+        "a response that lacks a member or has it wrong is an error that names it",
+        arguments: [
+            (#"{"access_token":"a","expires_in":1}"#, "token_type"), (#"{"token_type":"Bearer","expires_in":1}"#, "access_token"),
+            (#"{"token_type":"Bearer","access_token":"a"}"#, "expires_in"),
+            (#"{"token_type":"Bearer","access_token":"a","expires_in":"soon"}"#, "expires_in"),
+            (#"{"token_type":"Bearer","access_token":17,"expires_in":1}"#, "access_token"),
+            (#"{"token_type":"Bearer","access_token":null,"expires_in":1}"#, "access_token"),
+            (#"{"token_type":"Bearer","access_token":"a","expires_in":1,"refresh_token":{}}"#, "refresh_token"),
+            (#"[]"#, "token response"), ("", "token_type"),
+        ])
+    func namesMember(body: String, name: String) async throws {
+        let issuer = try IssuerFixture()
+        let error = await #expect(throws: APIClientError.self) { try await issuer.signIn(.json(body)) }
+        #expect(error?.localizedDescription.contains(name) == true, "\(error?.localizedDescription ?? "")")
+        #expect(error?.localizedDescription.contains("17") == false)
+    }
+
+    @Test("neither description nor mirror shows a secret")
+    func hidesSecrets() throws {
+        let token = try Token.fixture(access: "secret-a", refresh: "secret-r", deviceSecret: "secret-d")
+        var dumped = ""
+        dump(token, to: &dumped)
+        for text in ["\(token)", String(reflecting: token), dumped] { #expect(!text.contains("secret-")) }
+    }
+
+    @Test("the tokens inside are found by their kind, and the header is made of type and access token")
+    func kinds() throws {
+        let token = try Token.fixture(access: "a", refresh: "r", deviceSecret: "d")
+        #expect(token.token(of: .accessToken) == "a" && token.token(of: .refreshToken) == "r" && token.token(of: .deviceSecret) == "d")
+        #expect(token.token(of: .idToken) == nil && token.authorizationHeader == "Bearer a")
+    }
+}

@@ -1,0 +1,288 @@
+import AuthFoundation
+import Foundation
+import Testing
+
+@testable import OktaDirectAuth
+
+@Suite("Direct sign-in")
+struct DirectAuthenticationFlowTests {
+    private let server = DirectAuthServer()
+    private typealias Failure = DirectAuthenticationFlowError
+
+    private func flow(_ parameters: [String: any APIRequestArgument]? = nil) throws -> DirectAuthenticationFlow {
+        try DirectAuthenticationFlow(client: server.client(), additionalParameters: parameters)
+    }
+
+    /// A flow that has been asked for a second factor.
+    private func challengedFlow() async throws -> DirectAuthenticationFlow {
+        let flow = try flow()
+        server.answer("token", .mfaRequired)
+        _ = try await flow.start("jane", with: .password("Correct-Horse-7"))
+        return flow
+    }
+
+    @Test("a password brings tokens, and the server is told what the app can do")
+    func password() async throws {
+        let flow = try flow(["audience": "api://x", "scope": "never"])
+        server.answer("token", .tokens)
+        let status = try await flow.start("jane", with: .password("Correct-Horse-7 &"))
+        guard case .success(let token) = status else { throw Failure.flowNotStarted }
+        #expect(token.accessToken == "access-1" && !flow.isAuthenticating && flow.context?.currentStatus == status)
+        #expect(
+            server.forms("token") == [
+                [
+                    "grant_type": "password", "username": "jane", "password": "Correct-Horse-7 &", "client_id": "app",
+                    "scope": "openid profile",
+                    "audience": "api://x",
+                    "grant_types_supported": [GrantType].directAuth.map(\.rawValue).joined(separator: " "),
+                ]
+            ])
+    }
+
+    @Test("what the sign-in asks for is sent and remembered in the token")
+    func context() async throws {
+        let flow = try flow()
+        server.answer("token", .tokens)
+        guard
+            case .success(let token) = try await flow.start(
+                "jane", with: .otp(code: "123"), context: .init(acrValues: ["a", "b"], intent: .recovery))
+        else { throw Failure.flowNotStarted }
+        let form = try #require(server.forms("token").first)
+        #expect(form["acr_values"] == "a b" && form["intent"] == "recovery" && form["scope"] == "okta.myAccount.password.manage")
+        #expect(form["grant_type"] == "urn:okta:params:oauth:grant-type:otp" && form["login_hint"] == "jane" && form["otp"] == "123")
+        #expect(token.context.acrValues == ["a", "b"])
+    }
+
+    @Test("a wrong password is thrown with the server's words, and ends the sign-in")
+    func wrongPassword() async throws {
+        let flow = try flow()
+        server.answer("token", .refusal("invalid_grant"))
+        let error = await #expect(throws: APIClientError.self) { try await flow.start("jane", with: .password("wrong")) }
+        #expect(error?.serverError?.code == .invalidGrant)
+        #expect(error?.localizedDescription == "Authentication error: Said the server. (invalid_grant).")
+        #expect(!flow.isAuthenticating)
+        await #expect(throws: Failure.flowNotStarted) { try await flow.resume(with: .otp(code: "1")) }
+    }
+
+    @Test("a second factor that is asked for comes back as mfaRequired")
+    func mfaRequired() async throws {
+        let flow = try await challengedFlow()
+        guard case .mfaRequired(let context)? = flow.context?.currentStatus else { throw Failure.flowNotStarted }
+        #expect(context.supportedChallengeTypes == [.otpMFA, .oobMFA] && flow.isAuthenticating)
+        #expect(!"\(context)".contains("mfa-1"))
+    }
+
+    @Test(
+        "mfa_required is read in each of its forms",
+        arguments: [
+            (#","mfa_token":"m""#, nil),
+            (#","mfa_token":"m","supported_challenge_types":["http://auth0.com/oauth/grant-type/mfa-oob"]"#, [GrantType.oobMFA]),
+        ])
+    func mfaForms(more: String, types: [GrantType]?) async throws {
+        let flow = try flow()
+        server.answer("token", .refusal("mfa_required", status: 400, more: more))
+        guard case .mfaRequired(let context) = try await flow.start("jane", with: .password("x")) else { throw Failure.flowNotStarted }
+        #expect(context.supportedChallengeTypes == types)
+    }
+
+    @Test("mfa_required without its token is an error that names it")
+    func mfaWithoutToken() async throws {
+        let flow = try flow()
+        server.answer("token", .refusal("mfa_required"))
+        await #expect(throws: OAuth2Error.missingOAuth2ResponseKey("mfa_token")) { try await flow.start("jane", with: .password("x")) }
+    }
+
+    @Test("a one-time code goes without a challenge, and a wrong one can be typed again")
+    func secondFactorCode() async throws {
+        let flow = try await challengedFlow()
+        server.answer("token", .refusal("invalid_grant"), .tokens)
+        await #expect(throws: APIClientError.self) { try await flow.resume(with: .otp(code: "1")) }
+        guard case .success = try await flow.resume(with: .otp(code: "2")) else { throw Failure.flowNotStarted }
+        let form = try #require(server.forms("token").last)
+        #expect(form["grant_type"] == "http://auth0.com/oauth/grant-type/mfa-otp" && form["mfa_token"] == "mfa-1" && form["otp"] == "2")
+    }
+
+    @Test("a push is asked for at once and then after each interval, five seconds later after slow_down")
+    func push() async throws {
+        let flow = try await challengedFlow()
+        server.answer("challenge", .outOfBand(binding: "none"))
+        server.answer(
+            "token", .pending, .refusal("slow_down"), DirectAuthServer.Reply(body: "", error: .networkConnectionLost), .tokens)
+        guard case .success = try await flow.resume(with: .oob(channel: .push)) else { throw Failure.flowNotStarted }
+        #expect(server.clock.waits == [5, 10, 10])
+        #expect(
+            server.forms("challenge") == [
+                [
+                    "client_id": "app", "mfa_token": "mfa-1", "challenge_types_supported": "http://auth0.com/oauth/grant-type/mfa-oob",
+                    "channel_hint": "push",
+                ]
+            ])
+        let form = try #require(server.forms("token").last)
+        #expect(
+            form["grant_type"] == "http://auth0.com/oauth/grant-type/mfa-oob" && form["oob_code"] == "oob-1" && form["mfa_token"] == "mfa-1"
+        )
+    }
+
+    @Test("a push that nobody answers ends when its challenge expires")
+    func pushExpires() async throws {
+        let flow = try await challengedFlow()
+        server.answer("challenge", .outOfBand(binding: "none", interval: "20"))
+        server.answer("token", .pending)
+        await #expect(throws: Failure.pollingTimeoutExceeded) { try await flow.resume(with: .oob(channel: .push)) }
+        #expect(server.clock.waits == [20, 20])
+    }
+
+    @Test("a push that is rejected ends the polling")
+    func pushRejected() async throws {
+        let flow = try await challengedFlow()
+        server.answer("challenge", .outOfBand(binding: "none"))
+        server.answer("token", .pending, .refusal("access_denied"))
+        let error = await #expect(throws: APIClientError.self) { try await flow.resume(with: .oob(channel: .push)) }
+        #expect(error?.serverError?.code == .accessDenied)
+    }
+
+    @Test("cancelling the task ends the polling")
+    func cancels() async throws {
+        let flow = try await challengedFlow()
+        server.answer("challenge", .outOfBand(binding: "none", interval: "0.001"))
+        server.answer("token", .pending)
+        let before = server.forms("token").count
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await flow.resume(with: .oob(channel: .push))
+        }
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(server.forms("token").count - before <= 1)
+    }
+
+    @Test("a reset ends the polling", .timeLimit(.minutes(1)))
+    func resetEndsPolling() async throws {
+        let flow = try await challengedFlow()
+        server.answer("challenge", .outOfBand(binding: "none"))
+        server.answer("token", .pending)
+        server.clock.atWait { [flow] in flow.reset {} }
+        await #expect(throws: Failure.self) { try await flow.resume(with: .oob(channel: .push)) }
+    }
+
+    @Test("a number to pick is shown first, and polled for when the app goes on", arguments: [#""95""#, "95"])
+    func transfer(code: String) async throws {
+        let flow = try flow()
+        server.answer("primary-authenticate", .outOfBand(binding: "transfer", more: ",\"binding_code\":\(code)"))
+        guard case .continuation(.transfer(_, "95")) = try await flow.start("jane", with: .oob(channel: .push)) else {
+            throw Failure.flowNotStarted
+        }
+        #expect(server.forms("token").isEmpty)
+        server.answer("token", .pending, .tokens)
+        guard case .success = try await flow.resume(with: .transfer) else { throw Failure.flowNotStarted }
+        let form = try #require(server.forms("token").last)
+        #expect(form["grant_type"] == "urn:okta:params:oauth:grant-type:oob" && form["binding_code"] == nil)
+        #expect(server.forms("primary-authenticate").first?["challenge_hint"] == "urn:okta:params:oauth:grant-type:oob")
+    }
+
+    @Test("a number to pick that is missing is an error")
+    func missingCode() async throws {
+        server.answer("primary-authenticate", .outOfBand(binding: "transfer"))
+        await #expect(throws: Failure.bindingCodeMissing) { try await flow().start("jane", with: .oob(channel: .push)) }
+    }
+
+    @Test("a code by text message is typed in, without polling, and another can be asked for")
+    func prompt() async throws {
+        let flow = try await challengedFlow()
+        server.answer("challenge", .outOfBand(binding: "prompt", interval: nil))
+        guard case .continuation(.prompt) = try await flow.resume(with: .oob(channel: .sms)) else { throw Failure.flowNotStarted }
+        guard case .continuation(.prompt) = try await flow.resume(with: .oob(channel: .sms)) else { throw Failure.flowNotStarted }
+        #expect(server.forms("challenge").count == 2)
+        server.answer("token", .refusal("invalid_grant"), .tokens)
+        await #expect(throws: APIClientError.self) { try await flow.resume(with: .prompt(code: "1")) }
+        guard case .success = try await flow.resume(with: .prompt(code: "2")) else { throw Failure.flowNotStarted }
+        #expect(server.forms("token").last?["binding_code"] == "2")
+        #expect(server.clock.waits.isEmpty)
+    }
+
+    @Test("an answer that nothing asked for is refused before it is sent")
+    func wrongState() async throws {
+        let flow = try await challengedFlow()
+        let before = server.forms("token").count
+        await #expect(throws: Failure.invalidContinuationContext) { try await flow.resume(with: .transfer) }
+        await #expect(throws: Failure.invalidContinuationContext) { try await flow.resume(with: .prompt(code: "1")) }
+        server.answer("token", .tokens)
+        _ = try await flow.resume(with: .otp(code: "1"))
+        await #expect(throws: Failure.missingArguments(["login_hint", "mfa_token"])) { try await flow.resume(with: .oob(channel: .push)) }
+        #expect(server.forms("token").count == before + 1)
+    }
+
+    @Test("a passkey signs what the server asks for", arguments: [false, true])
+    func passkey(isSecondFactor: Bool) async throws {
+        let options = DirectAuthServer.Reply(
+            body:
+                #"{"publicKey":{"challenge":"q0x3bX","rpId":"id.test","timeout":60000,"userVerification":"new","hints":["hybrid","new"]}}"#)
+        let flow = isSecondFactor ? try await challengedFlow() : try flow()
+        server.answer("challenge", options)
+        server.answer("primary-authenticate", options)
+        let status = isSecondFactor ? try await flow.resume(with: .webAuthn) : try await flow.start("jane", with: .webAuthn)
+        guard case .continuation(.webAuthn(let context)) = status else { throw Failure.flowNotStarted }
+        let asked = context.request.publicKey
+        #expect(
+            asked.challenge == "q0x3bX" && asked.rpID == "id.test" && asked.timeout == 60 && asked.userVerification == nil
+                && asked.hints == [.hybrid])
+        server.answer("token", .tokens)
+        _ = try await flow.resume(
+            with: .webAuthn(response: .init(clientDataJSON: "c", authenticatorData: "a", signature: "s", userHandle: "u")))
+        let form = try #require(server.forms("token").last)
+        #expect(
+            form["grant_type"]
+                == (isSecondFactor ? "urn:okta:params:oauth:grant-type:mfa-webauthn" : "urn:okta:params:oauth:grant-type:webauthn"))
+        #expect(form["mfa_token"] == (isSecondFactor ? "mfa-1" : nil) && form["clientDataJSON"] == "c" && form["userHandle"] == "u")
+    }
+
+    @Test("one flow serves sign-ins one after the other")
+    func again() async throws {
+        let flow = try flow()
+        server.answer("token", .refusal("invalid_grant"), .tokens, .tokens)
+        await #expect(throws: APIClientError.self) { try await flow.start("jane", with: .password("x")) }
+        for _ in 0..<2 {
+            guard case .success = try await flow.start("jane", with: .password("y")) else { throw Failure.flowNotStarted }
+        }
+        await flow.reset()
+        #expect(flow.context == nil && !flow.isAuthenticating)
+    }
+
+    @Test("completion handlers get the server's error by its own case")
+    func completion() async throws {
+        let flow = try flow()
+        server.answer("token", .refusal("invalid_grant"))
+        let result = await withCheckedContinuation { continuation in
+            flow.start("jane", with: .password("x")) { continuation.resume(returning: $0) }
+        }
+        #expect(result == .failure(.server(error: OAuth2ServerError(code: "invalid_grant", description: "Said the server."))))
+    }
+
+    @Test("delegates are told on the main actor")
+    func delegates() async throws {
+        final class Observer: DirectAuthenticationFlowDelegate {
+            let heard = Locked<[String]>([])
+            func authenticationStarted<Flow>(flow: Flow) { note("started") }
+            func authenticationFinished<Flow>(flow: Flow) { note("finished") }
+            func authentication<Flow>(flow: Flow, received token: Token) { note("token") }
+            func authentication<Flow>(flow: Flow, received error: OAuth2Error) { note("error") }
+            func authentication<Flow>(flow: Flow, received status: DirectAuthenticationFlow.Status) { note("status") }
+            private func note(_ word: String) {
+                MainActor.assertIsolated()
+                heard.withLock { $0.append(word) }
+            }
+        }
+        let flow = try flow()
+        let observer = Observer()
+        flow.add(delegate: observer)
+        server.answer("token", .tokens, .refusal("invalid_grant"))
+        _ = try await flow.start("jane", with: .password("x"))
+        _ = try? await flow.start("jane", with: .password("x"))
+        #expect(observer.heard.withLock { $0 } == ["started", "status", "token", "finished", "started", "error", "finished"])
+    }
+
+    @Test("factors show no secret")
+    func redacts() {
+        #expect(!"\(DirectAuthenticationFlow.PrimaryFactor.password("s3cret"))".contains("s3cret"))
+        #expect(!String(reflecting: DirectAuthenticationFlow.SecondaryFactor.otp(code: "s3cret")).contains("s3cret"))
+    }
+}
