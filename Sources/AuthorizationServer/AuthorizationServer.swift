@@ -47,7 +47,8 @@ public struct AuthorizationServer: Service {
         self.clock = clock
         self.logger = logger
         pipeline = RequestPipeline(
-            engine: engine, interceptor: interceptor, isSecure: configuration.tls != nil || configuration.publicOrigin?.hasPrefix("https:") == true, logger: logger)
+            engine: engine, interceptor: interceptor,
+            isSecure: configuration.tls != nil || configuration.publicOrigin?.hasPrefix("https:") == true, logger: logger)
     }
 
     /// Listens and answers until the task is cancelled or the service group shuts down gracefully; keeps the signing keys and the

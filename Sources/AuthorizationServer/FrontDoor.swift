@@ -14,7 +14,9 @@ struct FrontDoor: Sendable {
         let cache = MetadataCache()
         openID = .discovery(.openID, cache: cache, engine: engine)
         oauth = .discovery(.oauth, cache: cache, engine: engine)
-        let all: [Endpoint] = [.keys(cache: cache, engine: engine), .token(engine), .introspect(engine), .revoke(engine), .userInfo(engine)]
+        let all: [Endpoint] = [
+            .keys(cache: cache, engine: engine), .token(engine), .introspect(engine), .revoke(engine), .userInfo(engine),
+        ]
         endpoints = Dictionary(all.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     }
 

@@ -12,9 +12,9 @@ struct RequestMetrics: Sendable {
     private let unknown: Instruments
 
     /// Makes the instruments of a fixed set of routes, so that no request can add to them.
-    init(routes: [String]) {
-        byRoute = Dictionary(routes.map { ($0, Self.instruments($0)) }, uniquingKeysWith: { first, _ in first })
-        unknown = Self.instruments("unknown")
+    init(routes: [String], factory: any MetricsFactory = MetricsSystem.factory) {
+        byRoute = Dictionary(routes.map { ($0, Self.instruments($0, factory)) }, uniquingKeysWith: { first, _ in first })
+        unknown = Self.instruments("unknown", factory)
     }
 
     /// Notes one answered request.
@@ -24,11 +24,13 @@ struct RequestMetrics: Sendable {
         instruments.counts[min(max(status / 100, 1), 5) - 1].increment()
     }
 
-    private static func instruments(_ route: String) -> Instruments {
+    private static func instruments(_ route: String, _ factory: any MetricsFactory) -> Instruments {
         Instruments(
-            duration: Metrics.Timer(label: "countersign_http_request_duration_seconds", dimensions: [("route", route)]),
+            duration: Metrics.Timer(
+                label: "countersign_http_request_duration_seconds", dimensions: [("route", route)], factory: factory),
             counts: (1...5).map {
-                Counter(label: "countersign_http_requests_total", dimensions: [("route", route), ("status", "\($0)xx")])
+                Counter(
+                    label: "countersign_http_requests_total", dimensions: [("route", route), ("status", "\($0)xx")], factory: factory)
             })
     }
 }

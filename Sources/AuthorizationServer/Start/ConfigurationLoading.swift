@@ -57,7 +57,8 @@ extension AuthorizationServer.Configuration {
         switch (certificate, key) {
         case (nil, nil): return nil
         case (let certificate?, let key?): return TLS(certificateChain: .file(certificate), privateKey: .file(key))
-        case (_?, nil): throw ConfigurationError(key: "tls-key", message: "A certificate is set but no key. Name the file of its private key.")
+        case (_?, nil):
+            throw ConfigurationError(key: "tls-key", message: "A certificate is set but no key. Name the file of its private key.")
         case (nil, _?): throw ConfigurationError(key: "tls-certificate", message: "A key is set but no certificate. Name its file.")
         }
     }
@@ -105,7 +106,9 @@ private struct Values {
     }
 
     private static func provider(_ name: String, _ values: [String: String]) -> InMemoryProvider {
-        let entries = values.map { (AbsoluteConfigKey(["countersign", $0.key]), ConfigValue(.string($0.value), isSecret: $0.key == "master-key")) }
+        let entries = values.map {
+            (AbsoluteConfigKey(["countersign", $0.key]), ConfigValue(.string($0.value), isSecret: $0.key == "master-key"))
+        }
         return InMemoryProvider(name: name, values: Dictionary(entries, uniquingKeysWith: { first, _ in first }))
     }
 
@@ -117,7 +120,10 @@ private struct Values {
         guard let text = self[key] else { return nil }
         guard let number = Int(text), range.contains(number) else {
             throw ConfigurationError(
-                key: key, message: "'\(text)' is no number from \(range.lowerBound) to \(range.upperBound). Set it on the command line (--\(key)), in the environment or in the org file.")
+                key: key,
+                message:
+                    "'\(text)' is no number from \(range.lowerBound) to \(range.upperBound). Set it on the command line (--\(key)), in the environment or in the org file."
+            )
         }
         return number
     }

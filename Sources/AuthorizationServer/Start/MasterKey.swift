@@ -15,7 +15,9 @@ extension AuthorizationServer.Configuration {
             if FileManager.default.fileExists(atPath: path) { return try Self.read(path) }
             if FileManager.default.fileExists(atPath: storePath) {
                 throw ConfigurationError(
-                    key: "master-key", message: "The data folder has a database but no master.key. Put the key back; without it the database cannot be opened.")
+                    key: "master-key",
+                    message: "The data folder has a database but no master.key. Put the key back; without it the database cannot be opened."
+                )
             }
             return try make(path)
         }
@@ -28,7 +30,8 @@ extension AuthorizationServer.Configuration {
             try FileManager.default.createDirectory(
                 atPath: dataDirectory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         } catch {
-            throw ConfigurationError(key: "data", message: "The folder '\(dataDirectory)' could not be made. Name one that can be written to.")
+            throw ConfigurationError(
+                key: "data", message: "The folder '\(dataDirectory)' could not be made. Name one that can be written to.")
         }
         guard FileManager.default.createFile(atPath: path, contents: Data(text.utf8), attributes: [.posixPermissions: 0o600]) else {
             throw ConfigurationError(key: "data", message: "'\(path)' could not be written. Name a folder that can be written to.")

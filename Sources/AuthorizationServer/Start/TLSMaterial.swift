@@ -17,7 +17,8 @@ enum TLSMaterial {
                 }
         } catch {
             throw ConfigurationError(
-                key: "tls-certificate", message: "The certificate could not be read. Name a file with PEM certificates, the server's first.")
+                key: "tls-certificate", message: "The certificate could not be read. Name a file with PEM certificates, the server's first."
+            )
         }
         let key: NIOSSLPrivateKey
         do {

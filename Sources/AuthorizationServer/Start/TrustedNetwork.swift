@@ -5,10 +5,9 @@ public struct TrustedNetwork: Sendable, Equatable, CustomStringConvertible {
     /// As it was written.
     public let description: String
 
-    /// Reads a network.
+    /// Reads a network; nil if it is none.
     ///
     /// - Parameter text: `10.0.0.7`, `10.0.0.0/8`, `::1` or `fd00::/8`.
-    /// - Returns: Nil if it is no network.
     public init?(_ text: String) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let first = parts.first, let bytes = IPAddress.bytes(of: String(first)) else { return nil }

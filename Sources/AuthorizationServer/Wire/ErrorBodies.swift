@@ -11,6 +11,7 @@ extension ServerResponse {
     ///   - refusal: What was refused.
     ///   - request: The request; its id names the error.
     ///   - triedBasic: Whether the client used the `Authorization` header, which a 401 then answers with a challenge.
+    /// - Returns: The answer.
     static func refusal(_ refusal: Refusal, to request: ServerRequest, triedBasic: Bool = false) -> ServerResponse {
         var response: ServerResponse
         switch refusal.code {

@@ -9,10 +9,9 @@ enum Route: Equatable {
     /// Whether it can answer.
     case ready
 
-    /// Finds the route of a path.
+    /// Finds the route of a path; nil for a path that is nothing.
     ///
     /// - Parameter path: Its components, as ``ServerRequest/components`` has them.
-    /// - Returns: The route; nil for a path that is nothing.
     init?(_ path: [Substring]) {
         switch path.count {
         case 2 where path[0] == "health" && path[1] == "live": self = .live

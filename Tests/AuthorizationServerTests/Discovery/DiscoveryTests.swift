@@ -79,7 +79,9 @@ struct DiscoveryTests {
             response, code: "E0000007", summary: "Not found: this organization has no such authorization server.")
     }
 
-    @Test("keys are RSA, complete, public only, and cached for a while", arguments: ["/oauth2/v1/keys", "/oauth2/default/v1/keys?client_id=password-app"])
+    @Test(
+        "keys are RSA, complete, public only, and cached for a while",
+        arguments: ["/oauth2/v1/keys", "/oauth2/default/v1/keys?client_id=password-app"])
     func keys(path: String) async throws {
         let response = try await RunningServer.with { try await $0.wire.get(path) }
         #expect(response.status == 200)

@@ -34,7 +34,8 @@ struct ConfigurationTests {
         let configuration = try Configuration(
             commandLine: [:],
             environment: [
-                "COUNTERSIGN_PUBLIC_ORIGIN": "https://id.example.com", "COUNTERSIGN_TLS_CERTIFICATE": "c.pem", "COUNTERSIGN_TLS_KEY": "k.pem",
+                "COUNTERSIGN_PUBLIC_ORIGIN": "https://id.example.com", "COUNTERSIGN_TLS_CERTIFICATE": "c.pem",
+                "COUNTERSIGN_TLS_KEY": "k.pem",
                 "COUNTERSIGN_MASTER_KEY_FILE": "m.key", "COUNTERSIGN_TRUSTED_PROXIES": "10.0.0.0/8, ::1", "COUNTERSIGN_HASHING_WIDTH": "4",
                 "COUNTERSIGN_MAX_BODY_BYTES": "2048", "COUNTERSIGN_MAX_HEADER_BYTES": "4096", "COUNTERSIGN_MAX_CONNECTIONS": "7",
                 "COUNTERSIGN_IDLE_TIMEOUT": "5",

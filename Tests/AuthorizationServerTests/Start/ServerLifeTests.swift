@@ -6,6 +6,7 @@ import IdentityEngine
 import JOSE
 import Logging
 import NIOConcurrencyHelpers
+import NIOSSL
 import ServiceLifecycle
 import Testing
 
@@ -127,13 +128,44 @@ struct ServerLifeTests {
         #expect(answer.hasSuffix(#"{"status":"ready"}"#))
     }
 
+    @Test("with a certificate the server speaks TLS and asks for it from then on")
+    func tls() async throws {
+        let configuration = AuthorizationServer.Configuration(
+            port: 0, tls: .init(certificateChain: .text(TestCertificate.certificate), privateKey: .text(TestCertificate.privateKey)))
+        let response = try await RunningServer.fresh(configuration: configuration) { running in
+            var client = TLSConfiguration.makeClientConfiguration()
+            client.trustRoots = .certificates(try NIOSSLCertificate.fromPEMBytes(Array(TestCertificate.certificate.utf8)))
+            let wire = WireClient(port: running.wire.port, tls: try NIOSSLContext(configuration: client))
+            return try await wire.get("/oauth2/default/v1/keys")
+        }
+        #expect(response.status == 200)
+        #expect(response["Strict-Transport-Security"] == "max-age=31536000")
+    }
+
+    @Test("a certificate or key that cannot be read fails the start by name")
+    func brokenTLS() async throws {
+        try await RunningServer.with { running in
+            for (tls, key) in [
+                (AuthorizationServer.Configuration.TLS(certificateChain: .text("x"), privateKey: .text("y")), "tls-certificate"),
+                (.init(certificateChain: .text(TestCertificate.certificate), privateKey: .file("/nowhere.pem")), "tls-key"),
+            ] {
+                let server = AuthorizationServer(
+                    engine: running.engine, configuration: .init(port: 0, tls: tls), clock: running.clock,
+                    logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+                let error = await #expect(throws: ConfigurationError.self) { try await server.run() }
+                #expect(error?.key == key)
+            }
+        }
+    }
+
     @Test("the access log has one line per request, with the client and without parameters")
     func accessLog() async throws {
         let lines = NIOLockedValueBox<[(Logger.Level, Logger.Metadata)]>([])
         let logger = Logger(label: "test") { _ in RecordingHandler(lines: lines) }
         try await RunningServer.fresh(logger: logger) { running in
             _ = try await running.wire.post(
-                "/oauth2/default/v1/token?code=Canary", "client_id=password-app&grant_type=password&username=Canary&password=Canary&scope=openid",
+                "/oauth2/default/v1/token?code=Canary",
+                "client_id=password-app&grant_type=password&username=Canary&password=Canary&scope=openid",
                 headers: [("User-Agent", "Canary")])
         }
         let requests = lines.withLockedValue { $0.filter { $0.1["path"] != nil } }

@@ -29,7 +29,8 @@ struct RunningServer: Sendable {
 
     /// Runs a test against a server of its own, and stops it afterwards.
     static func fresh<Result: Sendable>(
-        configuration: AuthorizationServer.Configuration = .init(port: 0), rateLimits: RateLimits = RateLimits(perClient: 600, perAddress: 500),
+        configuration: AuthorizationServer.Configuration = .init(port: 0),
+        rateLimits: RateLimits = RateLimits(perClient: 600, perAddress: 500),
         logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, interceptor: AuthorizationServer.Interceptor? = nil,
         _ body: @Sendable (RunningServer) async throws -> Result
     ) async throws -> Result {
@@ -54,7 +55,8 @@ struct RunningServer: Sendable {
         let context = RequestContext(now: clock.now, requestID: "start")
         _ = try await engine.apply(TestOrganization.definition(origin: origin, rateLimits: rateLimits), context: context)
         _ = try await engine.maintainKeys(context) { $0 == .rs256 ? try TestKeys.rsa() : try SigningKey.generate($0) }
-        let server = AuthorizationServer(engine: engine, configuration: configuration, clock: clock, logger: logger, interceptor: interceptor)
+        let server = AuthorizationServer(
+            engine: engine, configuration: configuration, clock: clock, logger: logger, interceptor: interceptor)
         return RunningServer(server: server, engine: engine, clock: clock, wire: WireClient(port: 0))
     }
 
@@ -63,7 +65,8 @@ struct RunningServer: Sendable {
     }
 
     /// Signs Jane in.
-    func signIn(scope: String = "openid profile email offline_access", path: String = "/oauth2/default/v1/token") async throws -> JSONValue {
+    func signIn(scope: String = "openid profile email offline_access", path: String = "/oauth2/default/v1/token") async throws -> JSONValue
+    {
         let form =
             "client_id=password-app&grant_type=password&username=jane.doe@example.com&password=Correct-Horse-7&scope="
             + scope.replacingOccurrences(of: " ", with: "+")

@@ -1,16 +1,22 @@
 import NIOCore
 import NIOPosix
+import NIOSSL
 
 /// Sends bytes to a port and keeps every byte that comes back, so that tests see what goes over the wire.
 struct WireClient: Sendable {
     let port: Int
+    /// Speaks TLS if there is one.
+    var tls: NIOSSLContext?
 
     /// Sends a request as written and reads until the server closes.
     func send(_ bytes: some Collection<UInt8> & Sendable) async throws -> [UInt8] {
         let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-            .connect(host: "127.0.0.1", port: port) { channel in
+            .connect(host: "127.0.0.1", port: port) { [tls] channel in
                 channel.eventLoop.makeCompletedFuture {
-                    try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
+                    if let tls {
+                        try channel.pipeline.syncOperations.addHandler(NIOSSLClientHandler(context: tls, serverHostname: "localhost"))
+                    }
+                    return try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
                 }
             }
         return try await channel.executeThenClose { inbound, outbound in
@@ -20,6 +26,8 @@ struct WireClient: Sendable {
                 for try await part in inbound { received.append(contentsOf: part.readableBytesView) }
             } catch is IOError {
                 // A reset connection ends like a closed one; what arrived before counts.
+            } catch NIOSSLError.uncleanShutdown {
+                // The same under TLS.
             }
             return received
         }

@@ -9,7 +9,8 @@ struct TokenGrantTests {
         let response = try await RunningServer.with { running in
             try await running.wire.post(
                 path,
-                "client_id=password-app&grant_type=password&username=jane.doe@example.com&password=Correct-Horse-7&scope=openid+offline_access")
+                "client_id=password-app&grant_type=password&username=jane.doe@example.com&password=Correct-Horse-7&scope=openid+offline_access"
+            )
         }
         #expect(response.status == 200)
         #expect(response["Content-Type"] == "application/json")

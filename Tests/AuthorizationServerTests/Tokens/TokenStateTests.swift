@@ -83,7 +83,8 @@ struct TokenStateTests {
             try expectOAuthError(
                 await running.wire.post(path, "token=x&client_id=post-app&client_assertion=b&client_assertion_type=c"), 400,
                 "invalid_request",
-                "A client assertion needs both client_assertion and client_assertion_type=urn:ietf:params:oauth:client-assertion-type:jwt-bearer.")
+                "A client assertion needs both client_assertion and client_assertion_type=urn:ietf:params:oauth:client-assertion-type:jwt-bearer."
+            )
         }
     }
 
@@ -103,7 +104,8 @@ struct TokenStateTests {
             let path = "/oauth2/default/v1/introspect"
             #expect(try await running.wire.post(path, "client_id=password-app&token=\(access)").json == Self.inactive)
             #expect(try await running.wire.post(path, "client_id=password-app&token=\(refresh)").json["active"] == true)
-            #expect(try await running.wire.get("/oauth2/default/v1/userinfo", headers: [("Authorization", "Bearer \(access)")]).status == 401)
+            #expect(
+                try await running.wire.get("/oauth2/default/v1/userinfo", headers: [("Authorization", "Bearer \(access)")]).status == 401)
         }
     }
 

@@ -25,7 +25,8 @@ struct UserInfoTests {
             #expect(claims["zoneinfo"] == "Europe/London")
             #expect(claims["updated_at"]?.integerValue != nil)
             #expect(claims["phone_number"] == nil)
-            let post = try await running.wire.call("POST", Self.path, headers: [("authorization", "bearer \(access)"), ("Content-Length", "0")])
+            let post = try await running.wire.call(
+                "POST", Self.path, headers: [("authorization", "bearer \(access)"), ("Content-Length", "0")])
             #expect(post.status == 200)
             #expect(try post.json == claims)
             let form = try await running.wire.post(Self.path, "access_token=\(access)")

@@ -95,7 +95,9 @@ struct BasicCredentialsTests {
         #expect(read == secret)
     }
 
-    @Test("headers that cannot be read are told apart from none", arguments: ["Basic ***", "Basic YXBw", "Basic OnNlY3JldA==", "Basic YSV6ejpi", "Basic "])
+    @Test(
+        "headers that cannot be read are told apart from none",
+        arguments: ["Basic ***", "Basic YXBw", "Basic OnNlY3JldA==", "Basic YSV6ejpi", "Basic "])
     func malformed(header: String) {
         guard case .malformed = BasicCredentials.read(header) else {
             Issue.record("\(header) is not malformed")

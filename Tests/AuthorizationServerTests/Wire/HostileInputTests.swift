@@ -23,7 +23,9 @@ struct HostileInputTests {
             response, 400, "invalid_request", "The request's content type must be application/x-www-form-urlencoded.")
     }
 
-    @Test("the content type's case and an UTF-8 charset do not matter", arguments: ["Application/X-WWW-Form-Urlencoded;CHARSET=\"UTF-8\"", "application/x-www-form-urlencoded ; charset=utf-8"])
+    @Test(
+        "the content type's case and an UTF-8 charset do not matter",
+        arguments: ["Application/X-WWW-Form-Urlencoded;CHARSET=\"UTF-8\"", "application/x-www-form-urlencoded ; charset=utf-8"])
     func lenientContentType(type: String) async throws {
         let response = try await RunningServer.with { running in
             try await running.wire.call("POST", Self.token, headers: [("Content-Type", type)], body: Array("client_id=password-app".utf8))
@@ -38,7 +40,8 @@ struct HostileInputTests {
             if isAnnounced { return try await running.wire.call("POST", Self.token, headers: Self.formType, body: Array(form.utf8)) }
             let chunk = String(form.utf8.count, radix: 16) + "\r\n" + form + "\r\n0\r\n\r\n"
             return try await running.wire.call(
-                "POST", Self.token, headers: Self.formType + [("Transfer-Encoding", "chunked")], body: Array(chunk.utf8), sendsLength: false)
+                "POST", Self.token, headers: Self.formType + [("Transfer-Encoding", "chunked")], body: Array(chunk.utf8), sendsLength: false
+            )
         }
         try expectOAuthError(response, 413, "invalid_request", "The request's body is larger than this server reads.")
         #expect(response["Connection"] == "close")
@@ -96,7 +99,8 @@ struct HostileInputTests {
     @Test(
         "what is no HTTP is answered 400 or nothing, and the server goes on",
         arguments: [
-            "\r\n\r\n\r\n", "GARBAGE\r\n\r\n", "GET / HTTP/9.9\r\n\r\n", "POST /oauth2/v1/token HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n",
+            "\r\n\r\n\r\n", "GARBAGE\r\n\r\n", "GET / HTTP/9.9\r\n\r\n",
+            "POST /oauth2/v1/token HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n",
             "POST /oauth2/v1/token HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nContent-Length: 6\r\nConnection: close\r\n\r\nabcde",
             "POST /oauth2/v1/token HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\nzzz",
             "GET /\u{0} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
@@ -109,7 +113,9 @@ struct HostileInputTests {
         }
     }
 
-    @Test("a request that stops in its head or its body is dropped", arguments: ["POST /oauth2/v1/tok", "POST /oauth2/v1/token HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nabc"])
+    @Test(
+        "a request that stops in its head or its body is dropped",
+        arguments: ["POST /oauth2/v1/tok", "POST /oauth2/v1/token HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nabc"])
     func stalled(bytes: String) async throws {
         let limits = AuthorizationServer.Configuration.Limits(idleTimeout: .milliseconds(200), bodyTimeout: .milliseconds(200))
         let answer = try await RunningServer.fresh(configuration: .init(port: 0, limits: limits)) { running in
@@ -123,7 +129,8 @@ struct HostileInputTests {
         let response = try await RunningServer.with { running in
             try await running.wire.post(
                 Self.token,
-                "client_id=service-app&client_secret=S3cret-Canary&grant_type=password&username=S3cret-Canary&password=S3cret-Canary&S3cret-Canary=1&S3cret-Canary=2")
+                "client_id=service-app&client_secret=S3cret-Canary&grant_type=password&username=S3cret-Canary&password=S3cret-Canary&S3cret-Canary=1&S3cret-Canary=2"
+            )
         }
         #expect(!response.body.contains("S3cret-Canary"))
         #expect(!response.headers.contains { $0.value.contains("S3cret-Canary") })

@@ -24,7 +24,8 @@ struct PeerAddressTests {
         #expect(PeerAddress.resolve(peer: peer, forwarded: forwarded, proxies: proxies) == expected)
     }
 
-    @Test("what is no network is refused", arguments: ["", "10.0.0", "10.0.0.0/33", "10.0.0.0/-1", "::/129", "host.example", "10.0.0.0/8/8"])
+    @Test(
+        "what is no network is refused", arguments: ["", "10.0.0", "10.0.0.0/33", "10.0.0.0/-1", "::/129", "host.example", "10.0.0.0/8/8"])
     func refuses(text: String) {
         #expect(TrustedNetwork(text) == nil)
     }

@@ -31,7 +31,8 @@ struct RouteTests {
     @Test(
         "other paths lead nowhere",
         arguments: [
-            "/", "//", "", "/oauth2", "/oauth2/v1", "/oauth2/v1/token/", "/oauth2//v1/token", "/oauth2/default/v2/token", "//oauth2/v1/token",
+            "/", "//", "", "/oauth2", "/oauth2/v1", "/oauth2/v1/token/", "/oauth2//v1/token", "/oauth2/default/v2/token",
+            "//oauth2/v1/token",
             "/.well-known/openid-configuration/", "/.well-known/openid-configuration/oauth2/default", "/.well-known/x", "/health",
             "/oauth2/default/v1/token/x", "/OAUTH2/v1/token",
         ])
