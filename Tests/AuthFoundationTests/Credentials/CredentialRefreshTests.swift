@@ -56,7 +56,7 @@ struct CredentialRefreshTests {
         try await with(.vault) { #expect(Credential.default?.token.accessToken == "access-durable") }
     }
 
-    @Test("concurrent calls share one request", arguments: StorageKind.allCases)
+    @Test("concurrent calls share one request", .timeLimit(.minutes(1)), arguments: StorageKind.allCases)
     func sharesOne(_ kind: StorageKind) async throws {
         let gate = Gate()
         session.on("/v1/token") { _, _ in

@@ -80,16 +80,19 @@ struct SignOutTests {
         arguments: StorageKind.allCases)
     func runsPushAppThenBrowserApp(_ kind: StorageKind) async throws {
         session.on("/v1/revoke") { _, _ in throw URLError(.notConnectedToInternet) }
+        let clock = ManualClock(skipsWaits: true)
         // Guide A: store, make it the default, sign out without a network.
-        try await with(kind) {
+        let storage = kind.make(in: folder)
+        try await Credential.withStorage(storage, session: session, clock: clock) {
             let credential = try Credential.store(.fixture(id: "push"))
             Credential.default = credential
             if let credential = Credential.default { try? await credential.revoke() }
             Credential.default = nil
         }
-        // Guide C: another start of the app; store, and never set the default.
-        try await with(kind) {
-            _ = try? Credential.store(.fixture(id: "browser"))
+        // Guide C, after a restart where the storage survives one: store, and never set the default.
+        let later = kind == .memory ? storage : kind.make(in: folder)
+        try await Credential.withStorage(later, session: session, clock: clock) {
+            _ = try Credential.store(.fixture(id: "browser"))
             #expect(Credential.default?.id == "browser")
         }
     }

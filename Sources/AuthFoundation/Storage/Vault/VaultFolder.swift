@@ -143,11 +143,10 @@ struct VaultFolder: Sendable {
         }
         defer { closedir(folder) }
         var names: [String] = []
+        let offset = MemoryLayout<dirent>.offset(of: \dirent.d_name) ?? 0
         while let entry = readdir(folder) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-                pointer.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: pointer.pointee)) { String(cString: $0) }
-            }
-            names.append(name)
+            // Read in place: the record ends with the name, before the end of the array that the type declares.
+            names.append(String(cString: UnsafeRawPointer(entry).advanced(by: offset).assumingMemoryBound(to: CChar.self)))
         }
         return names
     }
