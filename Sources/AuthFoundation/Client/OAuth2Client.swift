@@ -87,7 +87,7 @@ public final class OAuth2Client: APIClient, UsesDelegateCollection, Sendable {
 
     package init(_ configuration: Configuration, session: (any URLSessionProtocol)?, clock: any OAuth2Clock, randomness: Randomness) {
         self.configuration = configuration
-        self.session = session ?? Self.defaultSession ?? EphemeralSession()
+        self.session = session ?? Self.defaultSession ?? EphemeralSession.shared
         self.clock = clock
         self.randomness = randomness
         NotificationCenter.default.post(name: .oauth2ClientCreated, object: self)

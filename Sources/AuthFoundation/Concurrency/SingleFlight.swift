@@ -1,6 +1,6 @@
 /// Folds concurrent calls for one key into one piece of work.
 ///
-/// The work runs in a task of its own, so that a caller that is cancelled ends only its own wait (with `CancellationError`) and harms
+/// The work runs in a task of its own, with the task-local values of the caller that began it, so that a caller that is cancelled ends only its own wait (with `CancellationError`) and harms
 /// nobody else's. Nothing is remembered: the first call after the work has ended starts it anew, whether it failed or not.
 ///
 /// Safe from any task or thread. It holds no thread while it waits.
@@ -88,7 +88,7 @@ package final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sen
             return (waiter, number)
         }
         if let number = toStart {
-            let task = Task.detached { [self] in
+            let task = Task { [self] in
                 let result: Result<Value, any Error>
                 do { result = .success(try await operation()) } catch { result = .failure(error) }
                 settle(key, number: number, with: result)

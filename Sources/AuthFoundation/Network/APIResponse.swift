@@ -99,6 +99,16 @@ extension HTTPURLResponse {
         header("Date").flatMap(HTTPDate.date(from:))
     }
 
+    /// The error in the header `WWW-Authenticate` (RFC 6750, 3), which stands for the body of a refused access token.
+    var challengeError: OAuth2ServerError? {
+        guard let challenge = header("WWW-Authenticate"), challenge.lowercased().hasPrefix("bearer") else { return nil }
+        func value(_ name: String) -> String? {
+            guard let start = challenge.range(of: "\(name)=\"")?.upperBound, let end = challenge[start...].firstIndex(of: "\"") else { return nil }
+            return String(challenge[start..<end])
+        }
+        return value("error").map { OAuth2ServerError(code: $0, description: value("error_description")) }
+    }
+
     /// The header `Link` by relation (RFC 8288); only the form `<url>; rel="name"` counts.
     var links: [String: URL] {
         var links: [String: URL] = [:]

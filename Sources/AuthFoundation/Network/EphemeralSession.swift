@@ -4,9 +4,12 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// The session that a client makes for itself: no cookies, nothing on disk, a limit on the size of answers, and no redirect that would
+/// The session of clients that are given none: no cookies, nothing on disk, a limit on the size of answers, and no redirect that would
 /// carry credentials to another origin.
 final class EphemeralSession: URLSessionProtocol {
+    /// The one that clients share, and with it the connections to their servers. It remembers nothing between requests.
+    static let shared = EphemeralSession()
+
     private let session: URLSession
     private let delegate = Delegate()
 

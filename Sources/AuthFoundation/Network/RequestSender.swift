@@ -115,7 +115,9 @@ struct RequestSender: Sendable {
     }
 
     private func error(in data: Data, response: HTTPURLResponse, context: (any APIParsingContext)?) -> APIClientError {
-        guard let error = context?.error(from: data) ?? client.error(from: data) else { return .statusCode(response.statusCode) }
+        guard let error = context?.error(from: data) ?? client.error(from: data) ?? response.challengeError else {
+            return .statusCode(response.statusCode)
+        }
         if var error = error as? OAuth2ServerError {
             error.statusCode = response.statusCode
             return .httpError(error)

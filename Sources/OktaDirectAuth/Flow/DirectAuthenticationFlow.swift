@@ -176,11 +176,12 @@ public actor DirectAuthenticationFlow: AuthenticationFlow, OAuth2ClientDelegate 
     }
 
     private func resume(_ work: (_ call: Int) async throws -> Status) async throws -> Status {
-        let call = begin { $0.isAuthenticating = true }
+        let call = begin { _ in }
         do {
             return try await conclude(call, with: try await work(call))
         } catch {
-            await notifyFailure(error)
+            // The sign-in goes on: the call can be repeated.
+            await notify { $0.authentication(flow: self, received: OAuth2Error(error)) }
             throw error
         }
     }

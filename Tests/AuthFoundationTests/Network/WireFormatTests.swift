@@ -88,6 +88,19 @@ struct WireFormatTests {
         #expect(neither == .statusCode(500))
     }
 
+    @Test("a refused access token is an error of OAuth even without a body")
+    func challenge() async throws {
+        let issuer = try IssuerFixture()
+        issuer.session.on("/v1/userinfo") { _, _ in
+            ScriptedSession.Reply(
+                status: 401, headers: ["WWW-Authenticate": #"Bearer error="invalid_token", error_description="The token has expired.""#])
+        }
+        let error = await #expect(throws: APIClientError.self) { try await issuer.client.userInfo(token: .fixture()) }
+        #expect(error?.serverError?.code == .invalidToken && error?.serverError?.statusCode == 401)
+        #expect(error?.isTransient == false)
+        #expect(error?.localizedDescription.contains("The token has expired.") == true)
+    }
+
     @Test("the observer writes no secret")
     func redacts() async throws {
         let lines = Locked<[String]>([])
