@@ -11,10 +11,15 @@ enum PropertyListFile {
         let folders = [
             Bundle.main.executableURL?.deletingLastPathComponent(), URL(filePath: FileManager.default.currentDirectoryPath),
         ]
-        return folders.compactMap { $0?.appending(path: name) }.first { FileManager.default.fileExists(atPath: $0.path()) }
+        return first(in: folders.compactMap { $0 })
         #else
         return nil
         #endif
+    }
+
+    /// The file in the first of the folders that has it.
+    static func first(in folders: [URL]) -> URL? {
+        folders.map { $0.appending(path: name) }.first { FileManager.default.fileExists(atPath: $0.path(percentEncoded: false)) }
     }
 
     static func settings(at url: URL) throws -> [String: Any] {

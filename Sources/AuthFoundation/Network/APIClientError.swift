@@ -129,6 +129,10 @@ extension URLError {
         case .networkConnectionLost, .timedOut, .cannotFindHost, .dnsLookupFailed, .cannotConnectToHost, .notConnectedToInternet,
             .badServerResponse, .cannotParseResponse:
             true
+        #if canImport(FoundationNetworking)
+        // What that implementation has no code for, such as an answer that breaks off in the middle.
+        case .unknown: true
+        #endif
         default: false
         }
     }

@@ -103,7 +103,9 @@ extension HTTPURLResponse {
     var challengeError: OAuth2ServerError? {
         guard let challenge = header("WWW-Authenticate"), challenge.lowercased().hasPrefix("bearer") else { return nil }
         func value(_ name: String) -> String? {
-            guard let start = challenge.range(of: "\(name)=\"")?.upperBound, let end = challenge[start...].firstIndex(of: "\"") else { return nil }
+            guard let start = challenge.range(of: "\(name)=\"")?.upperBound, let end = challenge[start...].firstIndex(of: "\"") else {
+                return nil
+            }
             return String(challenge[start..<end])
         }
         return value("error").map { OAuth2ServerError(code: $0, description: value("error_description")) }

@@ -28,6 +28,12 @@ final class EphemeralSession: URLSessionProtocol {
     var configuration: URLSessionConfiguration { session.configuration }
 
     func data(for request: URLRequest) async throws -> (Data, URLResponse) {
+        var request = request
+        #if canImport(FoundationNetworking)
+        // There, a request on a kept connection that turns out to be dead is sent anew without its body, and waits until it times out:
+        // longer than the grace that a refresh has. So no connection is kept.
+        request.setValue("close", forHTTPHeaderField: "Connection")
+        #endif
         let task = session.dataTask(with: request)
         return try await withTaskCancellationHandler {
             try Task.checkCancellation()

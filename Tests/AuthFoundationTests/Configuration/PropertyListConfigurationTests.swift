@@ -130,6 +130,18 @@ struct PropertyListConfigurationTests {
         #expect(throws: Failure.self) { try Settings(plist: plist) }
     }
 
+    @Test("the file is taken from the first folder that has it, whatever the folder's name")
+    func folders() throws {
+        let (empty, full) = (TemporaryFolder(), TemporaryFolder())
+        let folder = full.file("my app")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try PropertyListSerialization.data(fromPropertyList: Self.good, format: .xml, options: 0).write(
+            to: folder.appending(path: "Okta.plist"))
+        let found = try #require(PropertyListFile.first(in: [empty.url, folder]))
+        #expect(try Settings(plist: found).clientId == "app")
+        #expect(PropertyListFile.first(in: [empty.url]) == nil)
+    }
+
     @Test("scopes can be written as a string and as a list")
     func scopeLiterals() throws {
         let issuer = try url("https://id.example.com")
