@@ -6,7 +6,7 @@ public import Foundation
 /// task. Cancelling a task cancels what it waits for, except work that others share.
 public final class OAuth2Client: APIClient, UsesDelegateCollection, Sendable {
     /// What observes a client.
-    public typealias Delegate = any OAuth2ClientDelegate
+    public typealias Delegate = OAuth2ClientDelegate
 
     struct State {
         var additionalHttpHeaders: [String: String]?

@@ -17,7 +17,7 @@ public import Foundation
 /// ends with ``DirectAuthenticationFlowError/inconsistentContextState``. Cancelling the task cancels its request or its polling.
 public actor DirectAuthenticationFlow: AuthenticationFlow, OAuth2ClientDelegate {
     /// What observes a flow.
-    public typealias Delegate = any DirectAuthenticationFlowDelegate
+    public typealias Delegate = DirectAuthenticationFlowDelegate
 
     /// The client that signs in.
     nonisolated public let client: OAuth2Client

@@ -14,7 +14,7 @@ struct PublishedSurfaceTests {
         var configuration: URLSessionConfiguration { .ephemeral }
     }
 
-    final class AppObserver: OAuth2ClientDelegate {
+    final class AppObserver: OAuth2Client.Delegate {
         func api(client: any APIClient, willSend request: inout URLRequest) { request.setValue("1", forHTTPHeaderField: "X-App") }
         func api(
             client: any APIClient, didSend request: URLRequest, received error: APIClientError, requestId: String?, rateLimit: APIRateLimit?
