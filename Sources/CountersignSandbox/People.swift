@@ -1,3 +1,4 @@
+internal import Foundation
 internal import IdentityEngine
 internal import NIOConcurrencyHelpers
 
@@ -6,15 +7,14 @@ final class People: Sendable {
     private let users: NIOLockedValueBox<[SandboxUser]>
     private let original: [SandboxUser]
     private let organization: SandboxOrganization
-    private let origin: String
+    private let origin = NIOLockedValueBox("")
     private let engine: IdentityEngine
     private let clock: SandboxClock
 
-    init(_ users: [SandboxUser], of organization: SandboxOrganization, origin: String, engine: IdentityEngine, clock: SandboxClock) {
+    init(_ users: [SandboxUser], of organization: SandboxOrganization, engine: IdentityEngine, clock: SandboxClock) {
         self.users = NIOLockedValueBox(users)
         original = users
         self.organization = organization
-        self.origin = origin
         self.engine = engine
         self.clock = clock
     }
@@ -36,11 +36,17 @@ final class People: Sendable {
         try await apply(original)
     }
 
-    func apply() async throws { try await apply(all) }
+    /// Writes the organization down, or again with another origin.
+    func apply(origin: URL) async throws {
+        self.origin.withLockedValue { $0 = origin.absoluteString }
+        try await apply(all)
+    }
 
     private func apply(_ users: [SandboxUser]) async throws {
         _ = try await engine.apply(
-            organization.definition(origin: origin, users: users), options: ApplyOptions(replacesPasswords: true),
+            organization.definition(origin: origin.withLockedValue { $0 }, users: users), options: ApplyOptions(replacesPasswords: true),
             context: RequestContext(now: clock.now, requestID: "sandbox-apply"))
+        // Discovery answers by what the engine read last.
+        _ = try await engine.snapshot()
     }
 }

@@ -40,25 +40,28 @@ struct SandboxStart {
         let environment = EngineEnvironment(random: SystemRandomSource(), masterKey: try masterKey(), passwordHasher: PasswordHasher(width: 2))
         let store = try openStore()
         let engine = IdentityEngine(store: store, environment: environment)
-        let port = try await portToUse()
         let authority = try configuration.usesTLS ? LocalAuthority(folder: certificateFolder, now: Date()) : nil
-        let origin = try self.origin(port: port)
         let organization = try configuration.organization.map { try SandboxOrganization(yaml: $0) } ?? SandboxOrganization.usual.get()
-        let people = People(
-            configuration.users ?? organization.users, of: organization, origin: origin.absoluteString, engine: engine, clock: clock)
-        try await people.apply()
+        let people = People(configuration.users ?? organization.users, of: organization, engine: engine, clock: clock)
+        // Keys and people before the server runs, so that it finds all that it would make itself. The port, and with it the origin, is
+        // known only when it listens; nobody can ask it anything until then.
+        try await people.apply(origin: try origin(port: 1))
         try keys.rememberSandboxOnlyKey()
         _ = try await engine.maintainKeys(
             RequestContext(now: clock.now, requestID: "sandbox-start"), making: { [keys] in try keys.make($0) })
 
-        let server = try makeServer(engine: engine, port: port, authority: authority, people: people)
+        let server = try makeServer(engine: engine, authority: authority, people: people)
         var services: [Task<Void, any Error>] = []
+        let origin: URL
         var messagesURL: URL?
         do {
-            if configuration.listening != .inProcess {
+            if configuration.listening == .inProcess {
+                origin = try self.origin(port: configuration.usesTLS ? 443 : 80)
+            } else {
                 services.append(Task { try await server.run() })
-                _ = try await server.boundPort
+                origin = try self.origin(port: try await server.boundPort)
             }
+            try await people.apply(origin: origin)
             if let messagesPort = configuration.messagesPort {
                 let (task, port) = try await startMessages(server: server, issuer: origin.absoluteString + "/oauth2/default", port: messagesPort)
                 services.append(task)
@@ -76,7 +79,7 @@ struct SandboxStart {
 
     // MARK: - The parts
 
-    private func makeServer(engine: IdentityEngine, port: Int, authority: LocalAuthority?, people: People) throws -> AuthorizationServer {
+    private func makeServer(engine: IdentityEngine, authority: LocalAuthority?, people: People) throws -> AuthorizationServer {
         let clock = configuration.clock
         let control = ControlAPI(
             ControlAPI.Controls(
@@ -88,6 +91,7 @@ struct SandboxStart {
                     try await people.reset()
                 }))
         let interceptor = SandboxInterceptor(clock: clock, faults: faults, log: log, control: control, keys: keys)
+        let port = if case .port(let port) = configuration.listening { port } else { 0 }
         let certificate = try authority?.issueCertificate(now: Date())
         return AuthorizationServer(
             engine: engine,
@@ -123,15 +127,6 @@ struct SandboxStart {
         let text = "\(scheme)://\(configuration.host)" + (isStandard ? "" : ":\(port)")
         guard let url = URL(string: text) else { throw URLError(.badURL) }
         return url
-    }
-
-    /// The port is part of the issuer, so it has to be known before the organization is written down.
-    private func portToUse() async throws -> Int {
-        switch configuration.listening {
-        case .inProcess: 80
-        case .port(0): try await FreePort.find()
-        case .port(let port): port
-        }
     }
 
     // MARK: - What is kept

@@ -79,3 +79,13 @@ extension AccessTokenVerifier {
             now: { time.now })
     }
 }
+
+/// Why a verifier refused; nil if it did not.
+func refusal(_ body: () async throws -> AccessToken) async -> AccessTokenError.Code? {
+    do {
+        _ = try await body()
+        return nil
+    } catch {
+        return (error as? AccessTokenError)?.code ?? AccessTokenError.Code(rawValue: "no AccessTokenError: \(error)")
+    }
+}

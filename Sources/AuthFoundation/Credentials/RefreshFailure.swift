@@ -41,6 +41,10 @@ struct RefreshFailure {
                 .cannotDecodeRawData,
                 .zeroByteResource:
                 true
+            #if canImport(FoundationNetworking)
+            // What that implementation has no code for, such as an answer that breaks off in the middle.
+            case .unknown: true
+            #endif
             default: false
             }
         case APIClientError.missingResponse, APIClientError.cannotParseResponse, APIClientError.invalidResponse: true

@@ -1,0 +1,119 @@
+import AuthFoundation
+import CountersignSandbox
+import Foundation
+import Testing
+
+@Suite("Hard cases of the network and of time")
+struct HardCaseTests {
+    @Test("a device clock that is ten minutes off does not keep anybody out", arguments: [-600.0, 600.0])
+    func wrongClock(_ offset: TimeInterval) async throws {
+        try await withSandbox { sandbox in
+            let deviceClock = SandboxClock(startingAt: sandbox.clock.now.addingTimeInterval(offset))
+            let client = sandbox.client(by: .port, clock: deviceClock)
+            try await Credential.withStorage(MemoryTokenStorage(), clock: deviceClock) {
+                let credential = try Credential.store(try await sandbox.signIn(with: client))
+                try await credential.refresh()
+                #expect(try await credential.introspect(.accessToken).active == true)
+                let seen = try #require(client.clockOffset)
+                #expect(abs(seen + offset) < 5)
+            }
+        }
+    }
+
+    @Test("keys that rotate between two requests are fetched again")
+    func rotation() async throws {
+        try await withSandbox { sandbox in
+            let client = sandbox.client(by: .port)
+            let first = try await sandbox.signIn(with: client)
+            try await sandbox.rotateKeys()
+            let second = try await sandbox.signIn(with: client)
+            #expect(first.idToken?.header.keyId != second.idToken?.header.keyId)
+            #expect(sandbox.count(.keys) == 2)
+            // A token of the old key is good as long as it lives.
+            #expect(try await client.introspect(token: first, type: .accessToken).active == true)
+        }
+    }
+
+    @Test("a rate limit is waited for, by the clock, and the request sent again")
+    func rateLimit() async throws {
+        try await withSandbox(.init(clock: SandboxClock(.skipping))) { sandbox in
+            let before = sandbox.clock.now
+            sandbox.inject(Fault(.rateLimited(resetAfter: 7), at: .token))
+            _ = try await sandbox.signIn()
+            let waited = sandbox.clock.now.timeIntervalSince(before)
+            #expect(waited >= 6 && waited <= 9)
+            let attempts = sandbox.requests.filter { $0.endpoint == .token }
+            #expect(attempts.map(\.status) == [429, 200])
+            #expect(attempts.last?.headers["x-okta-retry-count"] == "1")
+        }
+    }
+
+    @Test("an answer cut off in the middle is not taken for one", arguments: Reach.allCases)
+    func truncatedTokens(by reach: Reach) async throws {
+        try await withSandboxAndStore { sandbox in
+            sandbox.inject(Fault(.truncatedBody, at: .token))
+            let error = await thrown { try Credential.store(try await sandbox.signIn(with: sandbox.client(by: reach))) }
+            #expect(error != nil)
+            #expect(serverCode(of: error) == nil)
+            #expect(Credential.allIDs.isEmpty)
+            // A password is not sent twice for that.
+            #expect(sandbox.count(.token) == 1)
+        }
+    }
+
+    @Test("reading is tried again when the connection breaks", arguments: [Fault.Effect.truncatedBody, .dropConnectionBeforeCommit, .status(503)])
+    func readingAgain(_ effect: Fault.Effect) async throws {
+        try await withSandboxAndStore(.init(clock: SandboxClock(.skipping))) { sandbox in
+            let credential = try Credential.store(try await sandbox.signIn())
+            sandbox.inject(Fault(effect, at: .userInfo))
+            #expect(try await credential.userInfo().name == "Jane Doe")
+            #expect(sandbox.count(.userInfo) == 2)
+        }
+    }
+
+    @Test("a refresh whose answer was lost after the commit is repeated within the grace")
+    func lostRefresh() async throws {
+        try await withSandboxAndStore { sandbox in
+            let credential = try Credential.store(try await sandbox.signIn())
+            let before = credential.token
+            sandbox.inject(Fault(.dropConnectionAfterCommit, at: .token))
+            try await credential.refresh()
+            #expect(sandbox.requests.filter { $0.grantType == "refresh_token" }.map(\.status) == [nil, 200])
+            #expect(credential.token.refreshToken != before.refreshToken)
+            sandbox.advance(by: 31)
+            try await credential.refresh()
+            #expect(try await credential.introspect(.accessToken).active == true)
+        }
+    }
+
+    @Test("only a definite refusal ends a session", arguments: [Fault.Effect.status(500), .status(503), .dropConnectionBeforeCommit, .contentType("text/html")])
+    func unreachable(_ effect: Fault.Effect) async throws {
+        try await withSandboxAndStore(.init(clock: SandboxClock(.skipping))) { sandbox in
+            let credential = try Credential.store(try await sandbox.signIn())
+            sandbox.inject(Fault(effect, at: .token, count: 10))
+            // A wrong content type of a good answer may be read all the same; what counts is that nobody is signed out.
+            _ = await thrown { try await credential.refresh() }
+            if case .ended = credential.sessionState { Issue.record("The session was ended by \(effect).") }
+            #expect(Credential.default == credential)
+            sandbox.clearFaults()
+            try await credential.refresh()
+        }
+    }
+
+    @Test("a session that the server ended is told, and nothing is deleted")
+    func endedSession() async throws {
+        try await withSandboxAndStore { sandbox in
+            let client = sandbox.client(by: .port)
+            let token = try await sandbox.signIn(with: client)
+            let credential = try Credential.store(token)
+            try await client.revoke(token, type: .refreshToken)
+            #expect(serverCode(of: await thrown { try await credential.refresh() }) == "invalid_grant")
+            guard case .ended(let error) = credential.sessionState else {
+                Issue.record("The session counts as \(credential.sessionState).")
+                return
+            }
+            #expect(error.code == .invalidGrant)
+            #expect(Credential.allIDs == [credential.id])
+        }
+    }
+}

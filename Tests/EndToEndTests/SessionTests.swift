@@ -1,0 +1,128 @@
+import AuthFoundation
+import CountersignSandbox
+import Foundation
+import Testing
+
+@Suite("A session: user info, refresh, revocation, sign-out")
+struct SessionTests {
+    @Test("the profile is read and kept")
+    func userInfo() async throws {
+        try await withSandboxAndStore { sandbox in
+            let credential = try Credential.store(try await sandbox.signIn())
+            let info = try await credential.userInfo()
+            #expect(info.name == "Jane Doe")
+            #expect(info.email == "jane.doe@example.com")
+            #expect(info.subject == credential.token.idToken?.subject)
+            _ = try await credential.userInfo()
+            #expect(sandbox.count(.userInfo) == 1)
+            #expect(credential.userInfo?.name == "Jane Doe")
+        }
+    }
+
+    @Test("a refresh brings new tokens for the same credential")
+    func refresh() async throws {
+        try await withSandboxAndStore { sandbox in
+            let credential = try Credential.store(try await sandbox.signIn())
+            let before = credential.token
+            sandbox.advance(by: 5)
+            try await credential.refresh()
+            #expect(credential.token.accessToken != before.accessToken)
+            #expect(credential.token.refreshToken != before.refreshToken)
+            #expect(credential.token.idToken?.subject == before.idToken?.subject)
+            #expect(credential.id == before.id)
+            #expect(try await credential.introspect(.accessToken).active == true)
+        }
+    }
+
+    @Test("two hundred who refresh at once make one request")
+    func concurrentRefresh() async throws {
+        try await withSandboxAndStore { sandbox in
+            let credential = try Credential.store(try await sandbox.signIn())
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<200 { group.addTask { try await credential.refresh() } }
+                try await group.waitForAll()
+            }
+            #expect(sandbox.count(.token, grant: "refresh_token") == 1)
+        }
+    }
+
+    @Test("an expired access token is refreshed when it is needed, by the clock of both sides")
+    func timeTravel() async throws {
+        try await withSandboxAndStore { sandbox in
+            let credential = try Credential.store(try await sandbox.signIn())
+            try await credential.refreshIfNeeded()
+            #expect(sandbox.count(.token, grant: "refresh_token") == 0)
+            sandbox.advance(by: 3301)
+            try await credential.refreshIfNeeded()
+            #expect(sandbox.count(.token, grant: "refresh_token") == 1)
+            sandbox.advance(by: 3601)
+            #expect(try await credential.introspect(.accessToken).active == false)
+        }
+    }
+
+    @Test("an old refresh token is good within its grace, and after it ends the session")
+    func grace() async throws {
+        try await withSandbox { sandbox in
+            let client = sandbox.client(by: .port)
+            let first = try await sandbox.signIn(with: client)
+            _ = try await client.refresh(first)
+            sandbox.advance(by: 25)
+            let again = try await client.refresh(first)
+            sandbox.advance(by: 31)
+            #expect(serverCode(of: await thrown { _ = try await client.refresh(first) }) == "invalid_grant")
+            #expect(serverCode(of: await thrown { _ = try await client.refresh(again) }) == "invalid_grant")
+        }
+    }
+
+    @Test("revoking the access token leaves the session, and removes nothing")
+    func revokeAccessToken() async throws {
+        try await withSandboxAndStore { sandbox in
+            let credential = try Credential.store(try await sandbox.signIn())
+            try await credential.revoke(type: .accessToken)
+            #expect(try await credential.introspect(.accessToken).active == false)
+            #expect(Credential.allIDs == [credential.id])
+            try await credential.refresh()
+            #expect(try await credential.introspect(.accessToken).active == true)
+        }
+    }
+
+    @Test("after a sign-out nothing is left, here or on the server")
+    func signOut() async throws {
+        try await withSandboxAndStore { sandbox in
+            let client = sandbox.client(by: .port)
+            let token = try await sandbox.signIn(with: client)
+            let credential = try Credential.store(token)
+            try await credential.revoke()
+            #expect(Credential.allIDs.isEmpty)
+            #expect(Credential.default == nil)
+            #expect(try await client.introspect(token: token, type: .accessToken).active == false)
+            #expect(serverCode(of: await thrown { _ = try await client.refresh(token) }) == "invalid_grant")
+        }
+    }
+
+    @Test("F-6: after a sign-out without a network, the next sign-in is the default")
+    func offlineSignOut() async throws {
+        try await withSandboxAndStore { sandbox in
+            let client = sandbox.client(by: .port)
+            let first = try await sandbox.signIn(with: client)
+            let credential = try Credential.store(first)
+            sandbox.inject(Fault(.dropConnectionBeforeCommit, at: .revoke, count: 100))
+            let error = await thrown { try await credential.revoke() }
+            #expect(error != nil)
+            Credential.default = nil
+            #expect(Credential.allIDs.isEmpty)
+
+            sandbox.clearFaults()
+            let second = try Credential.store(try await sandbox.signIn(.john, with: client))
+            #expect(Credential.default == second)
+            #expect(Credential.allIDs == [second.id])
+
+            // The sign-out that could not be delivered is, as soon as the server is there again.
+            for await event in Credential.events {
+                if case .revocationDelivered(first.id) = event { break }
+                if sandbox.count(.revoke) > 100 { break }
+            }
+            #expect(try await client.introspect(token: first, type: .refreshToken).active == false)
+        }
+    }
+}

@@ -1,0 +1,85 @@
+import AuthFoundation
+import CountersignSandbox
+import Foundation
+import OktaDirectAuth
+import Testing
+
+@Suite("Signing in with a password")
+struct SignInTests {
+    @Test("a person signs in and gets tokens that say so", arguments: Reach.allCases)
+    func signIn(by reach: Reach) async throws {
+        try await withSandbox { sandbox in
+            let token = try await sandbox.signIn(with: sandbox.client(by: reach))
+            #expect(token.tokenType == "Bearer")
+            #expect(token.expiresIn == 3600)
+            #expect(token.scope == ["openid", "profile", "email", "offline_access"])
+            #expect(token.refreshToken != nil)
+            let idToken = try #require(token.idToken)
+            #expect(idToken.issuer == sandbox.issuer.absoluteString)
+            #expect(idToken.audience == "password-app")
+            #expect(idToken.preferredUsername == "jane.doe@example.com")
+            #expect(idToken.name == "Jane Doe")
+            #expect(idToken.authenticationMethods == [.passwordBased])
+        }
+    }
+
+    @Test("a wrong password and an unknown person are refused in the same words", arguments: Reach.allCases)
+    func wrongPassword(by reach: Reach) async throws {
+        try await withSandbox { sandbox in
+            let client = sandbox.client(by: reach)
+            let wrong = SandboxUser(login: SandboxUser.jane.login, password: "wrong-password")
+            let unknown = SandboxUser(login: "nobody@example.com", password: "wrong-password")
+            let first = await thrown { _ = try await sandbox.signIn(wrong, with: client) }
+            let second = await thrown { _ = try await sandbox.signIn(unknown, with: client) }
+            #expect(serverCode(of: first) == "invalid_grant")
+            #expect(serverCode(of: second) == "invalid_grant")
+            let text = try #require(first?.localizedDescription)
+            #expect(text == second?.localizedDescription)
+            #expect(text.contains("invalid_grant"))
+            #expect(!text.contains("wrong-password"))
+        }
+    }
+
+    @Test("an app that asks for two factors does not let a person in who has one")
+    func secondFactor() async throws {
+        try await withSandbox { sandbox in
+            let error = await thrown { _ = try await sandbox.signIn(with: sandbox.client(.directAuth)) }
+            #expect(serverCode(of: error) == "access_denied")
+        }
+    }
+
+    @Test("a person who is added can sign in at once, and no more with an old password")
+    func addedPerson() async throws {
+        try await withSandbox { sandbox in
+            try await sandbox.add(SandboxUser(login: "new@example.com", password: "First-Password-1"))
+            _ = try await sandbox.signIn(SandboxUser(login: "new@example.com", password: "First-Password-1"))
+            try await sandbox.add(SandboxUser(login: "new@example.com", password: "Second-Password-2"))
+            let old = await thrown { _ = try await sandbox.signIn(SandboxUser(login: "new@example.com", password: "First-Password-1")) }
+            #expect(serverCode(of: old) == "invalid_grant")
+            _ = try await sandbox.signIn(SandboxUser(login: "new@example.com", password: "Second-Password-2"))
+        }
+    }
+
+    static let expected: [(Forgery, JWTError)] = [
+        (.badSignature, .signatureInvalid), (.otherKey, .signatureInvalid), (.algorithmNone, .unsupportedAlgorithm(.none)),
+        (.otherAudience, .invalidAudience), (.otherIssuer, .invalidIssuer), (.wrongNonce, .nonceMismatch), (.expired, .expired),
+        (.issuedInFuture, .issuedAtTimeExceedsGraceInterval), (.unknownKeyID, .invalidKey),
+    ]
+
+    @Test("a forged id token is refused for what is wrong with it, and nobody is signed in", arguments: expected)
+    func forgedIDToken(_ forgery: Forgery, _ expected: JWTError) async throws {
+        try await withSandboxAndStore { sandbox in
+            sandbox.inject(Fault(.forgedIDToken(forgery), at: .token))
+            let error = await thrown { try Credential.store(try await sandbox.signIn()) }
+            #expect(error as? JWTError == expected)
+            #expect(Credential.allIDs.isEmpty)
+            // The same sign-in without the forgery works, so that it was that.
+            _ = try await sandbox.signIn()
+        }
+    }
+
+    @Test("every forgery is tried")
+    func allForgeries() {
+        #expect(Set(Self.expected.map(\.0)) == Set(Forgery.allCases))
+    }
+}
