@@ -18,6 +18,8 @@ let package = Package(
         .library(name: "JOSE", targets: ["JOSE"]),
         .library(name: "AuthFoundation", targets: ["AuthFoundation"]),
         .library(name: "OktaDirectAuth", targets: ["OktaDirectAuth"]),
+        .library(name: "IdentityEngine", targets: ["IdentityEngine"]),
+        .library(name: "StoreSQLite", targets: ["StoreSQLite"]),
         .library(name: "AuthorizationServer", targets: ["AuthorizationServer"]),
         .library(name: "ResourceServer", targets: ["ResourceServer"]),
         .library(name: "CountersignSandbox", targets: ["CountersignSandbox"]),
@@ -147,7 +149,9 @@ let package = Package(
         .testTarget(name: "IdentityEngineTests", dependencies: ["IdentityEngine", "JOSE", "TestSupport"], swiftSettings: strict),
         .testTarget(
             name: "StoreTests",
-            dependencies: ["IdentityEngine", "StoreSQLite", "TestSupport", .product(name: "GRDB", package: "GRDB.swift", condition: server)],
+            dependencies: [
+                "IdentityEngine", "StoreSQLite", "TestSupport", .product(name: "GRDB", package: "GRDB.swift", condition: server),
+            ],
             resources: [.copy("Fixtures")], swiftSettings: strict),
         .testTarget(
             name: "AuthorizationServerTests",

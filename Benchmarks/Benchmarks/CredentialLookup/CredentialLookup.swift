@@ -1,0 +1,66 @@
+import AuthFoundation
+import Benchmark
+import Foundation
+
+/// Finding stored credentials: what an app does on every launch and before every request, in a vault of one and of a hundred entries.
+let benchmarks: @Sendable () -> Void = {
+    Benchmark.defaultConfiguration = .init(metrics: [.throughput, .wallClock], warmupIterations: 3, maxDuration: .seconds(3))
+
+    for count in [1, 100] {
+        Benchmark("default credential of \(count)", configuration: .init(scalingFactor: .kilo)) { benchmark, vault in
+            try await vault.run { for _ in benchmark.scaledIterations { blackHole(Credential.default) } }
+        } setup: {
+            try await Vault(count)
+        } teardown: { (vault: Vault) in
+            vault.remove()
+        }
+
+        Benchmark("credential by id of \(count)", configuration: .init(scalingFactor: .kilo)) { benchmark, vault in
+            try await vault.run { for _ in benchmark.scaledIterations { blackHole(try Credential.with(id: "token-0")) } }
+        } setup: {
+            try await Vault(count)
+        } teardown: { (vault: Vault) in
+            vault.remove()
+        }
+
+        Benchmark("vault opened and credential read, of \(count)") { benchmark, vault in
+            for _ in benchmark.scaledIterations { try await vault.run { blackHole(try Credential.with(id: "token-0")) } }
+        } setup: {
+            try await Vault(count)
+        } teardown: { (vault: Vault) in
+            vault.remove()
+        }
+    }
+}
+
+/// A vault on disk with tokens in it.
+struct Vault: Sendable {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "countersign-bench-\(UUID().uuidString)")
+
+    init(_ count: Int) async throws {
+        let configuration = try JSONEncoder().encode(
+            OAuth2Client.Configuration(
+                issuerURL: URL(filePath: "/").absoluteURL, clientId: "app", scope: "openid offline_access"))
+        let context = String(decoding: configuration, as: UTF8.self).replacingOccurrences(
+            of: "file:\\/\\/\\/", with: "https:\\/\\/id.example.com\\/")
+        try await run {
+            for number in 0..<count {
+                let stored = """
+                    {"version": 1, "id": "token-\(number)", "issuedAt": 1800000000, "context": {"configuration": \(context)},
+                     "response": {"token_type": "Bearer", "access_token": "\(String(repeating: "a", count: 900))", "expires_in": 3600,
+                                  "refresh_token": "r", "scope": "openid offline_access"}}
+                    """
+                try Credential.store(try JSONDecoder().decode(Token.self, from: Data(stored.utf8)))
+            }
+        }
+    }
+
+    /// Runs code on a store that reads the vault anew.
+    func run(_ body: () throws -> Void) async throws {
+        try await Credential.withStorage(FileTokenStorage(directory: folder)) { try body() }
+    }
+
+    func remove() {
+        try? FileManager.default.removeItem(at: folder)
+    }
+}
