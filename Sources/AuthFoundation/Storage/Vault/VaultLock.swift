@@ -51,6 +51,7 @@ final class VaultLock: RefreshLock {
                     "Another process has kept the credentials in \(folder.path) locked for more than \(timeout). Try again, or end that process."
                 )
             }
+            // The caller asked for a synchronous answer on its own thread; the deadline above bounds the wait.
             usleep(pause)
             pause = min(pause * 2, 20_000)
         }
