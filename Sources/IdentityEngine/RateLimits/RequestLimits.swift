@@ -1,3 +1,7 @@
+internal import Crypto
+internal import Foundation
+internal import JOSE
+
 extension IdentityEngine {
     /// Counts one request against the limits of its client and of its address.
     ///
@@ -10,10 +14,12 @@ extension IdentityEngine {
     public func countRequest(clientID: String?, snapshot: OrgSnapshot, context: RequestContext) -> RateLimitStatus {
         let limits = snapshot.rateLimits
         // Unknown names are not counted as clients: a stranger's inventions must not crowd the table.
-        let client = clientID.flatMap { snapshot.application($0) }.map {
+        let address = context.address.map { rateLimiter.count(.from($0), limit: limits.perAddress, now: context.now) }
+        // What its address is refused does not count against the client: one peer could use up the share of everybody.
+        let isRefused = address?.isAdmitted == false
+        let client = (isRefused ? nil : clientID).flatMap { snapshot.application($0) }.map {
             rateLimiter.count(.client($0.id), limit: limits.perClient, now: context.now)
         }
-        let address = context.address.map { rateLimiter.count(.address($0), limit: limits.perAddress, now: context.now) }
         let nearest = [client, address].compactMap { $0 }.min {
             ($0.isAdmitted ? 1 : 0, $0.remaining) < ($1.isAdmitted ? 1 : 0, $1.remaining)
         }
@@ -22,7 +28,28 @@ extension IdentityEngine {
 
     /// Counts one sign-in attempt for a user name.
     func countAttempt(login: String, snapshot: OrgSnapshot, context: RequestContext) -> RateLimitStatus {
-        rateLimiter.count(.user(User.key(forLogin: login)), limit: snapshot.rateLimits.perUser, now: context.now)
+        rateLimiter.count(.signIn(as: login), limit: snapshot.rateLimits.perUser, now: context.now)
+    }
+}
+
+extension RateLimiter.Subject {
+    /// The sign-ins with a user name. Long names are counted by their digest: who invents them must not fill the memory.
+    static func signIn(as login: String) -> Self {
+        let key = User.key(forLogin: login)
+        return .user(key.utf8.count <= 64 ? key : Base64URL.encode(Array(SHA256.hash(data: Array(key.utf8)))))
+    }
+
+    /// The requests from an address. Of IPv6 its /64 counts, since everybody who has one address there has all of them; an IPv4
+    /// address that is mapped into IPv6 is an IPv4 address.
+    static func from(_ address: String) -> Self {
+        guard address.utf8.contains(UInt8(ascii: ":")) else { return .address(address) }
+        var bytes = [UInt8](repeating: 0, count: 16)
+        // An address may name its interface, which is not for reading.
+        guard inet_pton(AF_INET6, String(address.prefix { $0 != "%" }), &bytes) == 1 else { return .address(address) }
+        if bytes[..<10].allSatisfy({ $0 == 0 }), bytes[10] == 0xFF, bytes[11] == 0xFF {
+            return .address(bytes[12...].map(String.init).joined(separator: "."))
+        }
+        return .address(bytes[..<8].map { String($0, radix: 16) }.joined(separator: ":") + "/64")
     }
 }
 

@@ -53,6 +53,37 @@ struct RateLimiterTests {
         #expect(admitted == 50)
     }
 
+    @Test("of a client are not used up by one address that is over its own")
+    func oneAddressAgainstAClient() async throws {
+        let org = try await SignInFixture { $0.rateLimits = RateLimits(perClient: 10, perAddress: 3, perUser: 10) }
+        let snapshot = try await org.engine.snapshot()
+        func count(from address: String) -> RateLimitStatus {
+            let context = RequestContext(now: start, requestID: "request", address: address)
+            return org.engine.countRequest(clientID: "one", snapshot: snapshot, context: context)
+        }
+        for _ in 0..<50 { _ = count(from: "203.0.113.1") }
+        #expect(count(from: "203.0.113.2").isAdmitted)
+    }
+
+    @Test("of an address hold for its whole IPv6 network, and apart for IPv4 addresses however they are written")
+    func networks() {
+        #expect(RateLimiter.Subject.from("2001:db8::1") == .from("2001:db8:0:0:ffff::2"))
+        #expect(RateLimiter.Subject.from("2001:db8::1") != .from("2001:db8:0:1::1"))
+        #expect(RateLimiter.Subject.from("fe80::1%eth0") == .from("fe80::2%eth0"))
+        #expect(RateLimiter.Subject.from("::ffff:203.0.113.1") == .from("203.0.113.1"))
+        #expect(RateLimiter.Subject.from("::ffff:203.0.113.1") != .from("::ffff:203.0.113.2"))
+        #expect(RateLimiter.Subject.from("unknown") == .address("unknown"))
+    }
+
+    @Test("of user names stay small in memory whatever the names are")
+    func longNames() {
+        let long = String(repeating: "x", count: 60_000)
+        guard case .user(let key) = RateLimiter.Subject.signIn(as: long) else { return #expect(Bool(false)) }
+        #expect(key.utf8.count <= 64)
+        #expect(RateLimiter.Subject.signIn(as: long) != .signIn(as: long + "y"))
+        #expect(RateLimiter.Subject.signIn(as: long) == .signIn(as: long.uppercased()))
+    }
+
     @Test("of a request are those of its client and address, whichever is nearer to its end")
     func request() async throws {
         let org = try await SignInFixture { $0.rateLimits = RateLimits(perClient: 2, perAddress: 3, perUser: 10) }
