@@ -23,8 +23,10 @@ struct Grant: Sendable, Equatable {
     var grantType: String
     /// The access policy's rule that allowed it.
     var rule: String
-    /// When it was made. A password changed later revokes it.
+    /// When it was made.
     var createdAt: Date
+    /// The user's account as the sign-in met it; nil without a user. A password that was set since, or a deactivation, closes it.
+    var account: AccountState?
     /// What the user proved; nil without a user.
     var authentication: Authentication?
     /// Seconds, as the rule said when it was made: the policy is evaluated once (oauth reference 1.1).
@@ -70,6 +72,34 @@ struct Grant: Sendable, Equatable {
         }
     }
 
+    /// What tells whether an account's password was set, or the account deactivated, since.
+    ///
+    /// Compared for equality, never for order: the requests that changed the account and that made the grant may have come at times
+    /// that say nothing about which was first, by clocks that differ.
+    struct AccountState: Sendable, Equatable {
+        var passwordChangedAt: Date?
+        var deactivatedAt: Date?
+
+        init(_ user: User) {
+            passwordChangedAt = user.passwordChangedAt
+            deactivatedAt = user.deactivatedAt
+        }
+
+        fileprivate init?(_ json: JSONValue?) {
+            guard let json else { return nil }
+            passwordChangedAt = json["password"]?.doubleValue.map(Date.init(timeIntervalSinceReferenceDate:))
+            deactivatedAt = json["deactivated"]?.doubleValue.map(Date.init(timeIntervalSinceReferenceDate:))
+        }
+
+        /// By the reference date, as users are stored: another one would round.
+        fileprivate var json: JSONValue {
+            var json: JSONValue = [:]
+            json["password"] = passwordChangedAt.map { .double($0.timeIntervalSinceReferenceDate) }
+            json["deactivated"] = deactivatedAt.map { .double($0.timeIntervalSinceReferenceDate) }
+            return json
+        }
+    }
+
     /// The refresh tokens that follow from one another.
     struct RefreshFamily: Sendable, Equatable {
         /// `oar` and 17 characters, in the `jti` of access tokens.
@@ -92,8 +122,8 @@ struct Grant: Sendable, Equatable {
         guard userID != nil else { return nil }
         guard let user else { return "user.removed" }
         guard user.status == .active else { return "user.\(user.status.rawValue)" }
-        if let changed = user.passwordChangedAt, changed > createdAt { return "user.password_changed" }
-        if let deactivated = user.deactivatedAt, deactivated >= createdAt { return "user.deactivated_since" }
+        guard user.passwordChangedAt == account?.passwordChangedAt else { return "user.password_changed" }
+        guard user.deactivatedAt == account?.deactivatedAt else { return "user.deactivated_since" }
         return nil
     }
 }
@@ -116,6 +146,7 @@ extension Grant {
         self.grantType = grantType
         self.rule = rule
         self.createdAt = Date(timeIntervalSince1970: createdAt)
+        account = AccountState(json["account"])
         authentication = Authentication(json["auth"])
         accessTokenLifetime = lifetime
         if let family = json["refresh"], let id = family["id"]?.stringValue, let idle = family["idle"]?.intValue,
@@ -139,6 +170,7 @@ extension Grant {
         ]
         json["server"] = server.map(JSONValue.string)
         json["user"] = userID.map(JSONValue.string)
+        json["account"] = account?.json
         json["auth"] = authentication?.json
         if let refresh {
             var family: [String: JSONValue] = [

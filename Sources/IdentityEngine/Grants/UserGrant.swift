@@ -21,7 +21,7 @@ struct UserGrant: Sendable {
         var grant = Grant(
             id: try random.identifier(prefix: "gra"), clientID: request.application.id, server: request.server.id, userID: user.id,
             scopes: scopes, grantType: request.grantType, rule: evaluation.explanation, createdAt: now,
-            authentication: .init(authentication, firstIssuedAt: now), accessTokenLifetime: lifetimes.accessToken,
+            account: .init(user), authentication: .init(authentication, firstIssuedAt: now), accessTokenLifetime: lifetimes.accessToken,
             expiresAt: now.addingTimeInterval(TimeInterval(max(lifetimes.accessToken, TokenIssuer.idTokenLifetime))))
         var refresh: RefreshTokenSuccessor?
         if scopes.contains(ScopeRequest.offlineAccess) {

@@ -14,15 +14,20 @@ extension User {
     /// Gives the account a password: guesses are forgotten, and what was granted before is no longer good.
     mutating func setPasswordHash(_ hash: String?, now: Date) {
         passwordHash = hash
-        passwordChangedAt = now
+        passwordChangedAt = Self.time(now, unlike: passwordChangedAt)
         failedAttempts = 0
         lockedAt = nil
     }
 
     /// Says what may be done with the account: deactivation ends for good what was granted before.
     mutating func setStatus(_ status: Status, now: Date) {
-        if status == .deactivated && self.status != .deactivated { deactivatedAt = now }
+        if status == .deactivated && self.status != .deactivated { deactivatedAt = Self.time(now, unlike: deactivatedAt) }
         self.status = status
+    }
+
+    /// Two changes at one time differ all the same: grants tell by the time whether there was a change since.
+    private static func time(_ now: Date, unlike earlier: Date?) -> Date {
+        now == earlier ? now.addingTimeInterval(0.001) : now
     }
 }
 

@@ -45,13 +45,13 @@ public struct User: Sendable, Equatable, Codable {
     public var groups: [String]
     /// The password's hash with its parameters; nil without a password.
     public var passwordHash: String?
-    /// When the password was last set. Grants made before a change are revoked by it.
+    /// When the password was last set. A grant is good as long as this stays what it was at the sign-in.
     public var passwordChangedAt: Date?
     /// Failed attempts since the last success.
     public var failedAttempts: Int
     /// When the account was locked by failed attempts; nil if it is not.
     public var lockedAt: Date?
-    /// When the account was last deactivated. Grants made before stay revoked when it is active again.
+    /// When the account was last deactivated. Grants made before stay closed when it is active again.
     public var deactivatedAt: Date?
     /// When the account was made.
     public var createdAt: Date

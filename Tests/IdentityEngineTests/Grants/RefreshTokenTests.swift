@@ -236,6 +236,35 @@ struct RefreshTokenTests {
         #expect(try await organization.refresh(new.refreshToken, at: 13).refused == nil)
     }
 
+    @Test(
+        "a password change revokes what was granted before it was made, whatever the clocks of its request and of the sign-in said",
+        arguments: [-1.0, 0, 1])
+    func passwordChangeByAnotherClock(offset: TimeInterval) async throws {
+        let organization = try await TestOrganization()
+        let user = try #require(try await organization.janesID())
+        let old = try await organization.signIn(at: 10).get()
+        let context = TestOrganization.context(TestOrganization.time(10 + offset))
+        _ = try await organization.engine.setPassword(userID: user, to: "Another-Horse-8", context: context)
+        #expect(try await organization.refresh(old.refreshToken, at: 12).refused == .invalidGrant)
+        #expect(try await organization.introspect(old.accessToken, at: 12).isActive == false)
+        // And what is granted by the new one is good, also by a clock that has been set back.
+        let new = try await organization.signIn(at: 9, ["password": "Another-Horse-8"]).get()
+        #expect(try await organization.refresh(new.refreshToken, at: 13).refused == nil)
+    }
+
+    @Test("a deactivation ends what was granted before it, whatever its clock said")
+    func deactivationByAnotherClock() async throws {
+        let organization = try await TestOrganization()
+        let user = try #require(try await organization.janesID())
+        let old = try await organization.signIn(at: 10).get()
+        for status in [User.Status.deactivated, .active] {
+            _ = try await organization.engine.setStatus(
+                userID: user, to: status, context: TestOrganization.context(TestOrganization.time(9)))
+        }
+        #expect(try await organization.refresh(old.refreshToken, at: 12).refused == .invalidGrant)
+        #expect(try await organization.signIn(at: 9).refused == nil)
+    }
+
     @Test("a deactivated or suspended user's tokens are refused at once", arguments: [User.Status.deactivated, .suspended])
     func deactivation(status: User.Status) async throws {
         let organization = try await TestOrganization()
