@@ -65,27 +65,31 @@ extension IdentityEngine {
         answer: @escaping @Sendable (Application, TokenFinder, String) throws -> Answer
     ) async throws -> Result<Answer, Refusal> {
         let (result, assertionUse): (Result<Answer, Refusal>, Change?) = try await store.read { [self] view in
+            var assertionUse: Change?
             do {
                 let snapshot = try snapshot(view)
                 let server = try snapshot.knownServer(request.server)
                 let client = try ClientAuthenticator(snapshot: snapshot, server: server, now: context.now).authenticate(request.client)
+                assertionUse = client.assertionUse
                 guard let token = request.parameters["token"], !token.isEmpty else {
                     throw Refusal(.invalidRequest, "The request needs the parameter token.", reason: "parameter.missing: token")
                 }
                 let finder = TokenFinder(snapshot: snapshot, server: server, view: view, now: context.now)
-                return (.success(try answer(client.application, finder, token)), client.assertionUse)
+                return (.success(try answer(client.application, finder, token)), assertionUse)
             } catch let refusal as Refusal {
-                return (.failure(refusal), nil)
+                return (.failure(refusal), assertionUse)
             }
         }
-        if case .failure(let refusal) = result {
-            let line = try logEntry(
-                type, .failure, reason: refusal.reason, clientID: request.client.clientID.map { String($0.prefix(64)) },
-                server: request.server,
-                context: context)
-            _ = try await store.commit([line])
-        } else if let assertionUse, try await store.commit([assertionUse]) != .committed {
-            return .failure(ClientAuthenticator.wrong("client.assertion: used"))
+        func line(_ refusal: Refusal) throws -> Change {
+            try logEntry(
+                type, .failure, reason: refusal.reason, clientID: request.client.clientID?.forLog, server: request.server, context: context)
+        }
+        var changes = assertionUse.map { [$0] } ?? []
+        if case .failure(let refusal) = result { changes.append(try line(refusal)) }
+        if !changes.isEmpty, try await store.commit(changes) != .committed {
+            let used = ClientAuthenticator.wrong("client.assertion: used")
+            _ = try await store.commit([try line(used)])
+            return .failure(used)
         }
         return result
     }

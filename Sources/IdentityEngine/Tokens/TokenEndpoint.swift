@@ -39,7 +39,12 @@ extension IdentityEngine {
             case .committed:
                 return result
             case .conflict(index: 0, .version) where admitted?.assertionUse != nil:
-                return .failure(ClientAuthenticator.wrong("client.assertion: used"))
+                let used = ClientAuthenticator.wrong("client.assertion: used")
+                _ = try await store.commit([
+                    try logEntry(
+                        type, .failure, reason: used.reason, clientID: admitted?.application.id, server: server, context: context)
+                ])
+                return .failure(used)
             case .conflict:
                 // Somebody else was faster; what they did decides how this one ends.
                 continue
@@ -116,6 +121,9 @@ extension OrgSnapshot {
 }
 
 extension String {
-    /// What a stranger sent, cut to what a log line has room for.
-    fileprivate var forLog: String { String(prefix(64)) }
+    /// What a stranger sent as a client id, cut to what a log line has room for and without what no client id has. Cut by scalars:
+    /// one character can have any number of them.
+    var forLog: String {
+        String(String.UnicodeScalarView(unicodeScalars.prefix(64).filter { (0x21...0x7E).contains($0.value) }))
+    }
 }

@@ -178,6 +178,27 @@ struct ClientAuthenticatorTests {
         #expect(try await organization.grants().count == 1)
     }
 
+    @Test("an assertion that comes again is told to the system log")
+    func replayIsLogged() async throws {
+        let organization = try await TestOrganization()
+        let credentials = try Self.assertion("key-app") { _ in }
+        let parameters = ["grant_type": "client_credentials", "scope": "messages.read"]
+        _ = try await organization.token(parameters, client: credentials).get()
+        _ = try await organization.token(parameters, client: credentials)
+        #expect(try await organization.lastReason() == "client.assertion: used")
+        await #expect(throws: Refusal.self) { try await organization.introspect("x", client: credentials) }
+        #expect(try await organization.log().count { $0.reason == "client.assertion: used" } == 2)
+    }
+
+    @Test("an assertion is used up by a request that lacks its token")
+    func replayAfterRefusal() async throws {
+        let organization = try await TestOrganization()
+        let once = try Self.assertion("key-app") { _ in }
+        let refusal = await #expect(throws: Refusal.self) { try await organization.introspect("", client: once) }
+        #expect(refusal?.code == .invalidRequest)
+        await #expect(throws: Refusal.self) { try await organization.introspect("x", client: once) }
+    }
+
     @Test("an assertion that was used at /introspect is used up, and one without jti is not")
     func replayElsewhere() async throws {
         let organization = try await TestOrganization()

@@ -6,6 +6,25 @@ import Testing
 
 @Suite("The phases of the token endpoint (oauth reference 2.4 and 2.16)")
 struct TokenEndpointTests {
+    @Test("an invented client id takes little room in the system log, and writes nothing there that no client id has")
+    func inventedClientID() async throws {
+        let organization = try await TestOrganization()
+        let before = try await organization.log().count
+        let long = "a" + String(repeating: "\u{301}", count: 30_000)
+        for id in [long, "x\u{1B}[2J\r\nuser.authentication.password"] {
+            #expect(try await organization.token(["grant_type": "password", "client_id": id]).refused == .invalidClient)
+            await #expect(throws: Refusal.self) {
+                try await organization.introspect("x", client: ClientCredentials(clientID: id, endpoint: TestOrganization.origin))
+            }
+        }
+        let lines = try await organization.log().dropFirst(before)
+        #expect(lines.count == 4)
+        for line in lines {
+            #expect(line.payload.count < 500)
+            #expect(line.clientID?.utf8.allSatisfy { (0x21...0x7E).contains($0) } == true)
+        }
+    }
+
     @Test(
         "each refusal has its code",
         arguments: [
