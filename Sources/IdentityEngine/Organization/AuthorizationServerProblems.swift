@@ -7,7 +7,7 @@ extension DefinitionCheck {
     ]
     private static let reservedClaims: Set<String> = [
         "ver", "jti", "iss", "aud", "iat", "exp", "cid", "uid", "scp", "sub", "auth_time", "nonce", "at_hash", "c_hash", "ds_hash",
-        "amr", "acr", "idp", "cnf",
+        "amr", "acr", "idp", "cnf", "nbf", "azp", "act", "scope", "client_id", "active",
     ]
     /// The `grant_type` values that applications and rules can name, whether or not this version serves them all.
     static let grantTypes: Set<String> = [

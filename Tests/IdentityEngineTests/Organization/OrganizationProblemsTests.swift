@@ -53,6 +53,10 @@ struct OrganizationProblemsTests {
             $0.authorizationServers.append(
                 server { $0.claims = [ClaimDefinition(name: "iss", destination: .idToken, source: .constant("x"))] })
         },
+        Flaw("authorizationServers[1].claims[0].name", "belongs to the protocol") {
+            $0.authorizationServers.append(
+                server { $0.claims = [ClaimDefinition(name: "nbf", destination: .accessToken, source: .constant("x"))] })
+        },
         Flaw("authorizationServers[1].claims[0].scopes[0]", "Did you mean “messages.read”?") {
             $0.authorizationServers.append(
                 server {
