@@ -72,22 +72,25 @@ struct FormParameters: Sendable, Equatable {
     static func decode(_ bytes: some Collection<UInt8>) throws(Failure) -> String {
         var decoded: [UInt8] = []
         decoded.reserveCapacity(bytes.count)
+        var all: UInt8 = 0
         var iterator = bytes.makeIterator()
-        while let byte = iterator.next() {
+        while var byte = iterator.next() {
             switch byte {
-            case UInt8(ascii: "+"): decoded.append(0x20)
+            case UInt8(ascii: "+"): byte = 0x20
             case UInt8(ascii: "%"):
                 guard let high = iterator.next().flatMap(hexadecimalValue), let low = iterator.next().flatMap(hexadecimalValue) else {
                     throw .badEscape
                 }
-                decoded.append(high << 4 | low)
-            default: decoded.append(byte)
+                byte = high << 4 | low
+            default: break
             }
+            guard byte != 0 else { throw .nulByte }
+            all |= byte
+            decoded.append(byte)
         }
-        guard !decoded.contains(0) else { throw .nulByte }
         let text = String(decoding: decoded, as: UTF8.self)
-        // Decoding repairs what is not UTF-8, and a repaired text has other bytes.
-        guard text.utf8.elementsEqual(decoded) else { throw .notUTF8 }
+        // Decoding repairs what is not UTF-8, and a repaired text has other bytes. ASCII, most of what comes, needs no look.
+        guard all < 0x80 || text.utf8.elementsEqual(decoded) else { throw .notUTF8 }
         return text
     }
 
