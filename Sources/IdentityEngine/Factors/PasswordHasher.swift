@@ -39,11 +39,23 @@ public final class PasswordHasher: Sendable {
     /// - Parameters:
     ///   - password: What somebody typed.
     ///   - hash: The stored hash.
+    ///   - logN: The cost that the policy asks for now. A wrong password takes as long as that, though the hash is older and
+    ///     cheaper: its time must not tell that there is one. Nil takes the hash's own time.
     /// - Returns: Whether it is the password; false for a hash that can not be read.
     /// - Throws: ``Overloaded`` when too many wait; `CancellationError`.
-    public func verify(_ password: String, against hash: String) async throws -> Bool {
-        guard let stored = PasswordHash(hash) else { return false }
-        return try await threads.run { try stored.matches(password) }
+    public func verify(_ password: String, against hash: String, spending logN: Int? = nil) async throws -> Bool {
+        guard let stored = PasswordHash(hash) else {
+            if let logN { try await verifyNobody(password, logN: logN) }
+            return false
+        }
+        return try await threads.run {
+            if try stored.matches(password) { return true }
+            // Each power is as much as all below it, and the check itself was the first.
+            for cost in stored.logN..<max(stored.logN, logN ?? 0) {
+                _ = try PasswordHash(deriving: password, logN: cost, salt: Self.nobodysSalt)
+            }
+            return false
+        }
     }
 
     /// Spends what a check would, for somebody who has no password to check: who does not exist answers as late as who does.
@@ -53,9 +65,10 @@ public final class PasswordHasher: Sendable {
     ///   - logN: The cost that the policy asks for.
     /// - Throws: ``Overloaded`` when too many wait; `CancellationError`.
     public func verifyNobody(_ password: String, logN: Int) async throws {
-        let salt = [UInt8](repeating: 0, count: 16)
-        _ = try await threads.run { try PasswordHash(deriving: password, logN: logN, salt: salt).hash }
+        _ = try await threads.run { try PasswordHash(deriving: password, logN: logN, salt: Self.nobodysSalt).hash }
     }
+
+    private static let nobodysSalt = [UInt8](repeating: 0, count: 16)
 
     /// Whether a stored hash was made with other parameters than the policy asks for now.
     ///

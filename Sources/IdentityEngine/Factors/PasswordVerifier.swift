@@ -16,7 +16,7 @@ struct PasswordVerifier: FactorVerifier {
             try await hasher.verifyNobody(String(password.prefix(64)), logN: policy.scryptLogN)
             return .failed
         }
-        guard try await hasher.verify(password, against: hash) else { return .failed }
+        guard try await hasher.verify(password, against: hash, spending: policy.scryptLogN) else { return .failed }
         guard PasswordHasher.needsRehash(hash, logN: policy.scryptLogN) else { return .proved(passwordHash: nil) }
         let salt = try environment.random.bytes(16)
         return .proved(passwordHash: try await hasher.hash(password, logN: policy.scryptLogN, salt: salt))

@@ -88,4 +88,23 @@ struct PasswordHasherTests {
         let usual = try #require(somebody.min())
         #expect(shortest * 4 > usual)
     }
+
+    @Test("takes as long for a wrong password whose hash is of an old, lower cost, or unreadable", arguments: [true, false])
+    func sameTimeForOldHashes(isReadable: Bool) async throws {
+        let hasher = PasswordHasher(width: 1)
+        let old = try await hasher.hash("Correct-Horse-7", logN: 10, salt: [UInt8](repeating: 1, count: 16))
+        let clock = ContinuousClock()
+        var somebody: [Duration] = []
+        var nobody: [Duration] = []
+        for _ in 0..<3 {
+            let hash = isReadable ? old : "no hash"
+            somebody.append(try await clock.measure { _ = try await hasher.verify("wrong", against: hash, spending: 14) })
+            nobody.append(try await clock.measure { try await hasher.verifyNobody("wrong", logN: 14) })
+        }
+        // By the hash's own cost it would be a sixteenth.
+        let shortest = try #require(somebody.min())
+        let usual = try #require(nobody.min())
+        #expect(shortest * 2 > usual)
+        #expect(try await hasher.verify("Correct-Horse-7", against: old, spending: 14))
+    }
 }
