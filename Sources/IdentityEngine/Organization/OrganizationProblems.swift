@@ -68,7 +68,9 @@ struct DefinitionCheck {
     }
 
     static func isLoopback(_ host: String) -> Bool {
-        host == "localhost" || host.hasSuffix(".localhost") || host.hasPrefix("127.") || host == "[::1]" || host == "::1"
+        // Digits and dots only: 127.0.0.1.example.com is anybody's.
+        let isAddress = host.hasPrefix("127.") && host.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }
+        return isAddress || host == "localhost" || host.hasSuffix(".localhost") || host == "[::1]" || host == "::1"
     }
 
     mutating func limits() {

@@ -91,6 +91,9 @@ struct OrganizationProblemsTests {
         Flaw("applications[0].redirectURIs[1]", "loopback only") {
             $0.applications[0].redirectURIs = ["http://localhost:3000/", "http://app.example.com/"]
         },
+        Flaw("applications[0].redirectURIs[0]", "loopback only") {
+            $0.applications[0].redirectURIs = ["http://127.0.0.1.example.com/"]
+        },
         Flaw("applications[0].redirectURIs[0]", "fragment") { $0.applications[0].redirectURIs = ["https://app.example.com/#x"] },
         Flaw("applications[0].postLogoutRedirectURIs[0]", "javascript") {
             $0.applications[0].postLogoutRedirectURIs = ["javascript:alert(1)"]
