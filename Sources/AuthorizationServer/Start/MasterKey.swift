@@ -33,10 +33,13 @@ extension AuthorizationServer.Configuration {
             throw ConfigurationError(
                 key: "data", message: "The folder '\(dataDirectory)' could not be made. Name one that can be written to.")
         }
-        guard FileManager.default.createFile(atPath: path, contents: Data(text.utf8), attributes: [.posixPermissions: 0o600]) else {
-            throw ConfigurationError(key: "data", message: "'\(path)' could not be written. Name a folder that can be written to.")
+        do {
+            // Whoever starts at the same time and is second takes the key of the first.
+            return try PrivateFile.create(path, holding: Data(text.utf8)) ? key : Self.read(path)
+        } catch let error as PrivateFile.Failure {
+            throw ConfigurationError(
+                key: "data", message: "'\(path)' could not be written (\(error.reason)). Name a folder that can be written to.")
         }
-        return key
     }
 
     private static func read(_ path: String) throws -> SymmetricKey {

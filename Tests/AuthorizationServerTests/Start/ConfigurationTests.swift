@@ -102,4 +102,17 @@ struct ConfigurationTests {
         try Data().write(to: URL(fileURLWithPath: configuration.storePath))
         #expect(throws: ConfigurationError.self) { try configuration.loadMasterKey() }
     }
+
+    @Test("servers that start at the same time in an empty folder get one master key, the one that is kept", arguments: 0..<20)
+    func masterKeyRace(round: Int) async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("countersign-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let configuration = Configuration(dataDirectory: folder.path)
+        let keys = try await withThrowingTaskGroup(of: [UInt8].self) { group in
+            for _ in 0..<8 { group.addTask { try configuration.loadMasterKey().withUnsafeBytes(Array.init) } }
+            return try await group.reduce(into: Set()) { $0.insert($1) }
+        }
+        #expect(try keys == [configuration.loadMasterKey().withUnsafeBytes(Array.init)])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["master.key"])
+    }
 }
