@@ -2,6 +2,17 @@ public import Foundation
 internal import GRDB
 public import IdentityEngine
 
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+/// The system's `close`, which the store's own hides.
+private let systemClose: @Sendable (Int32) -> Int32 = { close($0) }
+
 /// The server's state in one file of SQLite.
 ///
 /// Writes are committed by one thread of the store's own; those that wait at the same time share a transaction and its flush,
@@ -129,10 +140,12 @@ public final class SQLiteStore: Store {
                     underlying: error)
             }
         }
-        // SQLite would make it readable for others; it gives its companions the mode of the file.
-        if !files.fileExists(atPath: path),
-            !files.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o600])
-        {
+        // SQLite would make it readable for others; it gives its companions the mode of the file. FileManager would put an empty
+        // file in the place of one that another process has just made.
+        let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        if descriptor >= 0 {
+            _ = systemClose(descriptor)
+        } else if errno != EEXIST {
             throw StoreError(.unavailable, "The database \(path) cannot be made. Check that the folder exists and who owns it.")
         }
     }

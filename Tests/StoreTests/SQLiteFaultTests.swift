@@ -40,6 +40,31 @@ struct SQLiteFaultTests {
         }
     }
 
+    @Test("what one opener of a new file committed is not lost to another that opens it at the same time", arguments: 0..<10)
+    func openTogetherAndCommit(round: Int) async throws {
+        try await withTemporaryFolder { folder in
+            let path = folder.appending(path: "store.sqlite").path
+            let gate = Gate()
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for index in 0..<8 {
+                    group.addTask {
+                        let store = try await onThread {
+                            gate.wait()
+                            return try SQLiteStore(path: path)
+                        }
+                        #expect(try await store.commit([.put(.user("u\(index)"))]) == .committed)
+                        try await store.close()
+                    }
+                }
+                gate.open()
+                try await group.waitForAll()
+            }
+            let store = try SQLiteStore(path: path)
+            for index in 0..<8 { #expect(try await store.record(.user, "u\(index)") != nil) }
+            try await store.close()
+        }
+    }
+
     @Test("what is committed after a read began is not visible to it, even before its first look")
     func snapshotBeginsWithTheRead() async throws {
         try await withStore { store in
