@@ -148,7 +148,9 @@ struct AccessTokenVerifierTests {
         #expect(issuer.requests(to: "") == before)
     }
 
-    @Test("an issuer over plain http is refused unless it is this machine", arguments: ["http://id.example.com", "ftp://localhost", "id.example.com"])
+    @Test(
+        "an issuer over plain http is refused unless it is this machine",
+        arguments: ["http://id.example.com", "ftp://localhost", "id.example.com"])
     func insecureIssuer(_ url: String) async throws {
         let verifier = AccessTokenVerifier(.init(issuer: url), fetcher: issuer)
         #expect(await refusal { try await verifier.verify("a.b.c") } == .issuerUnavailable)
@@ -156,6 +158,19 @@ struct AccessTokenVerifierTests {
     }
 
     // MARK: - Introspection
+
+    @Test("in introspection mode neither the token nor the client's secret is sent in the clear")
+    func introspectionOverHTTP() async throws {
+        let issuer = try TestIssuer()
+        issuer.state.withLock {
+            $0.introspectionEndpoint = "http://id.example.com/oauth2/default/v1/introspect"
+            $0.introspection = ["active": true, "aud": "api://default", "client_id": "app", "exp": 1_750_000_100]
+        }
+        let client = AccessTokenVerifier.IntrospectionClient(id: "api", secret: "secret")
+        let verifier = AccessTokenVerifier(issuer, mode: .introspection(client))
+        #expect(await refusal { try await verifier.verify("token") } == .issuerUnavailable)
+        #expect(issuer.requests(to: "/introspect") == 0)
+    }
 
     @Test("in introspection mode the issuer decides, each time")
     func introspection() async throws {

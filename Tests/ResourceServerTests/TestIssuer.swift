@@ -13,6 +13,7 @@ final class TestIssuer: ResourceFetcher {
         var requests: [URL] = []
         var failure: Int?
         var introspection: JSONValue = ["active": false]
+        var introspectionEndpoint = TestIssuer.url + "/v1/introspect"
         var authorization: String?
     }
 
@@ -44,10 +45,10 @@ final class TestIssuer: ResourceFetcher {
     }
 
     func fetch(_ request: FetchRequest) async throws -> FetchResponse {
-        let (published, failure, introspection) = state.withLock {
+        let (published, failure, introspection, introspectionEndpoint) = state.withLock {
             $0.requests.append(request.url)
             $0.authorization = request.authorization
-            return ($0.published, $0.failure, $0.introspection)
+            return ($0.published, $0.failure, $0.introspection, $0.introspectionEndpoint)
         }
         if let failure { return FetchResponse(status: failure, body: []) }
         let answer: JSONValue
@@ -55,7 +56,7 @@ final class TestIssuer: ResourceFetcher {
         case "openid-configuration":
             answer = [
                 "issuer": .string(Self.url), "jwks_uri": .string(Self.url + "/v1/keys"),
-                "introspection_endpoint": .string(Self.url + "/v1/introspect"),
+                "introspection_endpoint": .string(introspectionEndpoint),
             ]
         case "keys": answer = JSONWebKeySet(published.compactMap(\.publicKey)).json()
         case "introspect": answer = introspection

@@ -105,7 +105,9 @@ final class IssuerKeys<Prepared: Sendable>: Sendable {
         do {
             return Known(
                 prepared: try prepare(JSONWebKeySet(document)),
-                introspectionEndpoint: metadata["introspection_endpoint"]?.stringValue.flatMap(URL.init(string:)), fetchedAt: now())
+                introspectionEndpoint: metadata["introspection_endpoint"]?.stringValue.flatMap(URL.init(string:))
+                    .flatMap { Self.isSecure($0) ? $0 : nil },
+                fetchedAt: now())
         } catch {
             throw unavailable("The document at \(keysURL) is no usable key set.", underlying: error)
         }
