@@ -18,6 +18,7 @@ final class EphemeralSession: URLSessionProtocol {
         configuration.httpCookieStorage = nil
         configuration.httpShouldSetCookies = false
         configuration.httpCookieAcceptPolicy = .never
+        configuration.urlCache = nil
         session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
     }
 
@@ -40,9 +41,19 @@ final class EphemeralSession: URLSessionProtocol {
             return try await withCheckedThrowingContinuation { continuation in
                 delegate.begin(task, continuation)
                 task.resume()
+                // A cancellation that came before this found nothing to cancel.
+                if Task.isCancelled { cancel(task) }
             }
         } onCancel: {
-            task.cancel()
+            cancel(task)
+        }
+    }
+
+    /// Cancels a request on the delegate's queue, one after the other with its end: Foundation on Linux traps if a request is cancelled at
+    /// the moment in which it ends.
+    private func cancel(_ task: URLSessionTask) {
+        session.delegateQueue.addOperation { [delegate] in
+            if delegate.awaits(task) { task.cancel() }
         }
     }
 
@@ -58,6 +69,10 @@ final class EphemeralSession: URLSessionProtocol {
 
         func begin(_ task: URLSessionTask, _ continuation: CheckedContinuation<(Data, URLResponse), any Error>) {
             answers.withLock { $0[task.taskIdentifier] = Answer(continuation: continuation) }
+        }
+
+        func awaits(_ task: URLSessionTask) -> Bool {
+            answers.withLock { $0[task.taskIdentifier] != nil }
         }
 
         func urlSession(
@@ -104,11 +119,14 @@ final class EphemeralSession: URLSessionProtocol {
 
 /// Which redirects a client follows.
 enum RedirectRule {
-    /// Within the origin always; elsewhere only a request without credentials, and never from https to http.
+    /// Within the origin always; elsewhere only a request without credentials, never from https to http, and to plain http only on this
+    /// machine.
     static func follows(_ next: URLRequest, from original: URLRequest?) -> Bool {
         guard let from = original?.url, let to = next.url else { return false }
         if origin(of: from) == origin(of: to) { return true }
-        guard to.scheme?.lowercased() == "https" || from.scheme?.lowercased() != "https" else { return false }
+        guard LoopbackRule.isAcceptable(to), to.scheme?.lowercased() == "https" || from.scheme?.lowercased() != "https" else {
+            return false
+        }
         let carriesCredentials =
             original?.value(forHTTPHeaderField: "Authorization") != nil || original?.httpBody != nil || original?.httpMethod != "GET"
         return !carriesCredentials

@@ -113,6 +113,31 @@ struct EphemeralSessionTests {
         #expect(String(decoding: outside, as: UTF8.self) == "there")
     }
 
+    @Test("no redirect leads to plain http beyond this machine")
+    func redirectsToPlainHTTP() throws {
+        let here = URLRequest(url: try url("http://127.0.0.1:8080/.well-known/openid-configuration"))
+        #expect(!RedirectRule.follows(URLRequest(url: try url("http://id.example.com/")), from: here))
+        #expect(RedirectRule.follows(URLRequest(url: try url("https://id.example.com/")), from: here))
+        #expect(RedirectRule.follows(URLRequest(url: try url("http://localhost:8080/")), from: here))
+    }
+
+    @Test("nothing is kept in a cache")
+    func keepsNoCache() {
+        #expect(EphemeralSession().configuration.urlCache == nil)
+    }
+
+    @Test("a request whose task is cancelled at any moment ends", .timeLimit(.minutes(1)))
+    func cancelsAtAnyMoment() async throws {
+        let server = try RawServer { _ in text("HTTP/1.1 200 OK", "hello") }
+        let (session, request) = (EphemeralSession(), try server.request())
+        for round in 0..<400 {
+            let task = Task { try await session.data(for: request) }
+            for _ in 0..<(round % 8) { await Task.yield() }
+            task.cancel()
+            _ = await task.result
+        }
+    }
+
     @Test("cookies are neither kept nor sent")
     func cookies() async throws {
         let heads = Locked<[String]>([])
