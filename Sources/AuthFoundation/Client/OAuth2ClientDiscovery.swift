@@ -7,7 +7,8 @@ extension OAuth2Client {
     /// The issuer's discovery document, fetched once.
     ///
     /// - Returns: The document.
-    /// - Throws: ``InsecureURLError`` for plain http beyond this machine; ``APIClientError`` if it can't be fetched, which is not remembered.
+    /// - Throws: ``InsecureURLError`` for plain http beyond this machine; ``IssuerMismatchError`` if the document is another issuer's;
+    ///   ``APIClientError`` if it can't be fetched. None of them is remembered.
     public func openIdConfiguration() async throws -> OpenIdConfiguration {
         if let known = openIdConfiguration { return known }
         let url = configuration.discoveryURL
@@ -15,6 +16,7 @@ extension OAuth2Client {
         return try await discoveries.value(for: url) { [self] in
             if let known = openIdConfiguration { return known }
             let document = try await DiscoveryRequest(url: url).send(to: self).result
+            try IssuerMismatchError.check(document.issuer, isExpected: configuration.issuerURL)
             for endpoint in [document.tokenEndpoint, document.jwksUri, document.authorizationEndpoint]
             where !LoopbackRule.isAcceptable(endpoint) {
                 throw InsecureURLError(url: endpoint)
@@ -70,5 +72,30 @@ public struct InsecureURLError: Error, LocalizedError, Equatable, Sendable {
     /// What happened, and what to do next.
     public var errorDescription: String? {
         "\(origin) is not https. Plain http is allowed for loopback hosts (localhost, 127.0.0.1, ::1) only: give an https issuer."
+    }
+}
+
+/// The discovery document names another issuer than the configuration (OpenID Connect Discovery 1.0, 4.3).
+///
+/// An issuer that could pass for another could sign people in as that one's.
+public struct IssuerMismatchError: Error, LocalizedError, Equatable, Sendable {
+    /// The issuer that the configuration names.
+    public let expected: URL
+
+    /// The issuer that the document names.
+    public let found: URL
+
+    /// What happened, and what to do next.
+    public var errorDescription: String? {
+        """
+        The configuration names the issuer \(expected.absoluteString), and its discovery document is that of \(found.absoluteString). \
+        If that is the one you mean, put it into the configuration as it is written there.
+        """
+    }
+
+    /// A slash at the end is the one difference that is let pass: people write it or not.
+    static func check(_ found: URL, isExpected expected: URL) throws {
+        func trimmed(_ url: URL) -> Substring { url.absoluteString.dropLast(url.absoluteString.hasSuffix("/") ? 1 : 0) }
+        guard trimmed(found) == trimmed(expected) else { throw IssuerMismatchError(expected: expected, found: found) }
     }
 }

@@ -74,7 +74,8 @@ extension OAuth2Client {
 
     /// The header has whole seconds and the answer took its time, so that a difference below two seconds says nothing.
     private func learnTime(from response: HTTPURLResponse) {
-        guard let serverDate = response.serverDate else { return }
+        // A cache's answer has the date of when it was made.
+        guard let serverDate = response.serverDate, response.header("Age").flatMap({ Double($0) }) ?? 0 <= 0 else { return }
         let difference = serverDate.timeIntervalSince(clock.now)
         let offset = abs(difference) < 2 ? 0 : difference
         state.withLock { $0.clockOffset = offset }

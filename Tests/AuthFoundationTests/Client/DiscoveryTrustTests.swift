@@ -1,0 +1,47 @@
+import Foundation
+import Testing
+
+@testable import AuthFoundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("What discovery is believed")
+struct DiscoveryTrustTests {
+    private func document(issuer: String) -> ScriptedSession.Reply {
+        .json(
+            """
+            {"issuer":"\(issuer)","authorization_endpoint":"https://evil.example.com/v1/authorize",
+            "token_endpoint":"https://evil.example.com/v1/token","jwks_uri":"https://honest.example.com/v1/keys",
+            "response_types_supported":["code"],"subject_types_supported":["public"],"id_token_signing_alg_values_supported":["RS256"]}
+            """)
+    }
+
+    @Test("an issuer that passes itself off as another in its discovery document is refused, and both are named")
+    func refusesOtherIssuer() async throws {
+        let issuer = try IssuerFixture()
+        issuer.session.on("/.well-known/openid-configuration") { _, _ in document(issuer: "https://honest.example.com") }
+        let error = await #expect(throws: (any Error).self) { try await issuer.client.openIdConfiguration() }
+        let text = error?.localizedDescription ?? ""
+        #expect(text.contains("https://honest.example.com") && text.contains(ScriptedSession.issuer), "\(text)")
+        #expect(issuer.client.openIdConfiguration == nil)
+    }
+
+    @Test("a slash at the end makes no other issuer")
+    func toleratesSlash() async throws {
+        let issuer = try IssuerFixture()
+        issuer.session.on("/.well-known/openid-configuration") { _, _ in document(issuer: ScriptedSession.issuer + "/") }
+        #expect(try await issuer.client.openIdConfiguration().issuer.absoluteString == ScriptedSession.issuer + "/")
+    }
+
+    @Test("the date of an answer that a cache gave is not taken for the time")
+    func ignoresDateOfCachedAnswer() async throws {
+        let issuer = try IssuerFixture()
+        let now = Int64(issuer.clock.now.timeIntervalSince1970)
+        let keys = IssuerKeys.set([try IssuerKeys.rs256.get()])
+        issuer.session.on("/v1/keys") { _, _ in .json(keys, headers: ["Date": httpDate(now - 3000), "Age": "3000"]) }
+        let token = try await issuer.signIn(issuer.response(idToken: issuer.idToken()))
+        #expect(token.issuedAt == issuer.clock.now)
+    }
+}
