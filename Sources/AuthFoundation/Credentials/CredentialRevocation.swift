@@ -25,7 +25,7 @@ extension Credential {
             // refresh now comes too late.
             try? await refreshes.value(for: id) { throw CredentialError.missingCoordinator }
         }
-        try await store.signOut(self, token: token, type: type)
+        try await store.signOut(self, type: type)
     }
 
     /// Tries to deliver the sign-outs that the server does not know of yet.

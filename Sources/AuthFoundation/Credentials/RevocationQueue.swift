@@ -46,8 +46,9 @@ final class RevocationQueue {
 
 extension CredentialStore {
     /// Removes the credential here, then tells the server; keeps what could not be delivered.
-    func signOut(_ credential: Credential, token: Token, type: Token.RevokeType) async throws {
+    func signOut(_ credential: Credential, type: Token.RevokeType) async throws {
         let storage = tokenStorage
+        let token = latestToken(of: credential)
         do {
             let revocation = PendingRevocation(token: token, type: type, queuedAt: clock.now)
             try revocations.add(revocation, isUnderway: true, in: storage)
@@ -67,6 +68,14 @@ extension CredentialStore {
         if let removalFailure { throw removalFailure }
     }
 
+    /// Another process, or a refresh that ended just now, may have stored a newer token than the credential knows.
+    private func latestToken(of credential: Credential) -> Token {
+        guard credential.coordinator != nil, tokenStorage is any SharedTokenStorage,
+            let stored = try? tokenStorage.get(token: credential.id, prompt: nil, authenticationContext: nil)
+        else { return credential.token }
+        return stored
+    }
+
     private func settle(_ id: String, isDelivered: Bool, in storage: any TokenStorage) {
         // At worst it is delivered twice, which does no harm.
         do { try revocations.settle(id, isDelivered: isDelivered, in: storage) } catch { broadcaster.send(.storageFailed(error)) }
@@ -75,7 +84,9 @@ extension CredentialStore {
     /// Keeps a token that came when its credential was gone.
     func keepForRevocation(_ token: Token) {
         do {
-            try revocations.add(PendingRevocation(token: token, type: .all, queuedAt: clock.now), isUnderway: false, in: tokenStorage)
+            // Under an id of its own: the sign-out of the old token has the credential's, and may be on its way or wait still.
+            let late = try Token(id: "\(token.id).late", issuedAt: token.issuedAt, context: token.context, response: token.json)
+            try revocations.add(PendingRevocation(token: late, type: .all, queuedAt: clock.now), isUnderway: false, in: tokenStorage)
         } catch {
             broadcaster.send(.storageFailed(error))
         }

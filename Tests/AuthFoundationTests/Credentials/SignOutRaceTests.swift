@@ -1,0 +1,89 @@
+import Foundation
+import Testing
+
+@testable import AuthFoundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("Signing out while a refresh is under way")
+struct SignOutRaceTests {
+    private let folder = TemporaryFolder()
+    private let session = ScriptedSession()
+
+    private var revoked: Set<String> { Set(session.forms(to: "/v1/revoke").compactMap { $0["token"] }) }
+
+    /// What is sent in the background has to be waited for.
+    private func expectRevoked(_ tokens: Set<String>) async throws {
+        for _ in 0..<20_000 where !revoked.isSuperset(of: tokens) { await Task.yield() }
+        #expect(revoked.isSuperset(of: tokens), "revoked: \(revoked.sorted())")
+    }
+
+    @Test("a token that comes while the sign-out is on its way is revoked too")
+    func revokesLateToken() async throws {
+        let (answersRefresh, answersRevocation) = (Gate(), Gate())
+        session.on("/v1/token") { _, _ in
+            await answersRefresh.wait()
+            return .tokens("access-2", refresh: "refresh-2")
+        }
+        session.on("/v1/revoke") { _, _ in
+            await answersRevocation.wait()
+            return .empty
+        }
+        try await Credential.withStorage(MemoryTokenStorage(), session: session, clock: ManualClock(skipsWaits: true)) {
+            let credential = try Credential.store(.fixture())
+            let refresh = Task { try await credential.refresh() }
+            while session.requests(to: "/v1/token").isEmpty { await Task.yield() }
+            // As if the refresh had begun just after revoke() looked for one.
+            let store = try #require(credential.store)
+            let signOut = Task { try await store.signOut(credential, type: .all) }
+            while session.requests(to: "/v1/revoke").isEmpty { await Task.yield() }
+            answersRefresh.open()
+            await #expect(throws: CredentialError.missingCoordinator) { try await refresh.value }
+            answersRevocation.open()
+            try await signOut.value
+            _ = try await Credential.deliverPendingRevocations()
+            try await expectRevoked(["access-1", "refresh-1", "access-2", "refresh-2"])
+            #expect(Credential.allIDs.isEmpty)
+        }
+    }
+
+    @Test("a cancelled sign-out during a refresh loses neither the old tokens nor the new")
+    func cancelledSignOut() async throws {
+        let answersRefresh = Gate()
+        session.on("/v1/token") { _, _ in
+            await answersRefresh.wait()
+            return .tokens("access-2", refresh: "refresh-2")
+        }
+        session.on("/v1/revoke") { _, _ in .empty }
+        try await Credential.withStorage(MemoryTokenStorage(), session: session, clock: ManualClock(skipsWaits: true)) {
+            let credential = try Credential.store(.fixture())
+            let refresh = Task { try await credential.refresh() }
+            while session.requests(to: "/v1/token").isEmpty { await Task.yield() }
+            let signOut = Task { try await credential.revoke() }
+            signOut.cancel()
+            await #expect(throws: CancellationError.self) { try await signOut.value }
+            #expect(Credential.allIDs.isEmpty)
+            answersRefresh.open()
+            await #expect(throws: CredentialError.missingCoordinator) { try await refresh.value }
+            _ = try await Credential.deliverPendingRevocations()
+            try await expectRevoked(["access-1", "refresh-1", "access-2", "refresh-2"])
+        }
+    }
+
+    @Test("a sign-out revokes the token that another process has stored since")
+    func revokesStoredToken() async throws {
+        session.on("/v1/revoke") { _, _ in .empty }
+        let (mine, others) = (FileTokenStorage(directory: folder.url), FileTokenStorage(directory: folder.url))
+        try await Credential.withStorage(mine, session: session, clock: ManualClock(skipsWaits: true)) {
+            let credential = try Credential.store(.fixture())
+            try CredentialActor.synchronously {
+                try others.replace(token: credential.id, with: .fixture(access: "access-2", refresh: "refresh-2"), security: nil)
+            }
+            try await credential.revoke()
+            #expect(revoked == ["access-2", "refresh-2"])
+            #expect(Credential.allIDs.isEmpty)
+        }
+    }
+}
