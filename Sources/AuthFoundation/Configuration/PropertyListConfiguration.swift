@@ -70,11 +70,14 @@ extension OAuth2Client {
         /// - Parameters:
         ///   - environment: The variables, such as `ProcessInfo.processInfo.environment`.
         ///   - prefix: What the names begin with; the rest is a key of the property list in upper case with `_` between words.
+        ///     Variables of other names are not read; there are no ``additionalParameters``.
         /// - Throws: ``PropertyListConfigurationError``
         public init(environment: [String: String], prefix: String = "COUNTERSIGN_") throws {
             var settings: [String: Any] = [:]
             for (name, value) in environment where name.hasPrefix(prefix) {
-                settings[name.dropFirst(prefix.count).lowercased()] = value
+                let key = name.dropFirst(prefix.count).lowercased()
+                // Others are not ours to send: an environment holds the secrets of other programs too.
+                if Setting.allKeys.contains(key) { settings[key] = value }
             }
             try self.init(settings: settings, source: "the environment (\(prefix)…)")
         }

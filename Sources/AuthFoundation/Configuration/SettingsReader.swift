@@ -1,8 +1,10 @@
 import Foundation
 
 /// A setting, with all the keys that it may have.
-enum Setting {
+enum Setting: CaseIterable {
     case issuer, clientId, scope, redirectUri, logoutRedirectUri, clientSecret, discoveryUrl
+
+    static let allKeys = Set(allCases.flatMap(\.keys))
 
     /// The first is the one that errors name.
     var keys: [String] {
@@ -25,6 +27,13 @@ enum PlaceholderRule {
     }
 }
 
+extension PlaceholderRule {
+    /// Whether there is nothing beside the placeholder.
+    static func isWholly(_ value: String) -> Bool {
+        (value.hasSuffix("}") && (value.hasPrefix("{") || value.hasPrefix("${"))) || (value.hasPrefix("<") && value.hasSuffix(">"))
+    }
+}
+
 /// Reads settings, each by the first of its keys that is there.
 struct SettingsReader {
     typealias Failure = OAuth2Client.PropertyListConfigurationError
@@ -42,7 +51,12 @@ struct SettingsReader {
         guard let text = value as? String else { throw Failure.cannotParsePropertyList(problem(key, "must be a string")) }
         let trimmed = text.trimmingCharacters(in: .whitespacesAndNewlines)
         guard !trimmed.isEmpty else { return nil }
-        guard !PlaceholderRule.isPlaceholder(trimmed) else { throw Failure.invalidConfiguration(name: key, value: trimmed) }
+        if setting == .clientSecret {
+            // A secret may have braces in it, and no error shows one.
+            guard !PlaceholderRule.isWholly(trimmed) else { throw Failure.invalidConfiguration(name: key, value: "{…}") }
+        } else {
+            guard !PlaceholderRule.isPlaceholder(trimmed) else { throw Failure.invalidConfiguration(name: key, value: trimmed) }
+        }
         return trimmed
     }
 

@@ -110,6 +110,24 @@ struct PropertyListConfigurationTests {
         #expect(settings.clientId == "app" && settings.additionalParameters == nil)
     }
 
+    @Test("what else the environment holds is not sent to the issuer")
+    func environmentKeepsOthersSecrets() throws {
+        let settings = try Settings(environment: [
+            "COUNTERSIGN_ISSUER": "https://id.example.com", "COUNTERSIGN_CLIENT_ID": "app", "COUNTERSIGN_SCOPES": "openid",
+            "COUNTERSIGN_VAULT": "/home/jane/vault", "COUNTERSIGN_MASTER_KEY": "s3cret",
+        ])
+        #expect(settings.additionalParameters == nil)
+    }
+
+    @Test("a secret with braces in it is a secret, and an error never shows one")
+    func secretWithBraces() throws {
+        #expect(try settings(["client_secret": "a{s3}cret"]).authentication == .clientSecret("a{s3}cret"))
+        let error = #expect(throws: Failure.self) { try settings(["client_secret": "{s3cret}"]) }
+        #expect(error?.localizedDescription.contains("client_secret") == true)
+        #expect(error?.localizedDescription.contains("s3cret") == false)
+        #expect(error.map { !"\($0)".contains("s3cret") } == true)
+    }
+
     @Test("a property list and a JSON file give the same settings")
     func files() throws {
         let folder = TemporaryFolder()
