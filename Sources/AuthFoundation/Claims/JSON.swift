@@ -19,6 +19,8 @@ public enum JSON: Sendable, Hashable, Codable {
     /// A set of named members.
     case object([String: JSON])
 
+    private static let maximumDepth = 64
+
     /// Reads a JSON text.
     ///
     /// - Parameter data: The text in UTF-8.
@@ -38,8 +40,12 @@ public enum JSON: Sendable, Hashable, Codable {
     /// Reads a value from a decoder.
     ///
     /// - Parameter decoder: The decoder.
-    /// - Throws: `DecodingError` if there is something else than JSON.
+    /// - Throws: `DecodingError` if there is something else than JSON, or JSON that is nested more than 64 deep.
     public init(from decoder: any Decoder) throws {
+        // Each level takes some of the stack, and threads may have little of it.
+        guard decoder.codingPath.count <= Self.maximumDepth else {
+            throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "The JSON is nested too deeply."))
+        }
         let container = try decoder.singleValueContainer()
         if container.decodeNil() {
             self = .null

@@ -19,14 +19,17 @@ public struct JWT: RawRepresentable, Sendable, HasClaims, Expires {
         private enum CodingKeys: String, CodingKey {
             case keyId = "kid"
             case algorithm = "alg"
+            case critical = "crit"
         }
 
         /// Reads the token's first part.
         ///
         /// - Parameter decoder: The decoder.
-        /// - Throws: `DecodingError` if there is no `alg`, or a member is no string.
+        /// - Throws: `DecodingError` if there is no `alg`, or a member is no string; ``JWTError/badTokenStructure`` if there is `crit`,
+        ///   which names extensions that must be understood, and none is (RFC 7515, 4.1.11).
         public init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: CodingKeys.self)
+            guard !container.contains(.critical) else { throw JWTError.badTokenStructure }
             keyId = try container.decodeIfPresent(String.self, forKey: .keyId) ?? ""
             algorithm = try container.decode(JWK.Algorithm.self, forKey: .algorithm)
         }
