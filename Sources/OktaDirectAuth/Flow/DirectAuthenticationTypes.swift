@@ -165,6 +165,23 @@ extension DirectAuthenticationFlow.SecondaryFactor: CustomStringConvertible, Cus
     public var customMirror: Mirror { Mirror(self, children: ["factor": description]) }
 }
 
+extension DirectAuthenticationFlow.ContinuationFactor: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The answer without its code or signature.
+    public var description: String {
+        switch self {
+        case .transfer: "transfer"
+        case .prompt: "prompt(…)"
+        case .webAuthn: "webAuthn(…)"
+        }
+    }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// Shows nothing but the kind of answer.
+    public var customMirror: Mirror { Mirror(self, children: ["factor": description]) }
+}
+
 extension DirectAuthenticationFlow.MFAContext: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The grants that the server takes.
     public var description: String {

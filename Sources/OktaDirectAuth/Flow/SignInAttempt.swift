@@ -93,6 +93,9 @@ struct SignInAttempt {
 
     // MARK: Another device
 
+    /// A fraction of a second would make a loop of requests.
+    private static let shortestInterval: TimeInterval = 1
+
     private func primaryOutOfBand(loginHint: String, channel: Flow.OOBChannel) async throws -> OutOfBandChallenge {
         try await post(
             "primary-authenticate", ["login_hint": loginHint, "channel_hint": channel, "challenge_hint": GrantType.oob],
@@ -116,6 +119,7 @@ struct SignInAttempt {
     /// Asks at once, and then after each interval, until the person has decided or the challenge has expired.
     private func poll(_ challenge: OutOfBandChallenge, mfaContext: Flow.MFAContext?) async throws -> Flow.Status {
         guard var interval = challenge.interval, interval > 0 else { throw DirectAuthenticationFlowError.missingArguments(["interval"]) }
+        interval = max(interval, Self.shortestInterval)
         let clock = client.clock
         let end = clock.now.addingTimeInterval(challenge.expiresIn)
         while true {

@@ -57,7 +57,7 @@ extension WebAuthn {
             try container.encode(challenge, forKey: .challenge)
             try container.encodeIfPresent(relyingParty, forKey: .rpId)
             try container.encodeIfPresent(allowCredentials, forKey: .allowCredentials)
-            try container.encodeIfPresent(timeout.map { Int64($0 * 1000) }, forKey: .timeout)
+            try container.encodeIfPresent(timeout.flatMap { Int64(exactly: ($0 * 1000).rounded()) }, forKey: .timeout)
             try container.encodeIfPresent(userVerification, forKey: .userVerification)
             try container.encodeIfPresent(hints, forKey: .hints)
             try container.encodeIfPresent(extensions, forKey: .extensions)

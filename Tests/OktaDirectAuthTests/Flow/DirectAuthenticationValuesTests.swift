@@ -1,0 +1,33 @@
+import AuthFoundation
+import Foundation
+import Testing
+
+@testable import OktaDirectAuth
+
+@Suite("Values of direct sign-in")
+struct DirectAuthenticationValuesTests {
+    @Test("no description or mirror of an answer shows its code")
+    func hidesCodes() {
+        let factor = DirectAuthenticationFlow.ContinuationFactor.prompt(code: "314159")
+        var dumped = ""
+        dump(factor, to: &dumped)
+        for text in ["\(factor)", String(reflecting: factor), dumped] { #expect(!text.contains("314159"), "\(text)") }
+    }
+
+    @Test("a server that wants to be asked all the time is asked once a second")
+    func limitsPolling() async throws {
+        let server = DirectAuthServer()
+        server.answer("primary-authenticate", .outOfBand(binding: "none", interval: "0.0001"))
+        server.answer("token", .pending, .pending, .tokens)
+        let flow = try DirectAuthenticationFlow(client: server.client())
+        _ = try await flow.start("jane", with: .oob(channel: .push))
+        #expect(server.clock.waits == [1, 1])
+    }
+
+    @Test("a passkey's time-out of any size can be passed on", arguments: ["60000", "1e300", "-1e300", "0.5"])
+    func encodesTimeout(timeout: String) throws {
+        let text = #"{"publicKey":{"challenge":"q0x3bX","timeout":\#(timeout)}}"#
+        let options = try JSONDecoder().decode(WebAuthn.CredentialRequestOptions.self, from: Data(text.utf8))
+        _ = try JSONEncoder().encode(options)
+    }
+}
