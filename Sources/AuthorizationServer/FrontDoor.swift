@@ -44,7 +44,7 @@ struct FrontDoor: Sendable {
         case .discovery(let kind, let server):
             return try await call(kind == .openID ? openID : oauth, server: server, request)
         case .endpoint(let name, let server):
-            guard let endpoint = endpoints[name] else {
+            guard let endpoint = name.utf8.count <= 64 ? endpoints[name] : nil else {
                 return try await snapshot(naming: server) == nil ? .serverNotFound(request) : .pathNotFound(request)
             }
             return try await call(endpoint, server: server, request)

@@ -13,7 +13,8 @@ struct PasswordVerifier: FactorVerifier {
         guard case .password(let password) = response else { return .failed }
         let hasher = environment.passwordHasher
         guard let hash = user?.passwordHash, password.utf8.count <= Self.maximumBytes else {
-            try await hasher.verifyNobody(String(password.prefix(64)), logN: policy.scryptLogN)
+            // Cut by bytes: one character can have any number of them.
+            try await hasher.verifyNobody(String(decoding: password.utf8.prefix(64), as: UTF8.self), logN: policy.scryptLogN)
             return .failed
         }
         guard try await hasher.verify(password, against: hash, spending: policy.scryptLogN) else { return .failed }

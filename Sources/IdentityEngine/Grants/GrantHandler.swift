@@ -37,6 +37,11 @@ struct AdmittedRequest: Sendable {
     /// Marks the client's assertion as used.
     let assertionUse: Change?
 
+    /// The grant type, if it is one that the endpoint knows; what a stranger invents is neither hashed nor logged.
+    var knownGrantType: String? {
+        grantType.utf8.count <= 100 && IdentityEngine.grantHandlers[grantType] != nil ? grantType : nil
+    }
+
     /// A parameter that is there and not empty (RFC 6749 section 3.1: an empty one counts as left out).
     subscript(name: String) -> String? { parameters[name].flatMap { $0.isEmpty ? nil : $0 } }
 

@@ -48,6 +48,9 @@ public struct Application: Sendable, Equatable, Codable {
         }
     }
 
+    /// The most bytes that an id has.
+    static let longestID = 100
+
     /// The `client_id`.
     public var id: String
     /// The name that people see.

@@ -6,7 +6,9 @@ extension DefinitionCheck {
     mutating func application(_ application: Application, at index: Int) {
         let path: [Step] = [.key("applications"), .index(index)]
         let id = application.id
-        if id.isEmpty || id.utf8.count > 100 || !id.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: ":") }) {
+        if id.isEmpty || id.utf8.count > Application.longestID
+            || !id.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: ":") })
+        {
             problem(path + [.key("id")], "A client id has 1 to 100 printable ASCII characters, without space and colon.")
         }
         credentials(of: application, path)

@@ -32,7 +32,10 @@ public struct OrgSnapshot: Sendable {
     ///
     /// - Parameter id: The `client_id`.
     /// - Returns: It, active or not; nil if there is none.
-    public func application(_ id: String) -> Application? { applicationsByID[id] }
+    public func application(_ id: String) -> Application? {
+        // What a stranger sends is not hashed before it can be an id: hashing text takes the square of its combining marks.
+        id.utf8.count <= Application.longestID ? applicationsByID[id] : nil
+    }
 
     /// An authorization server.
     ///

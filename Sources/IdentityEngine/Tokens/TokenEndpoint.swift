@@ -17,7 +17,7 @@ extension IdentityEngine {
             let (admitted, decision) = try await decide(request, context: context)
             var changes = admitted?.assertionUse.map { [$0] } ?? []
             let result: Result<TokenResponse, Refusal>
-            let type = "token.grant." + (admitted?.grantType ?? "none")
+            let type = "token.grant." + (admitted?.knownGrantType ?? "none")
             let server = request.server
             switch decision {
             case .issued(let response, let own, let rule, let userID):
@@ -97,7 +97,7 @@ extension IdentityEngine {
     /// The phases that concern the grant type, then the handler's own reading.
     private func handler(for request: AdmittedRequest, reading view: any StoreView) throws -> any GrantHandler {
         let type = try request.required("grant_type")
-        guard let handler = Self.grantHandlers[type] else {
+        guard let handler = type == request.knownGrantType ? Self.grantHandlers[type] : nil else {
             throw Refusal(.unsupportedGrantType, "The authorization server does not support this grant_type.", reason: "grant.unknown")
         }
         guard request.application.grantTypes.contains(type) else {

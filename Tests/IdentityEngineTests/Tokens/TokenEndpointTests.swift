@@ -6,6 +6,34 @@ import Testing
 
 @Suite("The phases of the token endpoint (oauth reference 2.4 and 2.16)")
 struct TokenEndpointTests {
+    /// Text that takes the square of its length to compare or to hash, and that length's own time for all else.
+    private static let costly = "a" + String(repeating: "\u{301}\u{323}\u{327}", count: 10_000)
+
+    @Test(
+        "text that is costly to compare costs a stranger more than the server",
+        arguments: ["client_id", "username", "password", "grant_type"])
+    func costlyText(parameter: String) async throws {
+        let organization = try await TestOrganization()
+        let clock = ContinuousClock()
+        var parameters = ["grant_type": "password", "client_id": "password-app", "username": "x", "password": "x", "scope": "openid"]
+        parameters[parameter] = Self.costly
+        var times: [Duration] = []
+        var usual: [Duration] = []
+        for _ in 0..<3 {
+            usual.append(clock.measure { _ = Self.costly.precomposedStringWithCanonicalMapping.utf8.count })
+            times.append(try await clock.measure { _ = try await organization.token(parameters) })
+        }
+        let (shortest, once) = try (#require(times.min()), #require(usual.min()))
+        #expect(shortest * 4 < once)
+    }
+
+    @Test("an invented grant type is not written to the system log")
+    func inventedGrantType() async throws {
+        let organization = try await TestOrganization()
+        _ = try await organization.token(["grant_type": "x\r\ny", "client_id": "password-app"])
+        #expect(try await organization.log().last?.type == "token.grant.none")
+    }
+
     @Test("an invented client id takes little room in the system log, and writes nothing there that no client id has")
     func inventedClientID() async throws {
         let organization = try await TestOrganization()
