@@ -47,7 +47,13 @@ extension OAuth2Client {
         }
         // Whoever comes while another fetches them waits for the same answer.
         guard mayFetch || keyFetches.isRunning(configuration.discoveryURL) else { return jwks ?? known }
-        return try await fetchKeys()
+        do {
+            return try await fetchKeys()
+        } catch {
+            // Only what was fetched is good for a minute.
+            state.withLock { if $0.keysRefetchedAt == now { $0.keysRefetchedAt = nil } }
+            throw error
+        }
     }
 
     private func fetchKeys() async throws -> JWKS {

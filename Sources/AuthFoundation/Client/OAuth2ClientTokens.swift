@@ -52,7 +52,12 @@ extension OAuth2Client {
         // Before the request, not after it: once the server has answered, nothing but a bad token may lose the answer.
         if token.idToken != nil { _ = try await jwks() }
         let newToken = try token.replaced(by: await request.send(to: self).result)
-        try await validate(newToken, refreshedFrom: token)
+        do {
+            try await validate(newToken, refreshedFrom: token)
+        } catch is APIClientError {
+            // The issuer has a new key, which can't be had now. What can't be checked is not taken, and the rest is not lost for it.
+            return try newToken.keepingIDToken(of: token)
+        }
         return newToken
     }
 

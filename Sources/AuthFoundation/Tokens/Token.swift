@@ -95,8 +95,19 @@ public struct Token: Sendable, HasClaims, Expires, APIAuthorization {
     func replaced(by newer: Token) throws -> Token {
         var members = json.objectValue ?? [:]
         // The ID token and what belongs to it is that of the last response, or the older one's if the response has none.
-        for (name, value) in newer.json.objectValue ?? [:] where value != .null { members[name] = value }
+        for (name, value) in newer.json.objectValue ?? [:] where value != .null {
+            // Some servers send an empty one for none.
+            if name == TokenClaim.refreshToken.rawValue, value == .string("") { continue }
+            members[name] = value
+        }
         return try Token(id: id, issuedAt: newer.issuedAt, context: context, response: .object(members))
+    }
+
+    /// This token with another's ID token, or with none if the other has none.
+    func keepingIDToken(of older: Token) throws -> Token {
+        var members = json.objectValue ?? [:]
+        members[TokenClaim.idToken.rawValue] = older.json[TokenClaim.idToken.rawValue]
+        return try Token(id: id, issuedAt: issuedAt, context: context, response: .object(members))
     }
 }
 

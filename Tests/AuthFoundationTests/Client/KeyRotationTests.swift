@@ -31,6 +31,20 @@ struct KeyRotationTests {
         #expect(issuer.session.requests(to: "/v1/keys").count == 3)
     }
 
+    @Test("a fetch of the keys that failed is no reason to wait a minute for the next")
+    func fetchesAgainAfterFailure() async throws {
+        let (old, new) = (try IssuerKeys.rs256.get(), try IssuerKeys.rotated.get())
+        let issuer = try IssuerFixture(publishing: [old])
+        _ = try await issuer.signIn(issuer.response(idToken: issuer.idToken(key: old)))
+        issuer.session.on("/v1/keys") { _, _ in ScriptedSession.Reply(status: 503) }
+        await #expect(throws: APIClientError.statusCode(503)) {
+            try await issuer.signIn(issuer.response(idToken: issuer.idToken(key: new)))
+        }
+        let both = IssuerKeys.set([old, new])
+        issuer.session.on("/v1/keys") { _, _ in .json(both) }
+        _ = try await issuer.signIn(issuer.response(idToken: issuer.idToken(key: new)))
+    }
+
     @Test("keys that can't be read are passed over, and harm no other")
     func skipsUnknownKeys() throws {
         let good = try IssuerKeys.es256.get()

@@ -47,6 +47,28 @@ struct RefreshTests {
         }
     }
 
+    @Test("a refresh whose ID token can't be checked, because the issuer's new key can't be had, loses no token")
+    func survivesMissingKeys() async throws {
+        let issuer = try IssuerFixture()
+        let old = try await signedIn(issuer)
+        let reply = issuer.response(
+            access: "access-2", refresh: "refresh-2", idToken: try issuer.idToken(key: IssuerKeys.rotated.get()))
+        issuer.session.on("/v1/token") { _, _ in reply }
+        issuer.session.on("/v1/keys") { _, _ in ScriptedSession.Reply(status: 503) }
+        let new = try await issuer.client.refresh(old)
+        #expect(new.accessToken == "access-2" && new.refreshToken == "refresh-2")
+        #expect(new.idToken == old.idToken)
+    }
+
+    @Test("an empty refresh token in the answer does not take the place of a good one")
+    func ignoresEmptyRefreshToken() async throws {
+        let issuer = try IssuerFixture()
+        let old = try await signedIn(issuer)
+        let reply = issuer.response(access: "access-2", refresh: "")
+        issuer.session.on("/v1/token") { _, _ in reply }
+        #expect(try await issuer.client.refresh(old).refreshToken == "refresh-1")
+    }
+
     @Test("200 calls at once make one request")
     func sharesRequest() async throws {
         let issuer = try IssuerFixture()
