@@ -14,7 +14,7 @@ public import Foundation
 /// All of it is local file work. A wait for another process's lock is bounded, and then throws ``VaultError/Code/busy``.
 @CredentialActor
 public final class FileTokenStorage: PendingRevocationStorage, SharedTokenStorage {
-    private static let defaultName = "default.json"
+    private static let defaultName = VaultFileName.defaultToken
 
     /// Who is told of changes; held weakly.
     public weak var delegate: (any TokenStorageDelegate)?
@@ -251,7 +251,7 @@ extension FileTokenStorage {
         try folder.create()
         let lock = try VaultLock.acquire(VaultFileName.lock, in: folder, timeout: lockTimeout)
         defer { lock.release() }
-        try folder.sweep()
+        try folder.sweep(where: VaultFileName.isOurs)
         return try change()
     }
 

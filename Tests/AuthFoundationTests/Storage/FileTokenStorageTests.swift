@@ -127,6 +127,14 @@ struct FileTokenStorageTests {
         #expect(try !folder.names.contains(leftover))
     }
 
+    @Test("the files of others are not swept away")
+    func sweepsOnlyItsOwn() throws {
+        try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
+        try Data("mine".utf8).write(to: folder.file("thesis.tmp"))
+        try vault().add(token: .fixture(), metadata: nil, security: [])
+        #expect(try folder.names.contains("thesis.tmp"))
+    }
+
     @Test("a default whose token was never written counts as none")
     func survivesDanglingDefault() throws {
         let storage = vault()

@@ -3,12 +3,19 @@ import Foundation
 /// The names of a vault's files. Ids appear in hexadecimal, which every file system keeps apart and nothing can escape from.
 enum VaultFileName {
     static let lock = "lock"
+    static let defaultToken = "default.json"
 
     private static let longestID = 110
 
     static func credential(_ id: String) throws -> String { try name("credential-", id, ".json") }
     static func revocation(_ id: String) throws -> String { try name("revocation-", id, ".json") }
     static func refreshLock(_ id: String) throws -> String { try name("refresh-", id, ".lock") }
+
+    /// Whether a vault has files of that name that are replaced as a whole.
+    static func isOurs(_ name: String) -> Bool {
+        name.hasPrefix("credential-") || name.hasPrefix("revocation-")
+            || [defaultToken, VaultKeySource.keyFile, VaultKeySource.headerFile].contains(name)
+    }
 
     static func credentialIDs(in folder: VaultFolder) throws -> [String] { try ids("credential-", in: folder) }
     static func revocationIDs(in folder: VaultFolder) throws -> [String] { try ids("revocation-", in: folder) }

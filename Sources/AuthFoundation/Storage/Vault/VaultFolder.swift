@@ -58,8 +58,12 @@ struct VaultFolder: Sendable {
     }
 
     /// Deletes files that a writer left when it was killed. Only for who holds the lock: then no writer is at work.
-    func sweep() throws {
-        for name in try allNames() where name.hasSuffix(Self.temporarySuffix) { unlink(path(of: name)) }
+    ///
+    /// - Parameter isOurs: Whether a file of that name belongs to the vault. The folder may be one that somebody uses for more.
+    func sweep(where isOurs: (String) -> Bool) throws {
+        for name in try allNames() where name.hasSuffix(Self.temporarySuffix) && isOurs(String(name.dropLast(Self.temporarySuffix.count))) {
+            unlink(path(of: name))
+        }
     }
 
     /// The names of the files that begin so, sorted; none if there is no folder.

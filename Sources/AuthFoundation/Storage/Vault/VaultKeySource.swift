@@ -3,7 +3,7 @@ import Foundation
 /// Where the key of a vault comes from, and whether it is the right one.
 struct VaultKeySource: Sendable {
     static let keyFile = "key"
-    private static let headerFile = "vault.json"
+    static let headerFile = "vault.json"
     private static let headerText = Data("countersign vault".utf8)
 
     let folder: VaultFolder
