@@ -210,6 +210,8 @@ public actor DirectAuthenticationFlow: AuthenticationFlow, OAuth2ClientDelegate 
     }
 
     private func conclude(_ call: Int, with status: Status) async throws -> Status {
+        // Who has cancelled does not expect to be signed in by an answer that was on its way.
+        try Task.checkCancellation()
         try state.withLock { state in
             guard state.call == call, state.context != nil else { throw DirectAuthenticationFlowError.inconsistentContextState }
             state.context?.currentStatus = status

@@ -4,6 +4,23 @@ import Testing
 
 @testable import OktaDirectAuth
 
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// A session whose answer comes in the moment in which the person cancels.
+private struct CancellingSession: URLSessionProtocol {
+    let server: DirectAuthServer
+
+    var configuration: URLSessionConfiguration { server.configuration }
+
+    func data(for request: URLRequest) async throws -> (Data, URLResponse) {
+        let answer = try await server.data(for: request)
+        if request.url?.lastPathComponent == "token" { withUnsafeCurrentTask { $0?.cancel() } }
+        return answer
+    }
+}
+
 @Suite("Values of direct sign-in")
 struct DirectAuthenticationValuesTests {
     @Test("no description or mirror of an answer shows its code")
@@ -22,6 +39,18 @@ struct DirectAuthenticationValuesTests {
         let flow = try DirectAuthenticationFlow(client: server.client())
         _ = try await flow.start("jane", with: .oob(channel: .push))
         #expect(server.clock.waits == [1, 1])
+    }
+
+    @Test("an approval that arrives as the person cancels signs nobody in")
+    func cancelledApproval() async throws {
+        let server = DirectAuthServer()
+        server.answer("primary-authenticate", .outOfBand(binding: "none"))
+        server.answer("token", .tokens)
+        let client = try OAuth2Client(server.client().configuration, session: CancellingSession(server: server), clock: server.clock)
+        let flow = DirectAuthenticationFlow(client: client)
+        let signIn = Task { try await flow.start("jane", with: .oob(channel: .push)) }
+        await #expect(throws: CancellationError.self) { try await signIn.value }
+        #expect(!flow.isAuthenticating && flow.context == nil)
     }
 
     @Test("a passkey's time-out of any size can be passed on", arguments: ["60000", "1e300", "-1e300", "0.5"])
