@@ -60,6 +60,7 @@ struct VaultFolder: Sendable {
     /// Deletes files that a writer left when it was killed. Only for who holds the lock: then no writer is at work.
     ///
     /// - Parameter isOurs: Whether a file of that name belongs to the vault. The folder may be one that somebody uses for more.
+    /// - Throws: ``VaultError`` if the folder can't be listed.
     func sweep(where isOurs: (String) -> Bool) throws {
         for name in try allNames() where name.hasSuffix(Self.temporarySuffix) && isOurs(String(name.dropLast(Self.temporarySuffix.count))) {
             unlink(path(of: name))
