@@ -36,6 +36,19 @@ struct HostileTokenTests {
         }
     }
 
+    @Test("a member's name that costs the square of its length to hash is refused before that, in header and payload, escaped or not")
+    func costlyNames() throws {
+        let marks = String(repeating: "\u{301}\u{323}", count: 500)
+        for name in [marks, String(repeating: #"\u0301\u0323"#, count: 100)] {
+            #expect(
+                refusal(of: try Forged.token(header: #"{"alg":"ES256","kid":"k1","\#(name)":1}"#, payload: "{}", key: key)) == .tooLarge)
+            #expect(
+                refusal(of: try Forged.token(header: #"{"alg":"ES256","kid":"k1"}"#, payload: #"{"\#(name)":1}"#, key: key)) == .tooLarge)
+            #expect(throws: JOSEError.self) { try JSONValue(parsing: Array(#"[{"\#(name)":1}]"#.utf8)) }
+        }
+        #expect(throws: Never.self) { try JSONValue(parsing: Array(#"{"\#(String(repeating: "x", count: 5_000))":"é"}"#.utf8)) }
+    }
+
     @Test(
         "a header that must not be followed is refused, even with a good signature",
         arguments: [

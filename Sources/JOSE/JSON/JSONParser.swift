@@ -50,7 +50,7 @@ extension JSONScanner {
         if skip(UInt8(ascii: "}")) { return members }
         while true {
             guard peek() == UInt8(ascii: "\"") else { throw Self.malformed }
-            let name = string(try scanString())
+            let name = string(try scanName())
             try require(UInt8(ascii: ":"))
             let value = try parseValue(depth: depth)
             guard members.updateValue(value, forKey: name) == nil else { throw Self.duplicate }

@@ -135,6 +135,17 @@ struct JSONScanner {
         throw Self.malformed
     }
 
+    /// Scans the name of a member, as ``scanString()``.
+    ///
+    /// Names are hashed, and text that is not ASCII hashes in the square of its combining marks: what is sent to keep a verifier busy is
+    /// refused before that.
+    @inline(__always)
+    mutating func scanName() throws(JOSEError) -> StringRange {
+        let name = try scanString()
+        guard name.isPlain || name.end - name.start <= Self.maximumNameSize else { throw Self.longName }
+        return name
+    }
+
     private mutating func scanRemainder(from start: Int) throws(JOSEError) -> StringRange {
         var hasEscapes = false
         while index < bytes.count {
@@ -259,6 +270,9 @@ struct JSONScanner {
         return isNegative && value == 0 ? nil : value
     }
 
+    /// The most bytes of a name that is not plain ASCII.
+    private static let maximumNameSize = 1 << 10
+    private static let longName = JOSEError(.tooLarge, "A member of the JSON text has a name of more than \(maximumNameSize) bytes.")
     static let malformed = JOSEError(.malformed, "Not a JSON text in UTF-8 (RFC 8259).")
     static let tooDeep = JOSEError(.tooDeep, "The JSON text is nested too deep.")
     static let duplicate = JOSEError(.malformed, "An object of the JSON text names a member twice.")

@@ -46,7 +46,7 @@ struct ClaimIndex: Sendable {
 
     private mutating func append(from scanner: inout JSONScanner) throws(JOSEError) {
         guard scanner.peek() == UInt8(ascii: "\"") else { throw JSONScanner.malformed }
-        let name = try scanner.scanString()
+        let name = try scanner.scanName()
         try scanner.require(UInt8(ascii: ":"))
         let kind = try scanner.kind(of: scanner.peek())
         let start = scanner.index
