@@ -9,7 +9,7 @@ public struct KeyChange: Sendable, Equatable {
         case published(signsFrom: Date)
         /// It signs earlier than planned.
         case advanced
-        /// It was removed: no token that it signed can be alive.
+        /// It was removed: no token that it signed can be alive, or is to be.
         case removed
     }
 
@@ -53,16 +53,18 @@ extension IdentityEngine {
     /// - Parameters:
     ///   - immediately: False publishes the next keys and lets them sign after the organization's days ahead. True lets them
     ///     sign at once: clients that read the key set only once reject new tokens until they read it again.
+    ///   - withdrawing: True ends the old keys with it, for when one is no longer secret: they are not published any more, and every token
+    ///     that they signed is refused from now on. Refresh tokens stay good. Only together with `immediately`.
     ///   - context: The wall clock and the request's id.
     ///   - make: Makes a private key for an algorithm.
     /// - Returns: What was changed; empty if the next keys are published already and `immediately` is false.
     /// - Throws: ``StoreError``, or what `make` throws.
     @discardableResult
     public func rotateKeys(
-        immediately: Bool, context: RequestContext,
+        immediately: Bool, withdrawing: Bool = false, context: RequestContext,
         making make: @Sendable (JWSAlgorithm) throws -> SigningKey = { try SigningKey.generate($0) }
     ) async throws -> [KeyChange] {
-        try await changeKeys(context) { line, algorithm, rotation in
+        try await changeKeys(context, withdrawing: immediately && withdrawing) { line, algorithm, rotation in
             let now = context.now
             if let newest = line.last, newest.sealed.signsFrom > now {
                 guard immediately else { return nil }
@@ -77,7 +79,7 @@ extension IdentityEngine {
 
     /// Reads the lines, asks what to do with each, and commits it. Who loses a race looks again.
     private func changeKeys(
-        _ context: RequestContext,
+        _ context: RequestContext, withdrawing: Bool = false,
         decide: ([SigningKeyRing.Entry], JWSAlgorithm, KeyRotation) throws -> (SealedSigningKey, KeyChange)?
     ) async throws -> [KeyChange] {
         for _ in 0..<4 {
@@ -91,7 +93,10 @@ extension IdentityEngine {
                     report.append(change)
                 }
             }
-            for entry in snapshot.keyRing.lines.values.joined() where entry.publishedUntil.map({ $0 <= context.now }) ?? false {
+            for entry in snapshot.keyRing.lines.values.joined() {
+                let isOver = entry.publishedUntil.map { $0 <= context.now } ?? false
+                // What has begun to sign is what the keys of this commit succeed.
+                guard isOver || (withdrawing && entry.sealed.signsFrom <= context.now) else { continue }
                 changes.append(.remove(.signingKey, id: entry.sealed.id, version: entry.sealed.version))
                 report.append(KeyChange(keyID: entry.sealed.id, action: .removed))
             }

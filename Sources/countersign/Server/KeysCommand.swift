@@ -16,7 +16,8 @@ struct KeysRotateCommand: AsyncParsableCommand {
         commandName: "rotate", abstract: "Publish the next signing keys.",
         discussion: """
             The next keys sign after the org file's days ahead, so that clients that read the key set once know them by then. The server may
-            run meanwhile. With --now they sign at once: for when a key is no longer secret.
+            run meanwhile. With --now they sign at once. For when a key is no longer secret there is --withdraw: the old keys are not
+            published any more, and every token that they signed is refused; refresh tokens stay good.
             """)
 
     @OptionGroup var options: ServerOptions
@@ -24,13 +25,17 @@ struct KeysRotateCommand: AsyncParsableCommand {
     @Flag(help: "Sign with the next keys at once.")
     var now = false
 
+    @Flag(help: "Sign with the next keys at once, and refuse what the old ones signed.")
+    var withdraw = false
+
     @Flag(help: "Write JSON.")
     var json = false
 
     func run() async throws {
         try await Outcome.of(json: json) {
             let parts = try options.assemble()
-            let changes = try await parts.engine.rotateKeys(immediately: now, context: parts.context("keys-rotate"))
+            let changes = try await parts.engine.rotateKeys(
+                immediately: now || withdraw, withdrawing: withdraw, context: parts.context("keys-rotate"))
             if json {
                 let list = changes.map { change -> JSONValue in
                     ["key": .string(change.keyID), "action": .string(describe(change.action))]

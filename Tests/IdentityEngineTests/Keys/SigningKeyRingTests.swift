@@ -109,6 +109,26 @@ struct SigningKeyRingTests {
         #expect(try await organization.introspect(new.accessToken, at: 12).isActive)
     }
 
+    @Test(
+        "a withdrawn key is not published, and what it signed is refused, whether its successor was known or not", arguments: [true, false])
+    func withdrawal(isSuccessorKnown: Bool) async throws {
+        let organization = try await TestOrganization()
+        func context(_ seconds: Double) -> RequestContext { TestOrganization.context(TestOrganization.time(seconds)) }
+        let old = try await organization.signIn().get()
+        let oldKey = try #require(try JSONWebSignature(parsing: old.accessToken).keyID)
+        if isSuccessorKnown { try await organization.engine.rotateKeys(immediately: false, context: context(1), making: Self.quick) }
+        let changes = try await organization.engine.rotateKeys(
+            immediately: true, withdrawing: true, context: context(2), making: Self.quick)
+        #expect(changes.contains(KeyChange(keyID: oldKey, action: .removed)))
+        let published = try await organization.engine.snapshot().keyRing.publishedKeys(now: context(2).now).keys.compactMap(\.keyID)
+        #expect(!published.contains(oldKey))
+        #expect(try await organization.introspect(old.accessToken, at: 3).isActive == false)
+        #expect(try await organization.userInfo(old.accessToken, at: 3).refused == .invalidToken)
+        let new = try await organization.refresh(old.refreshToken, at: 3).get()
+        #expect(published.contains(try JSONWebSignature(parsing: new.accessToken).keyID ?? ""))
+        #expect(try await organization.introspect(new.accessToken, at: 4).isActive)
+    }
+
     @Test("two processes that maintain at the same time make one key")
     func twoProcesses() async throws {
         let organization = try await TestOrganization()
