@@ -12,8 +12,10 @@ final class EphemeralSession: URLSessionProtocol {
 
     private let session: URLSession
     private let delegate = Delegate()
+    private let servesOneRequest: Bool
 
-    init() {
+    init(servesOneRequest: Bool = false) {
+        self.servesOneRequest = servesOneRequest
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpCookieStorage = nil
         configuration.httpShouldSetCookies = false
@@ -29,11 +31,10 @@ final class EphemeralSession: URLSessionProtocol {
     var configuration: URLSessionConfiguration { session.configuration }
 
     func data(for request: URLRequest) async throws -> (Data, URLResponse) {
-        var request = request
         #if canImport(FoundationNetworking)
-        // There, a request on a kept connection that turns out to be dead is sent anew without its body, and waits until it times out:
-        // longer than the grace that a refresh has. So no connection is kept.
-        request.setValue("close", forHTTPHeaderField: "Connection")
+        // There, a request on a kept connection that breaks is sent anew without its body, and waits until it times out: longer than the
+        // grace that a lost refresh has. So what has a body gets a connection of its own.
+        if request.httpBody != nil, !servesOneRequest { return try await EphemeralSession(servesOneRequest: true).data(for: request) }
         #endif
         let task = session.dataTask(with: request)
         return try await withTaskCancellationHandler {

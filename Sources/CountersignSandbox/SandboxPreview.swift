@@ -1,0 +1,38 @@
+public import AuthFoundation
+internal import Foundation
+
+extension Sandbox {
+    /// A credential of a person who is really signed in, for previews and tests of views. It is not stored.
+    ///
+    /// ```swift
+    /// #Preview { ProfileView(credential: try await sandbox.previewCredential()) }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - user: The person.
+    ///   - application: The application that they sign in to, which must be allowed the password grant with one factor.
+    /// - Returns: The credential; its requests reach the sandbox within the process.
+    /// - Throws: What the sign-in throws.
+    public func previewCredential(of user: SandboxUser = .jane, in application: SandboxApplication = .password) async throws -> Credential {
+        let client = client(application)
+        let request = PasswordRequest(
+            openIdConfiguration: try await client.openIdConfiguration(), clientConfiguration: client.configuration, user: user)
+        let token = try await client.exchange(token: request).result
+        return try await Credential(token: token, oauth2: client)
+    }
+}
+
+/// Trades a name and a password for tokens (RFC 6749, 4.3).
+private struct PasswordRequest: OAuth2TokenRequest {
+    let openIdConfiguration: OpenIdConfiguration
+    let clientConfiguration: OAuth2Client.Configuration
+    let user: SandboxUser
+
+    var bodyParameters: [String: any APIRequestArgument]? {
+        var parameters = clientConfiguration.parameters(for: .token) ?? [:]
+        parameters["grant_type"] = "password"
+        parameters["username"] = user.login
+        parameters["password"] = user.password ?? ""
+        return parameters
+    }
+}

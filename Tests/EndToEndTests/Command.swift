@@ -1,0 +1,84 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The command, run as a process of its own.
+struct Command: Sendable {
+    struct Ended: Sendable {
+        let status: Int32
+        let output: String
+        let errors: String
+    }
+
+    /// The executable that was built beside this test.
+    static var executable: URL {
+        get throws {
+            let folders = [
+                Bundle.main.executableURL?.deletingLastPathComponent(), CommandLine.arguments.first.map { URL(filePath: $0).deletingLastPathComponent() },
+                OutsidePart.root.appending(path: ".build/debug"),
+            ]
+            let candidates = folders.compactMap { $0?.appending(path: "countersign") }
+            return try #require(candidates.first { FileManager.default.isExecutableFile(atPath: $0.path()) }, "The command was not built.")
+        }
+    }
+
+    /// Runs it to its end.
+    ///
+    /// - Parameters:
+    ///   - arguments: Its arguments.
+    ///   - input: What it reads from its standard input.
+    ///   - environment: Variables beside those of the test.
+    static func run(_ arguments: [String], input: String = "", environment: [String: String] = [:]) async throws -> Ended {
+        let folder = try TemporaryFolder()
+        let process = Process()
+        process.executableURL = try executable
+        process.arguments = arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        try Data(input.utf8).write(to: folder.url.appending(path: "in"))
+        process.standardInput = try FileHandle(forReadingFrom: folder.url.appending(path: "in"))
+        process.standardOutput = try folder.writer("out")
+        process.standardError = try folder.writer("err")
+        let status: Int32 = try await withCheckedThrowingContinuation { continuation in
+            process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
+            do {
+                try process.run()
+            } catch {
+                process.terminationHandler = nil
+                continuation.resume(throwing: error)
+            }
+        }
+        return Ended(status: status, output: try folder.text("out"), errors: try folder.text("err"))
+    }
+}
+
+/// A folder that is removed with the value that owns it.
+final class TemporaryFolder: Sendable {
+    let url: URL
+
+    init() throws {
+        url = URL.temporaryDirectory.appending(path: "countersign-test-\(UUID().uuidString)", directoryHint: .isDirectory)
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(at: url)
+    }
+
+    var path: String { url.path() }
+
+    func writer(_ name: String) throws -> FileHandle {
+        let file = url.appending(path: name)
+        try Data().write(to: file)
+        return try FileHandle(forWritingTo: file)
+    }
+
+    func text(_ name: String) throws -> String {
+        try String(contentsOf: url.appending(path: name), encoding: .utf8)
+    }
+
+    func write(_ text: String, to name: String) throws -> String {
+        let file = url.appending(path: name)
+        try Data(text.utf8).write(to: file)
+        return file.path()
+    }
+}

@@ -1,0 +1,146 @@
+import AuthFoundation
+import CountersignSandbox
+import Foundation
+import JOSE
+import Testing
+
+@Suite("The command")
+struct CommandTests {
+    @Test("the demo passes every step and ends with 0")
+    func demo() async throws {
+        let ended = try await Command.run(["demo", "--once", "--json"])
+        #expect(ended.status == 0, "\(ended.errors)")
+        let steps = try ended.output.split(separator: "\n").map { try JSONValue(parsing: String($0)) }
+        #expect(steps.allSatisfy { $0["passed"] == true })
+        #expect(
+            steps.compactMap { $0["step"]?.stringValue } == [
+                "Sandbox started", "Discovery read", "Signed in with a password", "Id token validated", "Credential stored",
+                "Credential found again by a second process", "User info read", "Messages refused without a token",
+                "Messages read with the access token", "Tokens refreshed", "Old refresh token refused after its grace",
+                "Access token introspected: active", "Access token revoked", "Access token introspected: inactive", "Signed out",
+                "Nothing left in the vault",
+            ])
+    }
+
+    @Test("the demo says why it failed and ends with 1")
+    func failingDemo() async throws {
+        try await withSandbox { sandbox in
+            // The port is taken, by us.
+            let port = try #require(sandbox.origin.port)
+            let ended = try await Command.run(["demo", "--once", "--port", "\(port)"])
+            #expect(ended.status == 1)
+            #expect(ended.errors.contains("Sandbox started"))
+        }
+    }
+
+    @Test("a credential lives from sign-in to sign-out, over several processes")
+    func credentials() async throws {
+        try await withSandbox { sandbox in
+            let folder = try TemporaryFolder()
+            let vault = ["--vault", folder.path + "vault"]
+            let client = ["--issuer", sandbox.issuer.absoluteString, "--client-id", "password-app"]
+            let wrong = try await Command.run(["sign-in", "password", "jane.doe@example.com"] + client + vault, input: "wrong-password\n")
+            #expect(wrong.status == 2)
+            #expect(wrong.errors.contains("invalid_grant"))
+            #expect(!wrong.errors.contains("wrong-password"))
+
+            let signedIn = try await Command.run(
+                ["sign-in", "password", "jane.doe@example.com", "--json"] + client + vault, input: "Correct-Horse-7\n")
+            #expect(signedIn.status == 0, "\(signedIn.errors)")
+            let id = try #require(try JSONValue(parsing: signedIn.output.trimmingCharacters(in: .newlines))["id"]?.stringValue)
+
+            let list = try await Command.run(["credential", "list"] + vault)
+            #expect(list.output.hasPrefix("* \(id)  jane.doe@example.com"))
+            let refreshed = try await Command.run(["credential", "refresh"] + vault)
+            #expect(refreshed.status == 0, "\(refreshed.errors)")
+            let info = try await Command.run(["credential", "user-info", "--json"] + vault)
+            #expect(info.output.contains("Jane Doe"))
+            let revoked = try await Command.run(["credential", "revoke"] + vault)
+            #expect(revoked.status == 0, "\(revoked.errors)")
+            let after = try await Command.run(["credential", "show"] + vault)
+            #expect(after.status == 1)
+            #expect(after.errors.contains("Nobody is signed in"))
+            #expect(sandbox.count(.revoke) == 2)
+        }
+    }
+
+    @Test("a token is decoded, and verified against its issuer")
+    func tokens() async throws {
+        try await withSandbox { sandbox in
+            let token = try await sandbox.signIn().accessToken
+            let decoded = try await Command.run(["token", "decode", "--json"], input: token)
+            #expect(decoded.status == 0)
+            #expect(try JSONValue(parsing: decoded.output.trimmingCharacters(in: .newlines))["claims"]?["cid"] == "password-app")
+            let verify = ["token", "verify", "--issuer", sandbox.issuer.absoluteString]
+            #expect(try await Command.run(verify, input: token).status == 0)
+            #expect(try await Command.run(verify + ["--client-id", "other"], input: token).status == 2)
+            let forged = try sandbox.forgedToken(.badSignature, of: token)
+            #expect(try await Command.run(verify, input: forged).status == 2)
+            #expect(try await Command.run(["token", "verify", "--issuer", "http://127.0.0.1:1"], input: token).status == 3)
+        }
+    }
+
+    struct Plist: Sendable, CustomTestStringConvertible {
+        let name: String
+        let issuer: String?
+        var clientID = "password-app"
+        let status: Int32
+        let says: String
+        var testDescription: String { name }
+    }
+
+    static let plists = [
+        Plist(name: "right", issuer: nil, status: 0, says: "may sign people in"),
+        Plist(name: "placeholder", issuer: "https://{yourOktaDomain}/oauth2/default", status: 1, says: "placeholder"),
+        Plist(name: "unreachable", issuer: "http://127.0.0.1:1/oauth2/default", status: 1, says: "Discovery"),
+        Plist(name: "plain http", issuer: "http://id.example.com/oauth2/default", status: 1, says: "https"),
+        Plist(name: "unknown client", issuer: nil, clientID: "unknown-app", status: 1, says: "does not know the client"),
+        Plist(name: "grant not allowed", issuer: nil, clientID: "service-app", status: 1, says: "service-app"),
+    ]
+
+    @Test("the doctor finds what is wrong with an Okta.plist", arguments: plists)
+    func doctor(_ plist: Plist) async throws {
+        try await withSandbox { sandbox in
+            let folder = try TemporaryFolder()
+            let values = [
+                "issuer": plist.issuer ?? sandbox.issuer.absoluteString, "clientId": plist.clientID, "scopes": "openid offline_access",
+            ]
+            let file = folder.url.appending(path: "Okta.plist")
+            try PropertyListSerialization.data(fromPropertyList: values, format: .xml, options: 0).write(to: file)
+            let ended = try await Command.run(["doctor", file.path()])
+            #expect(ended.status == plist.status, "\(ended.output)")
+            #expect(ended.output.contains(plist.says), "\(ended.output)")
+        }
+    }
+
+    @Test("the doctor notices that the clocks differ")
+    func doctorClock() async throws {
+        try await withSandbox(.init(clock: SandboxClock(startingAt: Date().addingTimeInterval(3600)))) { sandbox in
+            let folder = try TemporaryFolder()
+            let values = ["issuer": sandbox.issuer.absoluteString, "clientId": "password-app", "scopes": "openid offline_access"]
+            let file = folder.url.appending(path: "Okta.plist")
+            try PropertyListSerialization.data(fromPropertyList: values, format: .xml, options: 0).write(to: file)
+            let ended = try await Command.run(["doctor", file.path()])
+            #expect(ended.status == 1)
+            #expect(ended.output.contains("behind the issuer's"))
+        }
+    }
+
+    @Test("an org file is written once and never overwritten")
+    func initialize() async throws {
+        let folder = try TemporaryFolder()
+        let file = folder.path + "org.yaml"
+        #expect(try await Command.run(["init", file]).status == 0)
+        let first = try folder.text("org.yaml")
+        #expect(first.contains("sign_on_policies"))
+        let again = try await Command.run(["init", file])
+        #expect(again.status == 1)
+        #expect(again.errors.contains("exists already"))
+        #expect(try folder.text("org.yaml") == first)
+    }
+
+    @Test("wrong arguments end with 64, and passwords are no argument", arguments: [["serve", "--nonsense"], ["sign-in", "password", "x", "--password", "y"]])
+    func wrongArguments(_ arguments: [String]) async throws {
+        #expect(try await Command.run(arguments).status == 64)
+    }
+}

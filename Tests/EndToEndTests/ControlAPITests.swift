@@ -1,0 +1,123 @@
+import CountersignSandbox
+import Foundation
+import JOSE
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("The sandbox's control API, over HTTP")
+struct ControlAPITests {
+    private func call(
+        _ sandbox: Sandbox, _ method: String, _ path: String, _ body: JSONValue? = nil, origin: String? = nil
+    ) async throws -> (status: Int, json: JSONValue) {
+        var request = URLRequest(url: sandbox.origin.appending(path: "sandbox/\(path)"))
+        request.httpMethod = method
+        request.httpBody = body.map { Data($0.serialized()) }
+        request.setValue("application/json", forHTTPHeaderField: "Content-Type")
+        request.setValue(origin, forHTTPHeaderField: "Origin")
+        request.setValue("close", forHTTPHeaderField: "Connection")
+        let (data, response) = try await URLSession.shared.data(for: request)
+        return (try #require(response as? HTTPURLResponse).statusCode, try JSONValue(parsing: data))
+    }
+
+    @Test("the clock is read, advanced and set")
+    func clock() async throws {
+        let start = Date(timeIntervalSince1970: 1_750_000_000)
+        try await withSandbox(.init(clock: SandboxClock(.standing, startingAt: start))) { sandbox in
+            let read = try await call(sandbox, "GET", "clock")
+            #expect(read.json == ["now": 1_750_000_000.0, "date": "2025-06-15T15:06:40Z", "mode": "standing"])
+            let advanced = try await call(sandbox, "POST", "clock", ["advance": 90])
+            #expect(advanced.json["date"] == "2025-06-15T15:08:10Z")
+            _ = try await call(sandbox, "POST", "clock", ["set": 1_750_000_000])
+            #expect(sandbox.clock.now == start)
+            let wrong = try await call(sandbox, "POST", "clock", ["forward": 1])
+            #expect(wrong.status == 400)
+        }
+    }
+
+    static let spellings: [JSONValue] = [
+        ["effect": "status", "status": 503, "endpoint": "token", "count": 2],
+        ["effect": "delay", "seconds": 1.5, "endpoint": "keys", "count": 1],
+        ["effect": "rate-limited", "reset_after": 5.0, "endpoint": "token", "count": 1],
+        ["effect": "drop-before-commit", "endpoint": "revoke", "count": 1],
+        ["effect": "drop-after-commit", "endpoint": "token", "count": 1],
+        ["effect": "truncated-body", "endpoint": "*", "count": 1],
+        ["effect": "content-type", "type": "text/html", "endpoint": "userinfo", "count": 1],
+        ["effect": "forged-id-token", "forgery": "wrong-nonce", "endpoint": "token", "count": 1],
+    ]
+
+    @Test("a fault is injected, seen, and forgotten", arguments: spellings)
+    func faults(_ fault: JSONValue) async throws {
+        try await withSandbox { sandbox in
+            let injected = try await call(sandbox, "POST", "faults", fault)
+            #expect(injected.status == 200)
+            #expect(injected.json == ["faults": [fault]])
+            #expect(sandbox.pendingFaults.count == 1)
+            let cleared = try await call(sandbox, "DELETE", "faults")
+            #expect(cleared.json == ["faults": []])
+        }
+    }
+
+    @Test("a fault that can't be understood is refused with what to write", arguments: [["effect": "explode", "endpoint": "token"], ["effect": "status", "status": 9, "endpoint": "token"], ["effect": "delay", "endpoint": "token"], ["effect": "truncated-body"]] as [JSONValue])
+    func unreadableFault(_ fault: JSONValue) async throws {
+        try await withSandbox { sandbox in
+            let refused = try await call(sandbox, "POST", "faults", fault)
+            #expect(refused.status == 400)
+            #expect(refused.json["error"]?.stringValue?.isEmpty == false)
+            #expect(sandbox.pendingFaults.isEmpty)
+        }
+    }
+
+    @Test("people are listed without passwords, and added")
+    func users() async throws {
+        try await withSandbox { sandbox in
+            let added = try await call(sandbox, "POST", "users", ["login": "new@example.com", "password": "First-Password-1"])
+            #expect(added.status == 200)
+            #expect(added.json["users"]?.arrayValue?.compactMap { $0["login"]?.stringValue } == ["jane.doe@example.com", "john.roe@example.com", "new@example.com"])
+            #expect(!added.json.serializedString.contains("Password-1"))
+            _ = try await sandbox.signIn(SandboxUser(login: "new@example.com", password: "First-Password-1"))
+        }
+    }
+
+    @Test("the requests are told without secrets, and a reset forgets everything")
+    func requestsAndReset() async throws {
+        try await withSandbox { sandbox in
+            _ = try await sandbox.signIn()
+            sandbox.inject(Fault(.status(500), at: .token))
+            sandbox.advance(by: 86_400)
+            try await sandbox.add(SandboxUser(login: "new@example.com", password: "First-Password-1"))
+            let requests = try await call(sandbox, "GET", "requests")
+            #expect(requests.json["requests"]?.arrayValue?.contains { $0["parameters"]?["grant_type"] == "password" } == true)
+            #expect(!requests.json.serializedString.contains("Correct-Horse-7"))
+            let reset = try await call(sandbox, "POST", "reset")
+            #expect(reset.status == 200)
+            #expect(sandbox.requests.isEmpty && sandbox.pendingFaults.isEmpty)
+            #expect(abs(sandbox.clock.now.timeIntervalSinceNow) < 5)
+            #expect(sandbox.users.map(\.login) == ["jane.doe@example.com", "john.roe@example.com"])
+            let gone = await thrown { _ = try await sandbox.signIn(SandboxUser(login: "new@example.com", password: "First-Password-1")) }
+            #expect(serverCode(of: gone) == "invalid_grant")
+        }
+    }
+
+    @Test("the outbox is there, and unknown paths are not")
+    func otherPaths() async throws {
+        try await withSandbox { sandbox in
+            let outbox = try await call(sandbox, "GET", "outbox")
+            #expect(outbox.json == ["messages": []])
+            let unknown = try await call(sandbox, "GET", "nothing")
+            #expect(unknown.status == 404)
+        }
+    }
+
+    @Test("a page of another origin can't use it")
+    func otherOrigin() async throws {
+        try await withSandbox { sandbox in
+            let refused = try await call(sandbox, "POST", "clock", ["advance": 90], origin: "https://evil.example.com")
+            #expect(refused.status == 403)
+            let accepted = try await call(sandbox, "GET", "clock", origin: "http://localhost:3000")
+            #expect(accepted.status == 200)
+        }
+    }
+}

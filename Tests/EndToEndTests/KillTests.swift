@@ -1,0 +1,162 @@
+import AuthFoundation
+import CountersignSandbox
+import Foundation
+import OktaDirectAuth
+import Synchronization
+import Testing
+
+/// A client's view of one session: what the server confirmed, and what is uncertain.
+private struct ClientSession: Sendable {
+    /// The last tokens that an answer brought.
+    var held: Token
+    /// When the refresh token that is held was first sent without an answer; nil if it was not.
+    var unansweredSince: Date?
+    /// Refresh tokens whose successor was confirmed, and when.
+    var superseded: [(token: Token, at: Date)] = []
+}
+
+/// Counts down, for several tasks.
+private final class Countdown: Sendable {
+    private let left: Mutex<Int>
+
+    init(_ count: Int) {
+        left = Mutex(count)
+    }
+
+    /// Whether this was the last step.
+    func step() -> Bool {
+        left.withLock { left in
+            left -= 1
+            return left == 0
+        }
+    }
+}
+
+@Suite("A server that is killed")
+struct KillTests {
+    private static let rounds = ProcessInfo.processInfo.environment["COUNTERSIGN_KILL_ROUNDS"].flatMap(Int.init) ?? 5
+    private static let grace: TimeInterval = 4
+    private static let sessions = 4
+
+    private static func organization(port: Int) -> String {
+        """
+        name: Killed
+        origin: http://127.0.0.1:\(port)
+        sign_on_policies:
+          - name: one-factor
+            rules: [{name: All, require: one_factor}]
+        password_policy: {scrypt_log_n: 10}
+        rate_limits: {per_client: 1000000, per_address: 1000000, per_user: 1000000}
+        authorization_servers:
+          - id: default
+            name: Default
+            audience: api://default
+            access_policies:
+              - name: All
+                rules: [{name: All}]
+        applications:
+          - id: app
+            name: App
+            type: native
+            grant_types: [password, refresh_token]
+            assignment: everyone
+            sign_on_policy: one-factor
+            refresh_token_leeway: \(Int(grace))s
+        users:
+          - {login: jane@example.com, password: Correct-Horse-7, profile: {name: Jane, email: jane@example.com}}
+        """
+    }
+
+    @Test("what it confirmed is good after each restart, and nothing is good that should not be", .timeLimit(.minutes(10)))
+    func killedAtRandomMoments() async throws {
+        let folder = try TemporaryFolder()
+        let port = try await freePort()
+        let config = try folder.write(Self.organization(port: port), to: "org.yaml")
+        let client = OAuth2Client(
+            issuerURL: try #require(URL(string: "http://127.0.0.1:\(port)/oauth2/default")), clientId: "app",
+            scope: "openid profile offline_access")
+
+        var server = try await ServerProcess(config: config, data: folder.path + "data", port: port)
+        var sessions: [ClientSession] = []
+        for _ in 0..<Self.sessions { sessions.append(ClientSession(held: try await signIn(client))) }
+        for _ in 0..<Self.rounds {
+            sessions = await refreshUntilKilled(sessions, client: client, server: server)
+            await server.waitUntilEnded()
+            server = try await ServerProcess(config: config, data: folder.path + "data", port: port)
+            for index in sessions.indices { sessions[index] = try await checkHeld(sessions[index], client: client) }
+        }
+        for session in sessions { try await checkSuperseded(session, client: client) }
+        server.kill()
+        await server.waitUntilEnded()
+    }
+
+    // MARK: - The steps
+
+    /// Every session refreshes as fast as it can; after a random number of answers the server is killed under them.
+    private func refreshUntilKilled(_ sessions: [ClientSession], client: OAuth2Client, server: ServerProcess) async -> [ClientSession] {
+        let answersLeft = Countdown(Int.random(in: 1...60))
+        return await withTaskGroup(of: (Int, ClientSession).self) { group in
+            for (index, session) in sessions.enumerated() {
+                group.addTask {
+                    var session = session
+                    while true {
+                        let sentAt = Date()
+                        do {
+                            let next = try await client.refresh(session.held)
+                            session.superseded.append((session.held, Date()))
+                            session.held = next
+                        } catch {
+                            session.unansweredSince = sentAt
+                            if serverCode(of: error) != nil { Issue.record("Refused before the kill: \(error)") }
+                            return (index, session)
+                        }
+                        if answersLeft.step() { server.kill() }
+                    }
+                }
+            }
+            var after = sessions
+            for await (index, session) in group { after[index] = session }
+            return after
+        }
+    }
+
+    /// What a client holds works, or was reported as failed so long ago that the grace of a retry is over.
+    private func checkHeld(_ session: ClientSession, client: OAuth2Client) async throws -> ClientSession {
+        var session = session
+        let introspected = try await client.introspect(token: session.held, type: .accessToken)
+        #expect(introspected.active == true, "An access token that was confirmed is unknown after the restart.")
+        do {
+            let next = try await client.refresh(session.held)
+            session.superseded.append((session.held, Date()))
+            session.held = next
+        } catch {
+            let isOver = session.unansweredSince.map { Date().timeIntervalSince($0) > Self.grace } ?? false
+            #expect(serverCode(of: error) == "invalid_grant" && isOver, "A refresh token that should be good: \(error)")
+            return ClientSession(held: try await signIn(client))
+        }
+        session.unansweredSince = nil
+        return session
+    }
+
+    /// Refresh tokens whose successor was used are good for no more than their grace; the oldest is the surest.
+    private func checkSuperseded(_ session: ClientSession, client: OAuth2Client) async throws {
+        guard let oldest = session.superseded.first, Date().timeIntervalSince(oldest.at) > Self.grace + 1 else { return }
+        #expect(serverCode(of: await thrown { _ = try await client.refresh(oldest.token) }) == "invalid_grant")
+        // Whoever used it is not let go on with the newest one either.
+        #expect(serverCode(of: await thrown { _ = try await client.refresh(session.held) }) == "invalid_grant")
+    }
+
+    private func signIn(_ client: OAuth2Client) async throws -> Token {
+        let status = try await DirectAuthenticationFlow(client: client).start("jane@example.com", with: .password("Correct-Horse-7"))
+        guard case .success(let token) = status else { throw UnexpectedStatus(status: status) }
+        return token
+    }
+
+    /// A port that was free a moment ago.
+    private func freePort() async throws -> Int {
+        let sandbox = try await Sandbox.start()
+        let port = try #require(sandbox.origin.port)
+        await sandbox.stop()
+        return port
+    }
+}

@@ -1,0 +1,128 @@
+import AuthFoundation
+import CountersignSandbox
+import Foundation
+import JOSE
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("The sandbox")
+struct SandboxTests {
+    @Test("without a port it is reached within the process, and by nobody else")
+    func inProcess() async throws {
+        try await withSandbox(.init(listening: .inProcess)) { sandbox in
+            let token = try await sandbox.signIn(with: sandbox.client())
+            #expect(token.idToken?.issuer == "http://127.0.0.1/oauth2/default")
+            let elsewhere = URLRequest(url: try #require(URL(string: "http://127.0.0.1:1/")))
+            await #expect(throws: URLError.self) { try await sandbox.transport.data(for: elsewhere) }
+        }
+    }
+
+    @Test("a credential to preview with is signed in for real")
+    func preview() async throws {
+        try await withSandbox(.init(listening: .inProcess)) { sandbox in
+            let credential = try await sandbox.previewCredential(of: .john)
+            #expect(credential.token.idToken?.name == "John Roe")
+            #expect(try await credential.userInfo().email == "john.roe@example.com")
+            #expect(try await credential.introspect(.accessToken).active == true)
+        }
+    }
+
+    @Test("what a folder keeps is there after a restart")
+    func folder() async throws {
+        let folder = try TemporaryFolder()
+        let first = try await Sandbox.start(.init(listening: .inProcess, folder: folder.url))
+        let token = try await first.signIn(with: first.client())
+        await first.stop()
+        let second = try await Sandbox.start(.init(listening: .inProcess, folder: folder.url))
+        let refreshed = try await second.client().refresh(token)
+        #expect(refreshed.accessToken != token.accessToken)
+        #expect(try second.forgedToken(.expired, of: refreshed.accessToken) != refreshed.accessToken)
+        await second.stop()
+    }
+
+    @Test("a port that is taken is an error, not a hang")
+    func portTaken() async throws {
+        try await withSandbox { sandbox in
+            let port = try #require(sandbox.origin.port)
+            let error = await thrown { _ = try await Sandbox.start(.init(listening: .port(port))) }
+            #expect(error != nil)
+        }
+    }
+
+    @Test("an own organization replaces the usual one")
+    func ownOrganization() async throws {
+        let organization = """
+            name: Own
+            origin: http://localhost:8080
+            sign_on_policies:
+              - name: one-factor
+                rules: [{name: All, require: one_factor}]
+            password_policy: {scrypt_log_n: 10}
+            authorization_servers:
+              - id: default
+                name: Default
+                audience: api://own
+                access_policies:
+                  - name: All
+                    rules: [{name: All}]
+            applications:
+              - {id: own-app, name: Own, type: native, grant_types: [password], assignment: everyone, sign_on_policy: one-factor}
+            users:
+              - {login: ann@example.com, password: Own-Password-1, profile: {name: Ann, email: ann@example.com}}
+            """
+        try await withSandbox(.init(listening: .inProcess, organization: organization)) { sandbox in
+            #expect(sandbox.applications.map(\.clientID) == ["own-app"])
+            let ann = try #require(sandbox.users.first)
+            let client = sandbox.client(SandboxApplication(clientID: "own-app"), scope: ["openid", "profile"])
+            let token = try await sandbox.signIn(ann, with: client)
+            #expect(token.idToken?.name == "Ann")
+        }
+    }
+
+    // MARK: - The clock
+
+    @Test("who waits on a standing clock is woken when it is advanced far enough")
+    func standingClock() async throws {
+        let clock = SandboxClock(.standing, startingAt: Date(timeIntervalSince1970: 0))
+        async let woken: Void = clock.sleep(for: 10)
+        clock.advance(by: 4)
+        clock.advance(by: 6)
+        // Waiters that come after the clock was moved see the new time; whoever waits still needs the rest.
+        let mover = Task { while !Task.isCancelled { clock.advance(by: 1); await Task.yield() } }
+        try await woken
+        mover.cancel()
+        #expect(clock.now.timeIntervalSince1970 >= 10)
+    }
+
+    @Test("a wait that is cancelled ends at once")
+    func cancelledWait() async throws {
+        let clock = SandboxClock(.standing)
+        let waiting = Task { try await clock.sleep(for: 3600) }
+        waiting.cancel()
+        await #expect(throws: CancellationError.self) { try await waiting.value }
+    }
+
+    // MARK: - The resource server beside it
+
+    @Test("a forged access token opens nothing", arguments: Forgery.allCases.filter { $0 != .wrongNonce })
+    func forgedAccessToken(_ forgery: Forgery) async throws {
+        try await withSandbox(.init(messagesPort: 0)) { sandbox in
+            let token = try await sandbox.signIn().accessToken
+            let good = try await messages(sandbox, token: token)
+            #expect(good == 200)
+            let forged = try await messages(sandbox, token: try sandbox.forgedToken(forgery, of: token))
+            #expect(forged == 401)
+        }
+    }
+
+    private func messages(_ sandbox: Sandbox, token: String) async throws -> Int {
+        var request = URLRequest(url: try #require(sandbox.messagesURL).appending(path: "api/messages"))
+        request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization")
+        request.setValue("close", forHTTPHeaderField: "Connection")
+        let (_, response) = try await URLSession.shared.data(for: request)
+        return try #require(response as? HTTPURLResponse).statusCode
+    }
+}
