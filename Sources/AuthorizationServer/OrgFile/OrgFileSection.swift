@@ -95,6 +95,13 @@ final class OrgFileSection {
 
     /// A list of strings; nil if absent or `any`.
     func strings(_ name: String, as property: String? = nil, aliases: [String: String] = [:]) -> [String]? {
+        // A list without elements left, as when all are commented out, must not come to mean everybody.
+        if let empty = values[name], empty.isNull {
+            asked.insert(name)
+            source.add(
+                "The list is empty. Write its elements, any for all, or [] for none; or remove the key.", at: empty, key: spelled(name))
+            return nil
+        }
         guard let value = value(name, as: property) else { return nil }
         if let word = value.scalar?.string, word == "any" || word == "all" { return nil }
         let steps = path + [.key(property ?? name.camelCased)]

@@ -65,6 +65,8 @@ struct OrgFileErrorTests {
         Mistake(4, "  - Staff", "groups[0]", "must be keys with values"),
         Mistake(9, "        require: one_facter", "sign_on_policies[0].rules[0].require", "Did you mean “one_factor”?"),
         Mistake(9, "        groups: [Stafff]", "sign_on_policies[0].rules[0].groups[0]", "Did you mean “Staff”?"),
+        Mistake(9, "        groups:", "sign_on_policies[0].rules[0].groups", "The list is empty"),
+        Mistake(19, "            groups: ~", "authorization_servers[0].access_policies[0].rules[0].groups", "[] for none"),
         Mistake(11, "  - id: a/b", "authorization_servers[0].id", "part of an issuer"),
         Mistake(12, "    name: x", "authorization_servers[0]", "audience is missing. Add: audience: api://default", reported: 11),
         Mistake(14, "      - name: openid", "authorization_servers[0].scopes[0].name", "reserved"),
