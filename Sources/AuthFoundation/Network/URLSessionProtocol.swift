@@ -19,9 +19,46 @@ public protocol URLSessionProtocol: Sendable {
 
 #if canImport(FoundationNetworking)
 extension URLSession: URLSessionProtocol {
-    /// Sends a request and waits for the whole answer; cancelling the task cancels the request.
+    /// Sends a request and waits for the whole answer. Cancelling the task ends the wait, with `CancellationError`.
+    ///
+    /// The request itself goes on to its end: Foundation on Linux traps if a request is cancelled at the moment in which it ends.
     public func data(for request: URLRequest) async throws -> (Data, URLResponse) {
-        try await data(for: request, delegate: nil)
+        let wait = AnswerWait()
+        return try await withTaskCancellationHandler {
+            try Task.checkCancellation()
+            return try await withCheckedThrowingContinuation { continuation in
+                wait.begin(continuation)
+                dataTask(with: request) { data, response, error in
+                    if let data, let response, error == nil {
+                        wait.end(with: .success((data, response)))
+                    } else {
+                        wait.end(with: .failure(error ?? URLError(.badServerResponse)))
+                    }
+                }
+                .resume()
+                // A cancellation that came before this found nobody waiting.
+                if Task.isCancelled { wait.end(with: .failure(CancellationError())) }
+            }
+        } onCancel: {
+            wait.end(with: .failure(CancellationError()))
+        }
+    }
+}
+
+/// Somebody who waits for an answer, and is told once. Safe from any thread.
+private final class AnswerWait: Sendable {
+    private let continuation = Locked<CheckedContinuation<(Data, URLResponse), any Error>?>(nil)
+
+    func begin(_ continuation: CheckedContinuation<(Data, URLResponse), any Error>) {
+        self.continuation.withLock { $0 = continuation }
+    }
+
+    func end(with result: Result<(Data, URLResponse), any Error>) {
+        let waiting = continuation.withLock { continuation in
+            defer { continuation = nil }
+            return continuation
+        }
+        waiting?.resume(with: result)
     }
 }
 #else
