@@ -72,6 +72,7 @@ struct Listener: Sendable {
         guard let first = try await body.next() else { return [] }
         var bytes = Array(first.readableBytesView)
         if bytes.count == announced { return bytes }
+        if bytes.count > limit { return nil }
         let deadline = channel.eventLoop.scheduleTask(in: TimeAmount(configuration.limits.bodyTimeout)) { channel.close(promise: nil) }
         defer { deadline.cancel() }
         while let part = try await body.next() {

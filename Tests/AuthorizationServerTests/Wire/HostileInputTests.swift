@@ -47,6 +47,20 @@ struct HostileInputTests {
         #expect(response["Connection"] == "close")
     }
 
+    @Test("a body over a small limit is 413 although it comes in one piece and its length was not announced")
+    func oversizeInOnePiece() async throws {
+        var configuration = AuthorizationServer.Configuration(port: 0)
+        configuration.limits.bodyBytes = 1_024
+        let form = "client_id=password-app&padding=" + String(repeating: "x", count: 1_500)
+        let chunk = String(form.utf8.count, radix: 16) + "\r\n" + form + "\r\n0\r\n\r\n"
+        let response = try await RunningServer.fresh(configuration: configuration) { running in
+            try await running.wire.call(
+                "POST", Self.token, headers: Self.formType + [("Transfer-Encoding", "chunked")], body: Array(chunk.utf8), sendsLength: false
+            )
+        }
+        try expectOAuthError(response, 413, "invalid_request", "The request's body is larger than this server reads.")
+    }
+
     @Test("a body of just the limit is read")
     func limit() async throws {
         let start = "client_id=password-app&padding="
