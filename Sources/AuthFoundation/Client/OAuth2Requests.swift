@@ -104,6 +104,9 @@ struct RefreshRequest: OAuth2TokenRequest {
     let refreshToken: String
     let scope: [String]?
 
+    /// A refresh whose answer is lost is repeated, and servers take a retired refresh token again for some 30 seconds only.
+    var timeoutInterval: TimeInterval { 20 }
+
     var bodyParameters: [String: any APIRequestArgument]? {
         var parameters = clientConfiguration.parameters(for: .token)
         parameters?["scope"] = nil

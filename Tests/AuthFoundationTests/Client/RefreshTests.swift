@@ -60,6 +60,17 @@ struct RefreshTests {
         #expect(new.idToken == old.idToken)
     }
 
+    @Test("a refresh that is not answered is given up while the server still takes the old refresh token again")
+    func givesUpWithinGrace() async throws {
+        let issuer = try IssuerFixture()
+        let old = try await signedIn(issuer)
+        let reply = issuer.response(access: "access-2")
+        issuer.session.on("/v1/token") { _, _ in reply }
+        _ = try await issuer.client.refresh(old)
+        let request = try #require(issuer.session.requests(to: "/v1/token").last)
+        #expect(request.timeoutInterval < 30)
+    }
+
     @Test("an empty refresh token in the answer does not take the place of a good one")
     func ignoresEmptyRefreshToken() async throws {
         let issuer = try IssuerFixture()
