@@ -182,6 +182,23 @@ extension DirectAuthenticationFlow.ContinuationFactor: CustomStringConvertible, 
     public var customMirror: Mirror { Mirror(self, children: ["factor": description]) }
 }
 
+extension DirectAuthenticationFlow.ContinuationType: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// What the person must do, without the number to pick.
+    public var description: String {
+        switch self {
+        case .webAuthn: "webAuthn(…)"
+        case .transfer(let context, _): "transfer(\(context))"
+        case .prompt(let context): "prompt(\(context))"
+        }
+    }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// Shows nothing but what the person must do.
+    public var customMirror: Mirror { Mirror(self, children: ["continuation": description]) }
+}
+
 extension DirectAuthenticationFlow.MFAContext: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The grants that the server takes.
     public var description: String {

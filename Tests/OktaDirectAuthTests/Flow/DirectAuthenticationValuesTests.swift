@@ -31,6 +31,18 @@ struct DirectAuthenticationValuesTests {
         for text in ["\(factor)", String(reflecting: factor), dumped] { #expect(!text.contains("314159"), "\(text)") }
     }
 
+    @Test("no description or mirror of a status shows the number to pick")
+    func hidesNumber() async throws {
+        let server = DirectAuthServer()
+        server.answer("primary-authenticate", .outOfBand(binding: "transfer", more: #","binding_code":"95731""#))
+        let flow = try DirectAuthenticationFlow(client: server.client())
+        let status = try await flow.start("jane", with: .oob(channel: .push))
+        guard case .continuation(.transfer(_, "95731")) = status else { throw DirectAuthenticationFlowError.flowNotStarted }
+        var dumped = ""
+        dump(status, to: &dumped)
+        for text in ["\(status)", String(reflecting: status), dumped] { #expect(!text.contains("95731"), "\(text)") }
+    }
+
     @Test("a server that wants to be asked all the time is asked once a second")
     func limitsPolling() async throws {
         let server = DirectAuthServer()
