@@ -170,6 +170,7 @@ public final class Sandbox: Sendable {
     /// - Throws: If the store failed.
     public func rotateKeys() async throws {
         _ = try await engine.rotateKeys(
-            immediately: true, context: RequestContext(now: clock.now, requestID: "sandbox-rotation"), making: { [keys] in try keys.make($0) })
+            immediately: true, context: RequestContext(now: clock.now, requestID: "sandbox-rotation"),
+            making: { [keys] in try keys.make($0) })
     }
 }

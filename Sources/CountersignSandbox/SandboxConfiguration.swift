@@ -44,7 +44,8 @@ extension Sandbox {
         ///   - clock: The clock of both sides.
         ///   - logger: Where the server logs; by default nowhere.
         public init(
-            listening: Listening = .port(0), host: String = "127.0.0.1", usesTLS: Bool = false, messagesPort: Int? = nil, folder: URL? = nil,
+            listening: Listening = .port(0), host: String = "127.0.0.1", usesTLS: Bool = false, messagesPort: Int? = nil,
+            folder: URL? = nil,
             organization: String? = nil, users: [SandboxUser]? = nil, clock: SandboxClock = SandboxClock(), logger: Logger? = nil
         ) {
             self.listening = listening

@@ -37,7 +37,8 @@ struct SandboxStart {
 
     func run() async throws -> Sandbox {
         let clock = configuration.clock
-        let environment = EngineEnvironment(random: SystemRandomSource(), masterKey: try masterKey(), passwordHasher: PasswordHasher(width: 2))
+        let environment = EngineEnvironment(
+            random: SystemRandomSource(), masterKey: try masterKey(), passwordHasher: PasswordHasher(width: 2))
         let store = try openStore()
         let engine = IdentityEngine(store: store, environment: environment)
         let authority = try configuration.usesTLS ? LocalAuthority(folder: certificateFolder, now: Date()) : nil
@@ -63,7 +64,8 @@ struct SandboxStart {
             }
             try await people.apply(origin: origin)
             if let messagesPort = configuration.messagesPort {
-                let (task, port) = try await startMessages(server: server, issuer: origin.absoluteString + "/oauth2/default", port: messagesPort)
+                let (task, port) = try await startMessages(
+                    server: server, issuer: origin.absoluteString + "/oauth2/default", port: messagesPort)
                 services.append(task)
                 messagesURL = URL(string: "http://\(configuration.host):\(port)")
             }

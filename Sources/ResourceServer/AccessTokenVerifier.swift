@@ -73,7 +73,8 @@ public final class AccessTokenVerifier: Sendable {
         ///   - keyRefetchInterval: Seconds between two fetches of the keys because of unknown key ids.
         ///   - mode: How a token is checked.
         public init(
-            issuer: String, clientID: String? = nil, audience: String = "api://default", requiredScopes: [String] = [], leeway: TimeInterval = 60,
+            issuer: String, clientID: String? = nil, audience: String = "api://default", requiredScopes: [String] = [],
+            leeway: TimeInterval = 60,
             algorithms: Set<JWSAlgorithm> = [.rs256, .es256], keyRefetchInterval: TimeInterval = 30, mode: Mode = .local
         ) {
             self.issuer = issuer

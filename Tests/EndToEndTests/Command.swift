@@ -14,7 +14,8 @@ struct Command: Sendable {
     static var executable: URL {
         get throws {
             let folders = [
-                Bundle.main.executableURL?.deletingLastPathComponent(), CommandLine.arguments.first.map { URL(filePath: $0).deletingLastPathComponent() },
+                Bundle.main.executableURL?.deletingLastPathComponent(),
+                CommandLine.arguments.first.map { URL(filePath: $0).deletingLastPathComponent() },
                 OutsidePart.root.appending(path: ".build/debug"),
             ]
             let candidates = folders.compactMap { $0?.appending(path: "countersign") }

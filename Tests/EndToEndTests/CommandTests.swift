@@ -139,7 +139,9 @@ struct CommandTests {
         #expect(try folder.text("org.yaml") == first)
     }
 
-    @Test("wrong arguments end with 64, and passwords are no argument", arguments: [["serve", "--nonsense"], ["sign-in", "password", "x", "--password", "y"]])
+    @Test(
+        "wrong arguments end with 64, and passwords are no argument",
+        arguments: [["serve", "--nonsense"], ["sign-in", "password", "x", "--password", "y"]])
     func wrongArguments(_ arguments: [String]) async throws {
         #expect(try await Command.run(arguments).status == 64)
     }

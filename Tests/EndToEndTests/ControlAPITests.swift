@@ -60,7 +60,12 @@ struct ControlAPITests {
         }
     }
 
-    @Test("a fault that can't be understood is refused with what to write", arguments: [["effect": "explode", "endpoint": "token"], ["effect": "status", "status": 9, "endpoint": "token"], ["effect": "delay", "endpoint": "token"], ["effect": "truncated-body"]] as [JSONValue])
+    @Test(
+        "a fault that can't be understood is refused with what to write",
+        arguments: [
+            ["effect": "explode", "endpoint": "token"], ["effect": "status", "status": 9, "endpoint": "token"],
+            ["effect": "delay", "endpoint": "token"], ["effect": "truncated-body"],
+        ] as [JSONValue])
     func unreadableFault(_ fault: JSONValue) async throws {
         try await withSandbox { sandbox in
             let refused = try await call(sandbox, "POST", "faults", fault)
@@ -75,7 +80,10 @@ struct ControlAPITests {
         try await withSandbox { sandbox in
             let added = try await call(sandbox, "POST", "users", ["login": "new@example.com", "password": "First-Password-1"])
             #expect(added.status == 200)
-            #expect(added.json["users"]?.arrayValue?.compactMap { $0["login"]?.stringValue } == ["jane.doe@example.com", "john.roe@example.com", "new@example.com"])
+            #expect(
+                added.json["users"]?.arrayValue?.compactMap { $0["login"]?.stringValue } == [
+                    "jane.doe@example.com", "john.roe@example.com", "new@example.com",
+                ])
             #expect(!added.json.serializedString.contains("Password-1"))
             _ = try await sandbox.signIn(SandboxUser(login: "new@example.com", password: "First-Password-1"))
         }

@@ -61,7 +61,9 @@ struct HardCaseTests {
         }
     }
 
-    @Test("reading is tried again when the connection breaks", arguments: [Fault.Effect.truncatedBody, .dropConnectionBeforeCommit, .status(503)])
+    @Test(
+        "reading is tried again when the connection breaks",
+        arguments: [Fault.Effect.truncatedBody, .dropConnectionBeforeCommit, .status(503)])
     func readingAgain(_ effect: Fault.Effect) async throws {
         try await withSandboxAndStore(.init(clock: SandboxClock(.skipping))) { sandbox in
             let credential = try Credential.store(try await sandbox.signIn())
@@ -86,7 +88,9 @@ struct HardCaseTests {
         }
     }
 
-    @Test("only a definite refusal ends a session", arguments: [Fault.Effect.status(500), .status(503), .dropConnectionBeforeCommit, .contentType("text/html")])
+    @Test(
+        "only a definite refusal ends a session",
+        arguments: [Fault.Effect.status(500), .status(503), .dropConnectionBeforeCommit, .contentType("text/html")])
     func unreachable(_ effect: Fault.Effect) async throws {
         try await withSandboxAndStore(.init(clock: SandboxClock(.skipping))) { sandbox in
             let credential = try Credential.store(try await sandbox.signIn())

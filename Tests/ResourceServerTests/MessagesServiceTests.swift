@@ -29,7 +29,8 @@ struct MessagesServiceTests {
 
     /// Runs the service on a free port while the body asks it.
     func withService(
-        requiredScopes: [String] = [], _ body: (_ ask: (_ path: String, _ headers: [String: String], _ method: String) async throws -> Answer) async throws -> Void
+        requiredScopes: [String] = [],
+        _ body: (_ ask: (_ path: String, _ headers: [String: String], _ method: String) async throws -> Answer) async throws -> Void
     ) async throws {
         let service = MessagesService(verifier: AccessTokenVerifier(issuer, time: time, requiredScopes: requiredScopes), now: { time.now })
         let (ports, announce) = AsyncStream.makeStream(of: Int.self)

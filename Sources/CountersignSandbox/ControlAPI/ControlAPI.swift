@@ -83,7 +83,8 @@ struct ControlAPI: Sendable {
     private var clock: JSONValue {
         let now = controls.clock.now
         return [
-            "now": .double(now.timeIntervalSince1970), "date": .string(now.formatted(.iso8601)), "mode": .string(controls.clock.mode.rawValue),
+            "now": .double(now.timeIntervalSince1970), "date": .string(now.formatted(.iso8601)),
+            "mode": .string(controls.clock.mode.rawValue),
         ]
     }
 
@@ -123,7 +124,8 @@ struct ControlAPI: Sendable {
 extension LoggedRequest {
     fileprivate var json: JSONValue {
         var json: JSONValue = [
-            "time": .double(time.timeIntervalSince1970), "method": .string(method), "path": .string(path), "endpoint": .string(endpoint.rawValue),
+            "time": .double(time.timeIntervalSince1970), "method": .string(method), "path": .string(path),
+            "endpoint": .string(endpoint.rawValue),
             "parameters": .object(parameters.mapValues(JSONValue.string)), "headers": .object(headers.mapValues(JSONValue.string)),
         ]
         json["status"] = status.map { .integer(Int64($0)) }

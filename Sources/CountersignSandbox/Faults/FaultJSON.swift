@@ -37,7 +37,8 @@ extension Fault {
         default:
             throw Unreadable(
                 message:
-                    "The effect is one of status, delay, rate-limited, drop-before-commit, drop-after-commit, truncated-body, content-type, forged-id-token.")
+                    "The effect is one of status, delay, rate-limited, drop-before-commit, drop-after-commit, truncated-body, content-type, forged-id-token."
+            )
         }
     }
 

@@ -36,6 +36,8 @@ extension Forgery {
     ///   - token: A token that the sandbox's server signed.
     ///   - keys: The keys of the sandbox.
     ///   - now: The sandbox's time.
+    /// - Returns: The forged token.
+    /// - Throws: ``ForgeryError`` if it is no token of these keys.
     func forge(_ token: String, keys: SandboxKeys, now: Date) throws -> String {
         let parts = token.split(separator: ".").map(String.init)
         guard parts.count == 3 else { throw ForgeryError(description: "Only a signed token can be forged.") }

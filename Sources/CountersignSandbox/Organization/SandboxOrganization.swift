@@ -8,6 +8,7 @@ struct SandboxOrganization: Sendable {
     /// Reads the text of an org file.
     ///
     /// - Parameter yaml: The text; nil for the usual sandbox.
+    /// - Throws: `OrgFileError` with everything that is wrong.
     init(yaml: String?) throws {
         file = try OrgFile.load(yaml: yaml ?? OrgFile.sandboxDefault, name: "the sandbox's organization").organization
     }

@@ -67,7 +67,8 @@ extension LoggedRequest {
         }
         self.init(
             time: time, method: request.head.method.rawValue, path: String(request.path), endpoint: endpoint,
-            parameters: Self.parameters(text), headers: headers, status: response.delivery == .dropped ? nil : response.status.code, fault: fault)
+            parameters: Self.parameters(text), headers: headers, status: response.delivery == .dropped ? nil : response.status.code,
+            fault: fault)
     }
 
     /// Reads a form; of parameters with the same name, the first counts.

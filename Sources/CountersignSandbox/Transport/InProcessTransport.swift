@@ -4,7 +4,7 @@ public import Foundation
 internal import HTTPTypes
 
 #if canImport(FoundationNetworking)
-    public import FoundationNetworking
+public import FoundationNetworking
 #endif
 
 /// Carries the SDK's requests to a sandbox in the same process, without a port.
@@ -43,7 +43,8 @@ public struct InProcessTransport: URLSessionProtocol {
 
     private func answer(to request: URLRequest, at url: URL) async throws -> (HTTPResponse, [UInt8]) {
         var head = HTTPRequest(
-            method: HTTPRequest.Method(request.httpMethod ?? "GET") ?? .get, scheme: url.scheme, authority: url.host(), path: Self.target(of: url))
+            method: HTTPRequest.Method(request.httpMethod ?? "GET") ?? .get, scheme: url.scheme, authority: url.host(),
+            path: Self.target(of: url))
         for (name, value) in request.allHTTPHeaderFields ?? [:] {
             if let name = HTTPField.Name(name) { head.headerFields[name] = value }
         }

@@ -35,6 +35,7 @@ struct BearerChallenge: Equatable {
     /// The header's value. A challenge must have at least one parameter, so the realm is always there.
     ///
     /// - Parameter realm: What is protected.
+    /// - Returns: The scheme and its parameters.
     func headerValue(realm: String) -> String {
         let parameters = [("realm", realm), ("error", error), ("error_description", description), ("scope", scope)]
         return "Bearer "

@@ -43,7 +43,8 @@ struct LocalTokenCheck: Sendable {
         case .wrongIssuer:
             AccessTokenError(.wrongIssuer, "The access token is from another issuer than \(configuration.issuer).", underlying: error)
         case .wrongAudience: AccessTokenError(.wrongAudience, "The access token is not for \(configuration.audience).", underlying: error)
-        case .unknownKey: AccessTokenError(.notGenuine, "The access token is signed with a key that the issuer does not publish.", underlying: error)
+        case .unknownKey:
+            AccessTokenError(.notGenuine, "The access token is signed with a key that the issuer does not publish.", underlying: error)
         case .badSignature: AccessTokenError(.notGenuine, "The access token's signature is wrong.", underlying: error)
         default: AccessTokenError(.notGenuine, "The access token is no JSON Web Token of the issuer's.", underlying: error)
         }

@@ -27,7 +27,8 @@ struct CredentialSummary {
 
     var json: JSONValue {
         var json: JSONValue = [
-            "id": .string(id), "default": .bool(isDefault), "name": .string(name), "issuer": .string(issuer), "client_id": .string(clientID),
+            "id": .string(id), "default": .bool(isDefault), "name": .string(name), "issuer": .string(issuer),
+            "client_id": .string(clientID),
             "scopes": .array(scopes.map(JSONValue.string)), "can_refresh": .bool(canRefresh),
         ]
         json["expires_at"] = expiresAt.map { .integer(Int64($0.timeIntervalSince1970)) }

@@ -4,7 +4,8 @@ import JOSE
 
 /// Shows what the issuer says of a person.
 struct CredentialUserInfoCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "user-info", abstract: "Show the profile of the person, as the issuer has it.")
+    static let configuration = CommandConfiguration(
+        commandName: "user-info", abstract: "Show the profile of the person, as the issuer has it.")
 
     @OptionGroup var options: CredentialOptions
 

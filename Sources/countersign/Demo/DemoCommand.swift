@@ -14,7 +14,9 @@ struct DemoCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The port of the sandbox; 8080, or a free one with --once.", valueName: "port"))
     var port: Int?
 
-    @Option(name: .customLong("messages-port"), help: ArgumentHelp("The port of the resource server; 8000, or a free one with --once.", valueName: "port"))
+    @Option(
+        name: .customLong("messages-port"),
+        help: ArgumentHelp("The port of the resource server; 8000, or a free one with --once.", valueName: "port"))
     var messagesPort: Int?
 
     @Flag(help: "Write one JSON object per step.")
@@ -28,7 +30,9 @@ struct DemoCommand: AsyncParsableCommand {
                     Sandbox.Configuration(
                         listening: .port(port ?? (once ? 0 : 8080)), host: once ? "127.0.0.1" : "localhost",
                         messagesPort: messagesPort ?? (once ? 0 : 8000)))
-            } telling: { "\($0.issuer) and \($0.messagesURL?.absoluteString ?? "")" }
+            } telling: {
+                "\($0.issuer) and \($0.messagesURL?.absoluteString ?? "")"
+            }
             do {
                 try await DemoScript(sandbox: sandbox, reporter: reporter).run()
             } catch {

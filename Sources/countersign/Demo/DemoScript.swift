@@ -4,7 +4,7 @@ import Foundation
 import OktaDirectAuth
 
 #if canImport(FoundationNetworking)
-    import FoundationNetworking
+import FoundationNetworking
 #endif
 
 /// The story that the demo tells: a person signs in with a password, uses an API, stays signed in, and signs out.
@@ -17,7 +17,8 @@ struct DemoScript {
     init(sandbox: Sandbox, reporter: StepReporter) {
         self.sandbox = sandbox
         self.reporter = reporter
-        vault = URL.temporaryDirectory.appending(path: "countersign-demo-\(ProcessInfo.processInfo.processIdentifier)", directoryHint: .isDirectory)
+        vault = URL.temporaryDirectory.appending(
+            path: "countersign-demo-\(ProcessInfo.processInfo.processIdentifier)", directoryHint: .isDirectory)
     }
 
     func run() async throws {
@@ -45,13 +46,17 @@ struct DemoScript {
         let client = client()
         _ = try await reporter.step("Discovery read") {
             try await client.openIdConfiguration()
-        } telling: { "issuer \($0.issuer.absoluteString)" }
+        } telling: {
+            "issuer \($0.issuer.absoluteString)"
+        }
         let flow = DirectAuthenticationFlow(client: client)
         let token = try await reporter.step("Signed in with a password") {
             let status = try await flow.start("jane.doe@example.com", with: .password("Correct-Horse-7"))
             guard case .success(let token) = status else { throw CommandFailure("The server asked for a second factor.") }
             return token
-        } telling: { "\($0.tokenType) token for \($0.scope?.joined(separator: " ") ?? "nothing")" }
+        } telling: {
+            "\($0.tokenType) token for \($0.scope?.joined(separator: " ") ?? "nothing")"
+        }
         _ = try await reporter.step("Id token validated") {
             guard let idToken = token.idToken else { throw CommandFailure("The server gave no id token.") }
             guard try idToken.validate(using: try await client.jwks()) else { throw JWTError.signatureInvalid }
@@ -65,49 +70,66 @@ struct DemoScript {
     private func store(_ token: Token) async throws -> Credential {
         let credential = try await reporter.step("Credential stored") {
             try Credential.store(token)
-        } telling: { "\($0.id), encrypted in \(vault.path())" }
+        } telling: {
+            "\($0.id), encrypted in \(vault.path())"
+        }
         try await reporter.step("Credential found again by a second process") {
             guard try await SecondProcess.credentialIDs(vault: vault) == [credential.id] else {
                 throw CommandFailure("The second process does not see the credential.")
             }
-        } telling: { "countersign credential list --vault …" }
+        } telling: {
+            "countersign credential list --vault …"
+        }
         return credential
     }
 
     private func useAPIs(_ credential: Credential) async throws {
         _ = try await reporter.step("User info read") {
             try await credential.userInfo()
-        } telling: { "\($0.name ?? "?") <\($0.email ?? "?")>" }
+        } telling: {
+            "\($0.name ?? "?") <\($0.email ?? "?")>"
+        }
         try await reporter.step("Messages refused without a token") {
             let (status, _) = try await messages(authorizedBy: nil)
             guard status == 401 else { throw CommandFailure("The resource server answered with \(status) instead of 401.") }
-        } telling: { "401" }
+        } telling: {
+            "401"
+        }
         _ = try await reporter.step("Messages read with the access token") {
             let (status, body) = try await messages(authorizedBy: credential)
             guard status == 200 else { throw CommandFailure("The resource server answered with \(status) instead of 200.") }
             return body
-        } telling: { String(decoding: $0, as: UTF8.self) }
+        } telling: {
+            String(decoding: $0, as: UTF8.self)
+        }
     }
 
     private func stay(_ credential: Credential) async throws {
         let before = credential.token
         try await reporter.step("Tokens refreshed") {
             try await credential.refresh()
-            guard credential.token.accessToken != before.accessToken else { throw CommandFailure("The access token is the same as before.") }
-        } telling: { "a new access token and a new refresh token, stored" }
+            guard credential.token.accessToken != before.accessToken else {
+                throw CommandFailure("The access token is the same as before.")
+            }
+        } telling: {
+            "a new access token and a new refresh token, stored"
+        }
     }
 
     /// With a person of its own: who uses an old refresh token after its grace ends the whole session.
     private func refuseOldTokens() async throws {
         try await reporter.step("Old refresh token refused after its grace") {
             let client = client()
-            let status = try await DirectAuthenticationFlow(client: client).start("john.roe@example.com", with: .password("Battery-Staple-9"))
+            let status = try await DirectAuthenticationFlow(client: client).start(
+                "john.roe@example.com", with: .password("Battery-Staple-9"))
             guard case .success(let first) = status else { throw CommandFailure("John could not sign in.") }
             let second = try await client.refresh(first)
             sandbox.advance(by: 31)
             try await refused("the old refresh token") { _ = try await client.refresh(first) }
             try await refused("the new one, after somebody used the old one") { _ = try await client.refresh(second) }
-        } telling: { "31 seconds on; whoever stole it has ended the session, not taken it over" }
+        } telling: {
+            "31 seconds on; whoever stole it has ended the session, not taken it over"
+        }
     }
 
     private func endAccess(_ credential: Credential) async throws {
@@ -127,7 +149,9 @@ struct DemoScript {
             guard Credential.allIDs.isEmpty, Credential.default == nil, remaining.isEmpty else {
                 throw CommandFailure("A credential is still there.")
             }
-        } telling: { "neither here nor for a second process" }
+        } telling: {
+            "neither here nor for a second process"
+        }
     }
 
     // MARK: - Requests

@@ -11,6 +11,8 @@ struct StepReporter {
     ///   - name: The step, told in the past tense.
     ///   - body: Does it.
     ///   - detail: What is worth telling of its result; never a secret.
+    /// - Returns: What the step gave.
+    /// - Throws: ``CommandFailure`` that names the step and what went wrong.
     func step<T>(_ name: String, _ body: () async throws -> T, telling detail: (T) -> String = { _ in "" }) async throws -> T {
         let start = ContinuousClock.now
         do {
@@ -27,7 +29,8 @@ struct StepReporter {
         let milliseconds = Double(duration.components.seconds) * 1e3 + Double(duration.components.attoseconds) * 1e-15
         if json {
             let line: JSONValue = [
-                "step": .string(name), "passed": .bool(passed), "milliseconds": .double((milliseconds * 10).rounded() / 10), "detail": .string(detail),
+                "step": .string(name), "passed": .bool(passed), "milliseconds": .double((milliseconds * 10).rounded() / 10),
+                "detail": .string(detail),
             ]
             return Terminal.write(JSONText.line(line))
         }

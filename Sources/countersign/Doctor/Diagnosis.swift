@@ -12,7 +12,8 @@ struct Diagnosis {
         let list: OAuth2Client.PropertyListConfiguration
         do {
             list = try OAuth2Client.PropertyListConfiguration(plist: file)
-            findings.append(.right("Settings", "\(file.lastPathComponent) is complete; client \(list.clientId) of \(list.issuerURL.absoluteString)"))
+            findings.append(
+                .right("Settings", "\(file.lastPathComponent) is complete; client \(list.clientId) of \(list.issuerURL.absoluteString)"))
         } catch {
             return [.wrong("Settings", Outcome.explain(error))]
         }
@@ -26,7 +27,8 @@ struct Diagnosis {
             return findings + [
                 .wrong(
                     "Discovery",
-                    "\(list.issuerURL.absoluteString)/.well-known/openid-configuration can't be read: \(Outcome.explain(error)) Check the issuer's host and path, for instance /oauth2/default.")
+                    "\(list.issuerURL.absoluteString)/.well-known/openid-configuration can't be read: \(Outcome.explain(error)) Check the issuer's host and path, for instance /oauth2/default."
+                )
             ]
         }
         findings += discovery(metadata, list)
@@ -49,7 +51,8 @@ struct Diagnosis {
             findings.append(.warning("Scopes", "Without the scope openid there is no id token, and nobody knows who signed in."))
         }
         if !list.scope.contains("offline_access") {
-            findings.append(.warning("Scopes", "Without the scope offline_access there is no refresh token; people sign in again every hour."))
+            findings.append(
+                .warning("Scopes", "Without the scope offline_access there is no refresh token; people sign in again every hour."))
         }
         return findings
     }
@@ -63,7 +66,9 @@ struct Diagnosis {
 
     private func discovery(_ metadata: OpenIdConfiguration, _ list: OAuth2Client.PropertyListConfiguration) -> [Finding] {
         guard metadata.issuer.absoluteString == list.issuerURL.absoluteString else {
-            return [.warning("Discovery", "The document names another issuer: \(metadata.issuer.absoluteString). Tokens will carry that one.")]
+            return [
+                .warning("Discovery", "The document names another issuer: \(metadata.issuer.absoluteString). Tokens will carry that one.")
+            ]
         }
         return [.right("Discovery", "the issuer answers")]
     }
@@ -73,14 +78,18 @@ struct Diagnosis {
         guard abs(offset) > 300 else { return [.right("Clock", "within \(Int(abs(offset))) seconds of the issuer's")] }
         let direction = offset > 0 ? "behind" : "ahead of"
         return [
-            .wrong("Clock", "This machine's clock is \(Int(abs(offset))) seconds \(direction) the issuer's. Set it; tokens look expired or not yet valid.")
+            .wrong(
+                "Clock",
+                "This machine's clock is \(Int(abs(offset))) seconds \(direction) the issuer's. Set it; tokens look expired or not yet valid."
+            )
         ]
     }
 
     private func keys(of client: OAuth2Client) async -> [Finding] {
         do {
             let keys = try await client.jwks()
-            return keys.isEmpty ? [.wrong("Keys", "The issuer publishes no key; no token can be checked.")] : [.right("Keys", "\(keys.count) published")]
+            return keys.isEmpty
+                ? [.wrong("Keys", "The issuer publishes no key; no token can be checked.")] : [.right("Keys", "\(keys.count) published")]
         } catch {
             return [.wrong("Keys", "The key set can't be read: \(Outcome.explain(error))")]
         }
@@ -91,7 +100,8 @@ struct Diagnosis {
         of client: OAuth2Client, _ metadata: OpenIdConfiguration, _ list: OAuth2Client.PropertyListConfiguration
     ) async -> [Finding] {
         do {
-            _ = try await DirectAuthenticationFlow(client: client).start("countersign.doctor@invalid", with: .password("countersign-doctor"))
+            _ = try await DirectAuthenticationFlow(client: client).start(
+                "countersign.doctor@invalid", with: .password("countersign-doctor"))
             return [.warning("Client", "The issuer let in a person who should not exist. Check what it is.")]
         } catch {
             guard let code = ServerRefusal.code(of: error) else {
@@ -104,15 +114,25 @@ struct Diagnosis {
     private func finding(for code: String, _ list: OAuth2Client.PropertyListConfiguration) -> Finding {
         switch code {
         case "invalid_grant", "mfa_required":
-            .right("Client", "\(list.clientId) may sign people in with a password. If one is refused, it is the password or the app's assignment.")
+            .right(
+                "Client",
+                "\(list.clientId) may sign people in with a password. If one is refused, it is the password or the app's assignment.")
         case "invalid_client":
-            .wrong("Client", "The issuer does not know the client \(list.clientId), or it needs a secret. Compare clientId with the app's general settings.")
+            .wrong(
+                "Client",
+                "The issuer does not know the client \(list.clientId), or it needs a secret. Compare clientId with the app's general settings."
+            )
         case "unauthorized_client":
-            .wrong("Grant", "The client \(list.clientId) is not allowed the password grant. Allow it in the app's grant types, beside refresh_token.")
+            .wrong(
+                "Grant",
+                "The client \(list.clientId) is not allowed the password grant. Allow it in the app's grant types, beside refresh_token.")
         case "unsupported_grant_type": .wrong("Grant", "The issuer does not offer the password grant at all.")
         case "invalid_scope": .wrong("Scopes", "The issuer does not know one of the scopes \(list.scope.joined(separator: " ")).")
         case "access_denied":
-            .wrong("Policy", "No access policy of the authorization server lets this client, grant and scopes through. Add a rule with the password grant.")
+            .wrong(
+                "Policy",
+                "No access policy of the authorization server lets this client, grant and scopes through. Add a rule with the password grant."
+            )
         default: .warning("Client", "The issuer refused a trial sign-in with \(code).")
         }
     }

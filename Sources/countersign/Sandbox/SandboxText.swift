@@ -12,8 +12,12 @@ enum SandboxText {
             "  Control API  \(sandbox.origin.absoluteString)/sandbox/clock, faults, users, outbox, requests, reset",
         ]
         if let messages = sandbox.messagesURL { lines.append("  Messages     \(messages.absoluteString)/api/messages") }
-        lines.append("  Apps         " + sandbox.applications.map { $0.clientID + ($0.secret.map { " (secret \($0))" } ?? "") }.joined(separator: ", "))
-        lines.append("  People       " + sandbox.users.map { "\($0.login) / \($0.password ?? "no password")" }.joined(separator: "\n               "))
+        lines.append(
+            "  Apps         "
+                + sandbox.applications.map { $0.clientID + ($0.secret.map { " (secret \($0))" } ?? "") }.joined(separator: ", "))
+        lines.append(
+            "  People       " + sandbox.users.map { "\($0.login) / \($0.password ?? "no password")" }.joined(separator: "\n               ")
+        )
         if let authority = sandbox.authority {
             lines.append("  Authority    \(authority.certificateFile.path()) (`countersign trust` explains how to trust it)")
         }

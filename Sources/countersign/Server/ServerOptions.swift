@@ -19,7 +19,9 @@ struct ServerOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The port to listen on; 0 takes a free one.", valueName: "port"))
     var port: String?
 
-    @Option(name: .customLong("public-origin"), help: ArgumentHelp("What clients reach the server by, if not the org file's origin.", valueName: "url"))
+    @Option(
+        name: .customLong("public-origin"),
+        help: ArgumentHelp("What clients reach the server by, if not the org file's origin.", valueName: "url"))
     var publicOrigin: String?
 
     @Option(name: .customLong("tls-certificate"), help: ArgumentHelp("The certificate chain in PEM.", valueName: "file"))
@@ -31,7 +33,8 @@ struct ServerOptions: ParsableArguments {
     @Option(name: .customLong("master-key-file"), help: ArgumentHelp("A file with the master key: 32 bytes in base64.", valueName: "file"))
     var masterKeyFile: String?
 
-    @Option(name: .customLong("log-level"), help: ArgumentHelp("trace, debug, info, notice, warning, error or critical.", valueName: "level"))
+    @Option(
+        name: .customLong("log-level"), help: ArgumentHelp("trace, debug, info, notice, warning, error or critical.", valueName: "level"))
     var logLevel: String?
 
     private var commandLine: [String: String] {

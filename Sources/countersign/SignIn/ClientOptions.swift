@@ -26,7 +26,8 @@ struct ClientOptions: ParsableArguments {
             throw ValidationError("Give both --issuer and --client-id, or a property list with --config.")
         }
         var list =
-            try config.map { try OAuth2Client.PropertyListConfiguration(plist: URL(filePath: $0)) } ?? OAuth2Client.PropertyListConfiguration()
+            try config.map { try OAuth2Client.PropertyListConfiguration(plist: URL(filePath: $0)) }
+            ?? OAuth2Client.PropertyListConfiguration()
         if let scopes { list.scope = scopes.split(separator: " ").map(String.init) }
         var configuration = try OAuth2Client.Configuration(plist: list)
         if let clientID { configuration.clientId = clientID }
@@ -36,7 +37,9 @@ struct ClientOptions: ParsableArguments {
 
 /// Where credentials are kept.
 struct VaultOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The folder of the credentials; by default $COUNTERSIGN_VAULT, else one in ~/.local/share.", valueName: "folder"))
+    @Option(
+        help: ArgumentHelp("The folder of the credentials; by default $COUNTERSIGN_VAULT, else one in ~/.local/share.", valueName: "folder")
+    )
     var vault: String?
 
     var directory: URL { vault.map { URL(filePath: $0, directoryHint: .isDirectory) } ?? FileTokenStorage.defaultDirectory }

@@ -13,7 +13,8 @@ struct SignInCommand: AsyncParsableCommand {
 struct SignInPasswordCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "password", abstract: "Sign in with user name and password.",
-        discussion: "The password is asked for without showing it; where the standard input is no terminal, its first line is the password.")
+        discussion: "The password is asked for without showing it; where the standard input is no terminal, its first line is the password."
+    )
 
     @OptionGroup var client: ClientOptions
     @OptionGroup var vault: VaultOptions
@@ -32,7 +33,8 @@ struct SignInPasswordCommand: AsyncParsableCommand {
                 let flow = DirectAuthenticationFlow(client: OAuth2Client(configuration))
                 let status = try await flow.start(username, with: .password(password))
                 guard case .success(let token) = status else {
-                    throw CommandFailure("\(configuration.issuerURL.host() ?? "The issuer") asks for a second factor, which this command can't give yet.")
+                    throw CommandFailure(
+                        "\(configuration.issuerURL.host() ?? "The issuer") asks for a second factor, which this command can't give yet.")
                 }
                 try report(Credential.store(token))
             }

@@ -45,7 +45,7 @@ enum Outcome {
         case is OAuth2ServerError, is JWTError: return ExitCode(2)
         case is URLError: return ExitCode(3)
         case let error as APIClientError:
-            if case .httpError = error { return ExitCode(2) }
+            if case .httpError(let inner) = error, !(inner is URLError) { return ExitCode(2) }
             return ExitCode(3)
         case let error as OAuth2Error:
             switch error {

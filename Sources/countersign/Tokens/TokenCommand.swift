@@ -5,7 +5,8 @@ import JOSE
 /// Looks at tokens.
 struct TokenCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "token", abstract: "Decode and verify JSON Web Tokens.", subcommands: [TokenDecodeCommand.self, TokenVerifyCommand.self])
+        commandName: "token", abstract: "Decode and verify JSON Web Tokens.",
+        subcommands: [TokenDecodeCommand.self, TokenVerifyCommand.self])
 }
 
 /// A token from the command line's standard input: arguments are seen by every process of the machine.
@@ -23,7 +24,9 @@ enum TokenInput {
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3, let header = try? JSONValue(parsing: Base64URL.decode(parts[0])),
             let claims = try? JSONValue(parsing: Base64URL.decode(parts[1]))
-        else { throw CommandFailure("This is no JSON Web Token: three parts in base64url, separated by dots. Refresh tokens can't be decoded.") }
+        else {
+            throw CommandFailure("This is no JSON Web Token: three parts in base64url, separated by dots. Refresh tokens can't be decoded.")
+        }
         return (header, claims)
     }
 }

@@ -24,7 +24,8 @@ struct TrustCommand: AsyncParsableCommand {
                 Terminal.write(Terminal.styled(target.name, .bold))
                 for command in target.commands { Terminal.write("  " + command.joined(separator: " ")) }
             }
-            Terminal.write("Without installing, for one program:\n  SSL_CERT_FILE=\(file) (curl: --cacert \(file))")
+            Terminal.write("Without installing, for a program that lets itself be told:")
+            Terminal.write("  curl --cacert \(file) …\n  SSL_CERT_FILE=\(file) python3 …")
             guard install else { return }
             guard let target = TrustTarget.current(certificate: file) else {
                 throw CommandFailure("This system has no trust store that the command knows. Add the file above by hand.")
@@ -65,12 +66,12 @@ struct TrustTarget {
     /// The one of this system, if it can be told.
     static func current(certificate: String) -> TrustTarget? {
         #if os(macOS)
-            return macOS(certificate)
+        return macOS(certificate)
         #else
-            let files = FileManager.default
-            if files.fileExists(atPath: "/usr/sbin/update-ca-certificates") { return debian(certificate) }
-            if files.fileExists(atPath: "/usr/bin/update-ca-trust") { return fedora(certificate) }
-            return nil
+        let files = FileManager.default
+        if files.fileExists(atPath: "/usr/sbin/update-ca-certificates") { return debian(certificate) }
+        if files.fileExists(atPath: "/usr/bin/update-ca-trust") { return fedora(certificate) }
+        return nil
         #endif
     }
 
@@ -78,14 +79,17 @@ struct TrustTarget {
         TrustTarget(
             name: "Debian, Ubuntu",
             commands: [
-                ["install", "-m", "644", certificate, "/usr/local/share/ca-certificates/countersign-sandbox.crt"], ["update-ca-certificates"],
+                ["install", "-m", "644", certificate, "/usr/local/share/ca-certificates/countersign-sandbox.crt"],
+                ["update-ca-certificates"],
             ])
     }
 
     private static func fedora(_ certificate: String) -> TrustTarget {
         TrustTarget(
             name: "Fedora, Red Hat",
-            commands: [["install", "-m", "644", certificate, "/etc/pki/ca-trust/source/anchors/countersign-sandbox.pem"], ["update-ca-trust"]])
+            commands: [
+                ["install", "-m", "644", certificate, "/etc/pki/ca-trust/source/anchors/countersign-sandbox.pem"], ["update-ca-trust"],
+            ])
     }
 
     private static func macOS(_ certificate: String) -> TrustTarget {
