@@ -9,12 +9,14 @@ struct PasswordVerifier: FactorVerifier {
     /// More than any person types; what is longer is wrong without being hashed at its length.
     static let maximumBytes = 1_024
 
+    /// What is hashed of a password that nobody has. Cut by bytes: one character can have any number of them.
+    static func beginning(of password: String) -> String { String(decoding: password.utf8.prefix(64), as: UTF8.self) }
+
     func verify(_ response: FactorResponse, of user: User?, policy: PasswordPolicy) async throws -> FactorVerdict {
         guard case .password(let password) = response else { return .failed }
         let hasher = environment.passwordHasher
         guard let hash = user?.passwordHash, password.utf8.count <= Self.maximumBytes else {
-            // Cut by bytes: one character can have any number of them.
-            try await hasher.verifyNobody(String(decoding: password.utf8.prefix(64), as: UTF8.self), logN: policy.scryptLogN)
+            try await hasher.verifyNobody(Self.beginning(of: password), logN: policy.scryptLogN)
             return .failed
         }
         guard try await hasher.verify(password, against: hash, spending: policy.scryptLogN) else { return .failed }

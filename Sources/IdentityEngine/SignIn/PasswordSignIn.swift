@@ -3,7 +3,11 @@ internal import JOSE
 
 extension IdentityEngine {
     /// More than any login has, also spelled with decomposed accents, in bytes.
-    static let longestUsername = 1_024
+    private static let longestUsername = 1_024
+
+    /// What was typed, or nothing if it is longer than any name: comparing names takes the square of their combining marks. Nothing
+    /// is nobody's name as well, and takes the same way.
+    static func possibleName(_ username: String) -> String { username.utf8.count <= longestUsername ? username : "" }
 
     /// Signs a person in by user name and password (RFC 6749 section 4.3, and the first step of a direct-auth sign-in).
     ///
@@ -22,8 +26,7 @@ extension IdentityEngine {
     func authenticate(
         username: String, password: String, for request: SignInRequest, snapshot: OrgSnapshot, context: RequestContext
     ) async throws -> SignInOutcome {
-        // Comparing names takes the square of their combining marks. No name is nobody's as well, and takes the same way.
-        let username = username.utf8.count <= Self.longestUsername ? username : ""
+        let username = Self.possibleName(username)
         let attempts = countAttempt(login: username, snapshot: snapshot, context: context)
         guard attempts.isAdmitted else { return .refused(.tooManyRequests(attempts, reason: "sign-in attempts for one user name")) }
         let transaction = SignInTransaction(id: try environment.random.identifier(prefix: "txn"), request: request, now: context.now)
