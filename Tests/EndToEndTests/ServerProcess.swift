@@ -48,6 +48,11 @@ final class ServerProcess: Sendable {
         throw DidNotStart(description: text)
     }
 
+    deinit {
+        // A test that failed in between must not leave a server behind.
+        if process.isRunning { kill() }
+    }
+
     /// Ends it as a failure of power would: without a word.
     func kill() {
         _ = sendSignal(process.processIdentifier, SIGKILL)
