@@ -1,6 +1,6 @@
 /// In the form of RFC 7517, with the public parts only.
 extension JSONWebKeySet: Codable {
-    /// Reads a set, as ``init(_:)`` does.
+    /// Reads a set, as ``init(_:)-(JSONValue)`` does.
     ///
     /// - Parameter decoder: The decoder to read from.
     /// - Throws: `DecodingError`; ``JOSEError/Code/malformed`` if it is no set.

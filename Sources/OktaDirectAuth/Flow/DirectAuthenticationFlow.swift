@@ -116,8 +116,8 @@ public actor DirectAuthenticationFlow: AuthenticationFlow, OAuth2ClientDelegate 
     ///   - loginHint: The username.
     ///   - factor: The first factor.
     ///   - context: What the sign-in asks for.
-    /// - Returns: The tokens, or what must happen next: go on with ``resume(with:)-(SecondaryFactor)``
-    ///   or ``resume(with:)-(ContinuationFactor)``.
+    /// - Returns: The tokens, or what must happen next: go on with ``resume(with:)-(DirectAuthenticationFlow.SecondaryFactor)``
+    ///   or ``resume(with:)-(DirectAuthenticationFlow.ContinuationFactor)``.
     /// - Throws: `APIClientError` if the server refuses or is not reached, `JWTError` if the ID token is not acceptable,
     ///   ``DirectAuthenticationFlowError``, or `CancellationError`. The sign-in has ended then.
     public func start(_ loginHint: String, with factor: PrimaryFactor, context: Context = .init()) async throws -> Status {

@@ -285,12 +285,14 @@ struct FileTokenStorageTests {
         expect(.insecurePermissions, "key") { _ = try read("session-1", in: vault()) }
     }
 
-    @Test("a folder that everybody may change is refused")
+    @Test("a folder that others may change is refused")
     func refusesOpenFolder() throws {
         try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
-        try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: folder.url.path)
-        expect(.insecurePermissions, folder.url.standardizedFileURL.path) {
-            try vault().add(token: .fixture(), metadata: nil, security: [])
+        for mode in [0o777, 0o770] {
+            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: folder.url.path)
+            expect(.insecurePermissions, folder.url.standardizedFileURL.path) {
+                try vault().add(token: .fixture(), metadata: nil, security: [])
+            }
         }
     }
 

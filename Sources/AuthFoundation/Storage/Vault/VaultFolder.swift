@@ -50,10 +50,15 @@ struct VaultFolder: Sendable {
         }
         var status = stat()
         guard stat(path, &status) == 0 else { throw systemError("looked at", path) }
-        guard status.st_mode & 0o002 == 0 else {
+        guard status.st_uid == geteuid() || status.st_uid == 0 else {
             throw VaultError(
                 .insecurePermissions, entry: path,
-                "Everybody may change the folder \(path), so credentials are not safe there. Run: chmod 700 \(path)")
+                "The folder \(path) belongs to another user, who may change what is in it. Name a folder of your own for the credentials.")
+        }
+        guard status.st_mode & 0o022 == 0 else {
+            throw VaultError(
+                .insecurePermissions, entry: path,
+                "Others may change the folder \(path), so credentials are not safe there. Run: chmod 700 \(path)")
         }
     }
 
