@@ -20,12 +20,14 @@ struct WireClient: Sendable {
                 }
             }
         return try await channel.executeThenClose { inbound, outbound in
-            try await outbound.write(ByteBuffer(bytes: bytes))
             var received: [UInt8] = []
             do {
+                try await outbound.write(ByteBuffer(bytes: bytes))
                 for try await part in inbound { received.append(contentsOf: part.readableBytesView) }
             } catch is IOError {
                 // A reset connection ends like a closed one; what arrived before counts.
+            } catch ChannelError.ioOnClosedChannel {
+                // The server closed before all was written, as it may with a slow request.
             } catch NIOSSLError.uncleanShutdown {
                 // The same under TLS.
             }
