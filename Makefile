@@ -27,7 +27,7 @@ format:
 	swift format --in-place --recursive --parallel Package.swift Sources Tests Benchmarks
 
 bench: setup
-	scripts/install wrk:wrk
+	scripts/install wrk:wrk sqlite3:sqlite3 curl:curl
 	scripts/bench
 
 docs: setup

@@ -5,7 +5,7 @@ import PackageDescription
 // folder with a Swift file to Benchmarks/ and a line to `targets`.
 let package = Package(
     name: "countersign-benchmarks",
-    platforms: [.macOS(.v14)],
+    platforms: [.macOS(.v15)],
     dependencies: [
         .package(name: "countersign", path: ".."),
         .package(url: "https://github.com/ordo-one/benchmark.git", from: "1.38.1", traits: []),

@@ -6,7 +6,7 @@ public import ServiceLifecycle
 /// The HTTP front doors of an organization: discovery, `keys`, `token`, `userinfo`, `introspect`, `revoke` of the org server
 /// and of custom servers, and `/health`.
 ///
-/// It translates between HTTP and ``IdentityEngine/IdentityEngine`` and decides nothing. A service: ``run()`` listens until the
+/// It translates between HTTP and `IdentityEngine` and decides nothing. A service: ``run()`` listens until the
 /// task is cancelled or the service group shuts down gracefully, which finishes the requests under way. A value, safe from any
 /// task; copies are the same server.
 ///

@@ -7,27 +7,26 @@ let benchmarks: @Sendable () -> Void = {
     Benchmark.defaultConfiguration = .init(metrics: [.throughput, .wallClock], warmupIterations: 3, maxDuration: .seconds(3))
 
     for count in [1, 100] {
-        Benchmark("default credential of \(count)", configuration: .init(scalingFactor: .kilo)) { benchmark, vault in
+        let vault = Vault(count)
+        Benchmark("default credential of \(count)", configuration: .init(scalingFactor: .kilo)) { benchmark in
             try await vault.run { for _ in benchmark.scaledIterations { blackHole(Credential.default) } }
         } setup: {
-            try await Vault(count)
-        } teardown: { (vault: Vault) in
+            try await vault.fill()
+        } teardown: {
             vault.remove()
         }
-
-        Benchmark("credential by id of \(count)", configuration: .init(scalingFactor: .kilo)) { benchmark, vault in
+        Benchmark("credential by id of \(count)", configuration: .init(scalingFactor: .kilo)) { benchmark in
             try await vault.run { for _ in benchmark.scaledIterations { blackHole(try Credential.with(id: "token-0")) } }
         } setup: {
-            try await Vault(count)
-        } teardown: { (vault: Vault) in
+            try await vault.fill()
+        } teardown: {
             vault.remove()
         }
-
-        Benchmark("vault opened and credential read, of \(count)") { benchmark, vault in
+        Benchmark("vault opened and credential read, of \(count)") { benchmark in
             for _ in benchmark.scaledIterations { try await vault.run { blackHole(try Credential.with(id: "token-0")) } }
         } setup: {
-            try await Vault(count)
-        } teardown: { (vault: Vault) in
+            try await vault.fill()
+        } teardown: {
             vault.remove()
         }
     }
@@ -37,7 +36,13 @@ let benchmarks: @Sendable () -> Void = {
 struct Vault: Sendable {
     let folder = FileManager.default.temporaryDirectory.appending(path: "countersign-bench-\(UUID().uuidString)")
 
-    init(_ count: Int) async throws {
+    let count: Int
+
+    init(_ count: Int) {
+        self.count = count
+    }
+
+    func fill() async throws {
         let configuration = try JSONEncoder().encode(
             OAuth2Client.Configuration(
                 issuerURL: URL(filePath: "/").absoluteURL, clientId: "app", scope: "openid offline_access"))
