@@ -11,7 +11,7 @@ let benchmarks: @Sendable () -> Void = {
     Benchmark.defaultConfiguration = .init(metrics: [.throughput, .wallClock], warmupIterations: 3, maxDuration: .seconds(3))
 
     let raw = StoreOnDisk(records: 0)
-    Benchmark("raw insert, one flush each") { benchmark in
+    Benchmark("raw insert, one flush each", configuration: .init(scalingFactor: .kilo)) { benchmark in
         let database = try raw.openRaw()
         let count = benchmark.scaledIterations.count
         benchmark.startMeasurement()
