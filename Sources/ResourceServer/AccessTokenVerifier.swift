@@ -9,8 +9,9 @@ public import JOSE
 /// ```
 ///
 /// Locally (the default), a token is checked by its signature, with the keys that the issuer publishes, and by its claims: `iss`, `aud`,
-/// `cid`, `exp`, `nbf`, `iat`. The keys are fetched once, kept, and fetched again when a token names one that is not among them. A token that was revoked stays
-/// good until its `exp`; where that is too long, use ``Mode/introspection(_:)``, which asks the issuer each time.
+/// `cid`, `exp`, `nbf`, `iat`. The keys are fetched once, kept, and fetched again when a token names one that is not among them, and when
+/// they are as old as ``Configuration/maximumKeyAge``. A token that was revoked stays good until its `exp`; where that is too long, use
+/// ``Mode/introspection(_:)``, which asks the issuer each time.
 ///
 /// `Sendable`; one verifier serves all tasks. Once the keys are known, ``verifyNow(_:scopes:)`` neither waits nor suspends, and holds no lock
 /// while it computes.
@@ -56,8 +57,10 @@ public final class AccessTokenVerifier: Sendable {
         public var leeway: TimeInterval
         /// The signature algorithms to accept, whatever a token says.
         public var algorithms: Set<JWSAlgorithm>
-        /// Seconds between two fetches of the keys because of unknown key ids.
+        /// Seconds at least between two fetches of the keys, whether because of unknown key ids or because a fetch failed.
         public var keyRefetchInterval: TimeInterval
+        /// Seconds after which the keys are fetched again, 60 to 86400: so long can a key be trusted that the issuer withdrew.
+        public var maximumKeyAge: TimeInterval
         /// How a token is checked.
         public var mode: Mode
 
@@ -70,12 +73,15 @@ public final class AccessTokenVerifier: Sendable {
         ///   - requiredScopes: The scopes that every token must have.
         ///   - leeway: Seconds that the issuer's clock may be off, 0 to 300.
         ///   - algorithms: The signature algorithms to accept; asymmetric ones only.
-        ///   - keyRefetchInterval: Seconds between two fetches of the keys because of unknown key ids.
+        ///   - keyRefetchInterval: Seconds at least between two fetches of the keys, because of unknown key ids or after a failure.
+        ///   - maximumKeyAge: Seconds after which the keys are fetched again, 60 to 86400. If the issuer is away then, the old ones stay
+        ///     good, and it is asked again each `keyRefetchInterval`.
         ///   - mode: How a token is checked.
         public init(
             issuer: String, clientID: String? = nil, audience: String = "api://default", requiredScopes: [String] = [],
             leeway: TimeInterval = 60,
-            algorithms: Set<JWSAlgorithm> = [.rs256, .es256], keyRefetchInterval: TimeInterval = 30, mode: Mode = .local
+            algorithms: Set<JWSAlgorithm> = [.rs256, .es256], keyRefetchInterval: TimeInterval = 30, maximumKeyAge: TimeInterval = 3_600,
+            mode: Mode = .local
         ) {
             self.issuer = issuer
             self.clientID = clientID
@@ -85,6 +91,7 @@ public final class AccessTokenVerifier: Sendable {
             // A shared secret can't come from a published key set; accepting HMAC would only open a way to forge.
             self.algorithms = algorithms.intersection(JWSAlgorithm.asymmetric)
             self.keyRefetchInterval = keyRefetchInterval
+            self.maximumKeyAge = min(max(maximumKeyAge, 60), 86_400)
             self.mode = mode
         }
     }
@@ -106,7 +113,10 @@ public final class AccessTokenVerifier: Sendable {
     ) {
         self.configuration = configuration
         self.now = now
-        keys = IssuerKeys(issuer: configuration.issuer, fetcher: fetcher, refetchInterval: configuration.keyRefetchInterval, now: now) {
+        keys = IssuerKeys(
+            issuer: configuration.issuer, fetcher: fetcher, refetchInterval: configuration.keyRefetchInterval,
+            maximumAge: configuration.maximumKeyAge, now: now
+        ) {
             LocalTokenCheck(configuration: configuration, keys: $0)
         }
         introspection = TokenIntrospection(configuration: configuration, fetcher: fetcher)
@@ -162,7 +172,7 @@ public final class AccessTokenVerifier: Sendable {
     /// - Throws: ``AccessTokenError``; ``AccessTokenError/Code/issuerUnavailable`` if no keys are known yet (``prepare()`` fetches them), or
     ///   the verifier must ask the issuer about each token.
     public func verifyNow(_ token: String, scopes: [String] = []) throws -> AccessToken {
-        guard case .local = configuration.mode, let known = keys.known else {
+        guard case .local = configuration.mode, let known = keys.knownNow() else {
             throw AccessTokenError(.issuerUnavailable, "The token can't be checked without asking the issuer first: await verify.")
         }
         do {

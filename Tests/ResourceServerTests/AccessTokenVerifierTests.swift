@@ -127,6 +127,48 @@ struct AccessTokenVerifierTests {
         #expect(issuer.requests(to: "keys") == 2)
     }
 
+    @Test("a key that the issuer withdrew is trusted for an hour at most, though no token names an unknown one")
+    func withdrawnKey() async throws {
+        let next = try SigningKey.generate(.es256, keyID: "second")
+        let token = try issuer.token(changing: ["exp": .integer(Self.seconds + 86_400)])
+        _ = try await verifier.verify(token)
+        issuer.publish([next])
+        time.advance(by: 3_599)
+        _ = try await verifier.verify(token)
+        #expect(issuer.requests(to: "keys") == 1)
+        time.advance(by: 1)
+        #expect(await refusal { try await verifier.verify(token) } == .notGenuine)
+        _ = try await verifier.verify(issuer.token(changing: ["exp": .integer(Self.seconds + 86_400)], signedBy: next))
+        #expect(issuer.requests(to: "keys") == 2)
+    }
+
+    @Test("old keys stay good while the issuer is away, which is asked again once per interval")
+    func oldKeysWithoutIssuer() async throws {
+        let token = try issuer.token(changing: ["exp": .integer(Self.seconds + 86_400)])
+        _ = try await verifier.verify(token)
+        issuer.state.withLock { $0.failure = 503 }
+        time.advance(by: 3_600)
+        for _ in 0..<5 { _ = try await verifier.verify(token) }
+        #expect(issuer.requests(to: "openid-configuration") == 2)
+        time.advance(by: 30)
+        for _ in 0..<5 { _ = try await verifier.verify(token) }
+        #expect(issuer.requests(to: "openid-configuration") == 3)
+    }
+
+    @Test("checking without waiting uses old keys while they are fetched again, once")
+    func verifyNowWithOldKeys() async throws {
+        let token = try issuer.token(changing: ["exp": .integer(Self.seconds + 86_400)])
+        let next = try SigningKey.generate(.es256, keyID: "second")
+        try await verifier.prepare()
+        issuer.publish([next])
+        time.advance(by: 3_600)
+        _ = try verifier.verifyNow(token)
+        // Who brings an unknown key waits for the fetch that is under way; then the old key is gone for everybody.
+        _ = try await verifier.verify(issuer.token(changing: ["exp": .integer(Self.seconds + 86_400)], signedBy: next))
+        #expect(await refusal { try verifier.verifyNow(token) } == .notGenuine)
+        #expect(issuer.requests(to: "keys") == 2)
+    }
+
     @Test("known keys go on working while the issuer is away, and unknown ones say that it is")
     func issuerAway() async throws {
         try await verifier.prepare()

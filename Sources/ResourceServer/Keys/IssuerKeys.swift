@@ -2,7 +2,8 @@ internal import Foundation
 internal import JOSE
 internal import NIOConcurrencyHelpers
 
-/// The issuer's metadata and keys, fetched when they are first needed and again when a token names a key that is not among them.
+/// The issuer's metadata and keys, fetched when they are first needed, again when a token names a key that is not among them, and
+/// again when they are old: a key that the issuer withdrew is trusted no longer than `maximumAge`.
 ///
 /// Reading what is known takes one short lock and never waits. Fetching is done by one task at a time, which all that wait
 /// share: the cancellation of one of them harms no other. A token with an invented key id can make the issuer be asked once per
@@ -19,6 +20,7 @@ final class IssuerKeys<Prepared: Sendable>: Sendable {
 
     private struct State {
         var known: Known?
+        var attemptedAt = Date.distantPast
         var flight: Task<Known, any Error>?
     }
 
@@ -26,50 +28,81 @@ final class IssuerKeys<Prepared: Sendable>: Sendable {
     private let issuer: String
     private let fetcher: any ResourceFetcher
     private let refetchInterval: TimeInterval
+    private let maximumAge: TimeInterval
     private let now: @Sendable () -> Date
     private let prepare: @Sendable (JSONWebKeySet) throws -> Prepared
 
     init(
-        issuer: String, fetcher: any ResourceFetcher, refetchInterval: TimeInterval, now: @escaping @Sendable () -> Date,
+        issuer: String, fetcher: any ResourceFetcher, refetchInterval: TimeInterval, maximumAge: TimeInterval,
+        now: @escaping @Sendable () -> Date,
         prepare: @escaping @Sendable (JSONWebKeySet) throws -> Prepared
     ) {
         self.issuer = issuer
         self.fetcher = fetcher
         self.refetchInterval = refetchInterval
+        self.maximumAge = maximumAge
         self.now = now
         self.prepare = prepare
     }
 
-    /// What was fetched last; nil before the first fetch.
-    var known: Known? { state.withLockedValue(\.known) }
+    /// What was fetched last; nil before the first fetch. What is old is begun to be fetched again, and not waited for.
+    func knownNow() -> Known? { look().known }
 
-    /// What is known, fetched if nothing is.
+    /// What is known, fetched if nothing is, or if it is old.
+    ///
+    /// Who begins a fetch of what is old waits for it, so that an API that is called once a day does not trust yesterday's keys; who
+    /// comes meanwhile goes on with what is known, and so does everybody when the fetch fails.
     func get() async throws -> Known {
-        if let known { return known }
-        return try await fetch(replacing: nil)
+        let (known, begun) = look()
+        guard let known else { return try await fetch(replacing: nil) }
+        guard let begun else { return known }
+        do {
+            return try await begun.value
+        } catch {
+            return known
+        }
     }
 
     /// What the issuer says now, asked again because `old` did not have the key.
     ///
     /// - Returns: Something newer than `old`; nil if the issuer was asked so recently that it is not asked again.
     func newer(than old: Known) async throws -> Known? {
-        let known = known
+        let (known, attemptedAt) = state.withLockedValue { ($0.known, $0.attemptedAt) }
         if let known, known.fetchedAt > old.fetchedAt { return known }
-        // A clock that was set back must not stop the keys from being fetched for ever.
-        let age = now().timeIntervalSince(old.fetchedAt)
-        guard age >= refetchInterval || age < 0 else { return nil }
+        guard Self.isOver(refetchInterval, since: attemptedAt, now: now()) else { return nil }
         return try await fetch(replacing: old)
+    }
+
+    /// What is known, and the fetch that was begun because it is old; nil if it is not, or was tried a moment ago, or is under way.
+    private func look() -> (known: Known?, begun: Task<Known, any Error>?) {
+        let now = now()
+        return state.withLockedValue { state in
+            guard let known = state.known, state.flight == nil, Self.isOver(maximumAge, since: known.fetchedAt, now: now),
+                Self.isOver(refetchInterval, since: state.attemptedAt, now: now)
+            else { return (state.known, nil) }
+            return (known, begin(&state))
+        }
+    }
+
+    /// A clock that was set back must not stop the keys from being fetched for ever.
+    private static func isOver(_ interval: TimeInterval, since date: Date, now: Date) -> Bool {
+        let age = now.timeIntervalSince(date)
+        return age >= interval || age < 0
     }
 
     private func fetch(replacing old: Known?) async throws -> Known {
         let flight = state.withLockedValue { state -> Task<Known, any Error> in
             if let flight = state.flight { return flight }
             if let known = state.known, known.fetchedAt != old?.fetchedAt { return Task { known } }
-            let flight = Task { try await self.fly() }
-            state.flight = flight
-            return flight
+            return begin(&state)
         }
         return try await flight.value
+    }
+
+    private func begin(_ state: inout State) -> Task<Known, any Error> {
+        let flight = Task { try await self.fly() }
+        state.flight = flight
+        return flight
     }
 
     private func fly() async throws -> Known {
@@ -77,6 +110,7 @@ final class IssuerKeys<Prepared: Sendable>: Sendable {
             let known = try await ask()
             state.withLockedValue {
                 $0.known = known
+                $0.attemptedAt = known.fetchedAt
                 $0.flight = nil
             }
             return known
@@ -84,7 +118,7 @@ final class IssuerKeys<Prepared: Sendable>: Sendable {
             state.withLockedValue {
                 $0.flight = nil
                 // A failure counts as an attempt: the issuer gets time to recover, and the keys that are known stay good.
-                $0.known?.fetchedAt = now()
+                $0.attemptedAt = now()
             }
             throw error
         }
