@@ -64,28 +64,29 @@ extension IdentityEngine {
         _ request: TokenRequest, type: String, context: RequestContext,
         answer: @escaping @Sendable (Application, TokenFinder, String) throws -> Answer
     ) async throws -> Result<Answer, Refusal> {
-        let (result, assertionUse): (Result<Answer, Refusal>, Change?) = try await store.read { [self] view in
-            var assertionUse: Change?
+        let (result, client): (Result<Answer, Refusal>, ClientAuthenticator.Outcome?) = try await store.read { [self] view in
+            var known: ClientAuthenticator.Outcome?
             do {
                 let snapshot = try snapshot(view)
                 let server = try snapshot.knownServer(request.server)
                 let client = try ClientAuthenticator(snapshot: snapshot, server: server, now: context.now).authenticate(request.client)
-                assertionUse = client.assertionUse
+                known = client
                 guard let token = request.parameters["token"], !token.isEmpty else {
                     throw Refusal(.invalidRequest, "The request needs the parameter token.", reason: "parameter.missing: token")
                 }
                 let finder = TokenFinder(snapshot: snapshot, server: server, view: view, now: context.now)
-                return (.success(try answer(client.application, finder, token)), assertionUse)
+                return (.success(try answer(client.application, finder, token)), known)
             } catch let refusal as Refusal {
-                return (.failure(refusal), assertionUse)
+                return (.failure(refusal), known)
             }
         }
         func line(_ refusal: Refusal) throws -> Change {
             try logEntry(
-                type, .failure, reason: refusal.reason, clientID: request.client.clientID?.forLog, server: request.server, context: context)
+                type, .failure, reason: refusal.reason, clientID: client?.application.id, server: request.server, context: context)
         }
-        var changes = assertionUse.map { [$0] } ?? []
-        if case .failure(let refusal) = result { changes.append(try line(refusal)) }
+        var changes = client?.assertionUse.map { [$0] } ?? []
+        // Refusals of those who proved nothing are for the access log: they could fill the disk.
+        if case .failure(let refusal) = result, client?.application.isConfidential == true { changes.append(try line(refusal)) }
         if !changes.isEmpty, try await store.commit(changes) != .committed {
             let used = ClientAuthenticator.wrong("client.assertion: used")
             _ = try await store.commit([try line(used)])

@@ -4,7 +4,8 @@ extension IdentityEngine {
     /// Answers a request to the token endpoint (RFC 6749 section 3.2).
     ///
     /// The phases, in this order: the server exists, the client is who it says, the grant type is known, the client may use it;
-    /// then the grant's own handler. What must survive is committed, with a line of the system log, before this returns. Rate
+    /// then the grant's own handler. What must survive is committed, with a line of the system log, before this returns; a refusal
+    /// of somebody who proved nothing leaves no line. Rate
     /// limits are the front door's to ask (``countRequest(clientID:snapshot:context:)``), since it tells them in its headers.
     ///
     /// - Parameters:
@@ -29,12 +30,17 @@ extension IdentityEngine {
             case .refused(let refusal, let own, let userID):
                 result = .failure(refusal)
                 changes += own
-                let clientID = admitted?.application.id ?? request.client.clientID?.forLog
-                let outcome: LogEvent.Outcome = refusal.code == .accessDenied ? .denied : .failure
-                changes.append(
-                    try logEntry(
-                        type, outcome, reason: refusal.reason, userID: userID, clientID: clientID, server: server, context: context))
+                let isDenied = refusal.code == .accessDenied
+                // Whoever knows a public client's name could fill the disk with refusals; the access log has them. What is told of
+                // them: who was denied with the right password, and what was noticed of a user, such as a token that came back.
+                if admitted?.application.isConfidential == true || isDenied || userID != nil || !own.isEmpty {
+                    changes.append(
+                        try logEntry(
+                            type, isDenied ? .denied : .failure, reason: refusal.reason, userID: userID,
+                            clientID: admitted?.application.id, server: server, context: context))
+                }
             }
+            if changes.isEmpty { return result }
             switch try await store.commit(changes) {
             case .committed:
                 return result
@@ -117,13 +123,5 @@ extension OrgSnapshot {
             throw Refusal(.notFound, "Not found: there is no such authorization server.", reason: "server.unknown")
         }
         return server
-    }
-}
-
-extension String {
-    /// What a stranger sent as a client id, cut to what a log line has room for and without what no client id has. Cut by scalars:
-    /// one character can have any number of them.
-    var forLog: String {
-        String(String.UnicodeScalarView(unicodeScalars.prefix(64).filter { (0x21...0x7E).contains($0.value) }))
     }
 }
