@@ -46,7 +46,7 @@ struct KillTests {
           - name: one-factor
             rules: [{name: All, require: one_factor}]
         password_policy: {scrypt_log_n: 10}
-        rate_limits: {per_client: 1000000, per_address: 1000000, per_user: 1000000}
+        rate_limits: {per_client: 1000000, per_address: 1000000, per_address_sign_ins: 1000000, per_user: 1000000}
         authorization_servers:
           - id: default
             name: Default

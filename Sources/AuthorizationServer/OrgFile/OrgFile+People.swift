@@ -42,6 +42,7 @@ extension RateLimits {
         self.init(
             perClient: section.int("per_client", default: standard.perClient),
             perAddress: section.int("per_address", default: standard.perAddress),
+            perAddressSignIns: section.int("per_address_sign_ins", default: standard.perAddressSignIns),
             perUser: section.int("per_user", default: standard.perUser))
         section.reportUnknownKeys()
     }

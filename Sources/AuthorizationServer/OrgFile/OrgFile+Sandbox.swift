@@ -127,6 +127,7 @@ extension OrgFile {
         rate_limits:
           per_client: 1000000
           per_address: 1000000
+          per_address_sign_ins: 1000000
           per_user: 100000
 
         """

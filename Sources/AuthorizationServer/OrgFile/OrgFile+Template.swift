@@ -105,6 +105,7 @@ extension OrgFile {
         rate_limits:
           per_client: 6000
           per_address: 1200
+          per_address_sign_ins: 120         # passwords tried from one address, whoever's; raise it if many sign in behind one proxy
           per_user: 60
 
         key_rotation:

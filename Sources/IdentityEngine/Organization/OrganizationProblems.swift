@@ -85,6 +85,7 @@ struct DefinitionCheck {
         let perMinute = "requests per minute"
         range(limits.perClient, 1...100_000_000, [.key("rateLimits"), .key("perClient")], perMinute)
         range(limits.perAddress, 1...100_000_000, [.key("rateLimits"), .key("perAddress")], perMinute)
+        range(limits.perAddressSignIns, 1...100_000_000, [.key("rateLimits"), .key("perAddressSignIns")], perMinute)
         range(limits.perUser, 1...100_000_000, [.key("rateLimits"), .key("perUser")], perMinute)
         let rotation = definition.keyRotation
         range(rotation.signsForDays, 1...3_650, [.key("keyRotation"), .key("signsForDays")], "days")

@@ -68,13 +68,17 @@ public struct RateLimits: Sendable, Equatable, Codable {
     public var perClient: Int
     /// Requests from one address.
     public var perAddress: Int
+    /// Sign-in attempts from one address, whoever it tries to be: few enough that it neither keeps the password hashing busy nor
+    /// tries one password on everybody.
+    public var perAddressSignIns: Int
     /// Sign-in attempts for one user name.
     public var perUser: Int
 
     /// Sets limits; the defaults suit a server of some ten thousand people.
-    public init(perClient: Int = 6_000, perAddress: Int = 1_200, perUser: Int = 60) {
+    public init(perClient: Int = 6_000, perAddress: Int = 1_200, perAddressSignIns: Int = 120, perUser: Int = 60) {
         self.perClient = perClient
         self.perAddress = perAddress
+        self.perAddressSignIns = perAddressSignIns
         self.perUser = perUser
     }
 }

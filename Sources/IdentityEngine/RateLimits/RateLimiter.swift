@@ -30,6 +30,8 @@ final class RateLimiter: Sendable {
     enum Subject: Hashable, Sendable {
         case client(String)
         case address(String)
+        /// The sign-ins from an address.
+        case signIns(String)
         case user(String)
         case shared(Int)
     }

@@ -26,9 +26,15 @@ extension IdentityEngine {
         return nearest ?? rateLimiter.count(.address("unknown"), limit: limits.perAddress, now: context.now)
     }
 
-    /// Counts one sign-in attempt for a user name.
+    /// Counts one sign-in attempt from its address and, unless that is over its limit, for the user name: one peer must not use
+    /// up the attempts of a person.
     func countAttempt(login: String, snapshot: OrgSnapshot, context: RequestContext) -> RateLimitStatus {
-        rateLimiter.count(.signIn(as: login), limit: snapshot.rateLimits.perUser, now: context.now)
+        let limits = snapshot.rateLimits
+        if let address = context.address {
+            let status = rateLimiter.count(.signIns(from: address), limit: limits.perAddressSignIns, now: context.now)
+            guard status.isAdmitted else { return status }
+        }
+        return rateLimiter.count(.signIn(as: login), limit: limits.perUser, now: context.now)
     }
 }
 
@@ -37,6 +43,11 @@ extension RateLimiter.Subject {
     static func signIn(as login: String) -> Self {
         let key = User.key(forLogin: login)
         return .user(key.utf8.count <= 64 ? key : Base64URL.encode(Array(SHA256.hash(data: Array(key.utf8)))))
+    }
+
+    /// The sign-ins from an address, counted as its requests are.
+    static func signIns(from address: String) -> Self {
+        if case .address(let key) = from(address) { .signIns(key) } else { .signIns(address) }
     }
 
     /// The requests from an address. Of IPv6 its /64 counts, since everybody who has one address there has all of them; an IPv4

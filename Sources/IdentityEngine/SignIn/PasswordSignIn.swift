@@ -28,7 +28,9 @@ extension IdentityEngine {
     ) async throws -> SignInOutcome {
         let username = Self.possibleName(username)
         let attempts = countAttempt(login: username, snapshot: snapshot, context: context)
-        guard attempts.isAdmitted else { return .refused(.tooManyRequests(attempts, reason: "sign-in attempts for one user name")) }
+        guard attempts.isAdmitted else {
+            return .refused(.tooManyRequests(attempts, reason: "sign-in attempts for one user name or from one address"))
+        }
         let transaction = SignInTransaction(id: try environment.random.identifier(prefix: "txn"), request: request, now: context.now)
         let verifier = PasswordVerifier(environment: environment)
         do {

@@ -17,7 +17,8 @@ struct RunningServer: Sendable {
 
     /// The server of all tests that neither move its clock nor count its limits; it ends with the process.
     private static let shared = Task {
-        let server = try await make(rateLimits: RateLimits(perClient: 100_000, perAddress: 100_000, perUser: 100_000))
+        let server = try await make(
+            rateLimits: RateLimits(perClient: 100_000, perAddress: 100_000, perAddressSignIns: 100_000, perUser: 100_000))
         Task { try await server.server.run() }
         return server.listening(on: try await server.server.boundPort)
     }

@@ -107,6 +107,7 @@ struct OrganizationProblemsTests {
         Flaw("signOnPolicies[0].rules[0].groups[0]", "no group") { $0.signOnPolicies[0].rules[0].groups = ["x"] },
         Flaw("passwordPolicy.minimumLength", "8 to 72") { $0.passwordPolicy.minimumLength = 4 },
         Flaw("passwordPolicy.scryptLogN", "10 to 20") { $0.passwordPolicy.scryptLogN = 30 },
+        Flaw("rateLimits.perAddressSignIns", "out of range") { $0.rateLimits.perAddressSignIns = 0 },
         Flaw("rateLimits.perUser", "out of range") { $0.rateLimits.perUser = 0 },
         Flaw("keyRotation.publishedDaysAfter", "out of range") { $0.keyRotation.publishedDaysAfter = 0 },
         Flaw("users[3].login", "twice") { $0.users.append(UserDefinition(login: "JANE.DOE@example.com")) },

@@ -65,6 +65,25 @@ struct RateLimiterTests {
         #expect(count(from: "203.0.113.2").isAdmitted)
     }
 
+    @Test("of sign-ins stop one address that tries a password on everybody, and leave people their attempts from elsewhere")
+    func spraying() async throws {
+        let org = try await SignInFixture { $0.rateLimits = RateLimits(perAddressSignIns: 3, perUser: 2) }
+        let snapshot = try await org.engine.snapshot()
+        func attempt(_ login: String, from address: String) -> RateLimitStatus {
+            org.engine.countAttempt(
+                login: login, snapshot: snapshot, context: RequestContext(now: start, requestID: "request", address: address))
+        }
+        for name in ["a", "b", "c"] { #expect(attempt(name, from: "203.0.113.1").isAdmitted) }
+        for name in ["d", "e", "f", "f", "f"] {
+            let refused = attempt(name, from: "203.0.113.1")
+            #expect(!refused.isAdmitted && refused.limit == 3)
+        }
+        #expect(attempt("f", from: "203.0.113.2").isAdmitted)
+        // Requests of other kinds have their own counter.
+        let context = RequestContext(now: start, requestID: "request", address: "203.0.113.1")
+        #expect(org.engine.countRequest(clientID: nil, snapshot: snapshot, context: context).isAdmitted)
+    }
+
     @Test("of an address hold for its whole IPv6 network, and apart for IPv4 addresses however they are written")
     func networks() {
         #expect(RateLimiter.Subject.from("2001:db8::1") == .from("2001:db8:0:0:ffff::2"))

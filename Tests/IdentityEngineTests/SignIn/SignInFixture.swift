@@ -58,7 +58,7 @@ struct SignInFixture {
                 SignOnPolicy(name: "two-factors", rules: [SignOnRule(name: "any", assurance: .twoFactors)]),
             ],
             passwordPolicy: PasswordPolicy(lockoutAttempts: 3, lockoutMinutes: 15, scryptLogN: 10),
-            rateLimits: RateLimits(perUser: 10_000),
+            rateLimits: RateLimits(perAddressSignIns: 10_000, perUser: 10_000),
             users: [
                 UserDefinition(login: jane, profile: ["name": "Jane Doe"], password: janesPassword),
                 UserDefinition(login: "suspended@example.com", password: "Battery-Staple-9", status: .suspended),
