@@ -43,7 +43,8 @@ extension IdentityEngine {
     /// Tells whether a token is good now, and what it is (RFC 7662).
     ///
     /// One read. A revocation, a password change or a deactivation that was answered before is seen. A client that authenticates
-    /// itself learns of every token of the server; a public one, whose name anybody can use, only of its own.
+    /// itself learns of every access token of the server, as resource servers must; of refresh and id tokens, and if it is public,
+    /// only of its own.
     ///
     /// - Parameters:
     ///   - request: The parameter `token`; a hint is not needed.
@@ -52,9 +53,9 @@ extension IdentityEngine {
     /// - Throws: ``StoreError`` if the store failed.
     public func introspect(_ request: TokenRequest, context: RequestContext) async throws -> Result<Introspection, Refusal> {
         try await answerAboutToken(request, type: "token.introspect", context: context) { application, finder, token in
-            guard let found = try finder.find(token), application.isConfidential || found.grant.clientID == application.id else {
-                return .inactive
-            }
+            guard let found = try finder.find(token) else { return .inactive }
+            let isForAnyResourceServer = if case .access = found { application.isConfidential } else { false }
+            guard isForAnyResourceServer || found.grant.clientID == application.id else { return .inactive }
             return Introspection(found)
         }
     }

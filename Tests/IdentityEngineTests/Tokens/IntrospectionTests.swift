@@ -97,6 +97,31 @@ struct IntrospectionTests {
         }
     }
 
+    @Test("a client that authenticates itself learns of all access tokens, but of refresh and id tokens of its own only")
+    func foreignRefreshAndIDTokens() async throws {
+        let organization = try await TestOrganization {
+            $0.applications.append(
+                Application(
+                    id: "web-app", name: "web-app", kind: .web, authentication: .clientSecretPost, secret: TestOrganization.longSecret,
+                    grantTypes: ["password", "refresh_token"], assignment: .init(everyone: true), signOnPolicy: "one-factor"))
+        }
+        let web = ClientCredentials(clientID: "web-app", secret: TestOrganization.longSecret, endpoint: TestOrganization.origin)
+        let parameters = [
+            "grant_type": "password", "username": TestOrganization.jane, "password": TestOrganization.janesPassword,
+            "scope": "openid offline_access",
+        ]
+        let own = try await organization.token(parameters, client: web).get()
+        for token in [own.accessToken, own.idToken, own.refreshToken] {
+            #expect(try await organization.introspect(token, client: web).isActive)
+        }
+        let foreign = try await organization.signIn().get()
+        #expect(try await organization.introspect(foreign.accessToken, client: web).isActive)
+        for token in [foreign.idToken, foreign.refreshToken] {
+            #expect(try await organization.introspect(token).isActive)
+            #expect(try await organization.introspect(token, client: web).json == ["active": false])
+        }
+    }
+
     @Test(
         "a request that cannot be answered has its code",
         arguments: [
