@@ -45,8 +45,7 @@ final class People: Sendable {
     private func apply(_ users: [SandboxUser]) async throws {
         _ = try await engine.apply(
             organization.definition(origin: origin.withLockedValue { $0 }, users: users), options: ApplyOptions(replacesPasswords: true),
-            // A millisecond ago: on a clock that stands, a sign-in must come after the password that it is made with.
-            context: RequestContext(now: clock.now.addingTimeInterval(-0.001), requestID: "sandbox-apply"))
+            context: RequestContext(now: clock.now, requestID: "sandbox-apply"))
         // Discovery answers by what the engine read last.
         _ = try await engine.snapshot()
     }
