@@ -45,7 +45,7 @@ struct KillTests {
         sign_on_policies:
           - name: one-factor
             rules: [{name: All, require: one_factor}]
-        password_policy: {scrypt_log_n: 10}
+        password_policy: {scrypt_log_n: 14}
         rate_limits: {per_client: 1000000, per_address: 1000000, per_address_sign_ins: 1000000, per_user: 1000000}
         authorization_servers:
           - id: default

@@ -60,7 +60,6 @@ struct SandboxTests {
             sign_on_policies:
               - name: one-factor
                 rules: [{name: All, require: one_factor}]
-            password_policy: {scrypt_log_n: 10}
             authorization_servers:
               - id: default
                 name: Default

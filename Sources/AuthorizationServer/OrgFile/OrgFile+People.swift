@@ -32,6 +32,12 @@ extension PasswordPolicy {
             minimumLength: section.int("minimum_length", default: standard.minimumLength),
             lockoutAttempts: section.int("lockout_attempts", default: standard.lockoutAttempts), lockoutMinutes: minutes,
             scryptLogN: section.int("scrypt_log_n", default: standard.scryptLogN))
+        // Less is for tests, which set it in code: a file must not make the passwords of a real organization cheap to guess.
+        if scryptLogN < 14 {
+            section.source.add(
+                "\(scryptLogN) is out of range: 14 to 20 as the power of two of the scrypt cost.",
+                at: section.value("scrypt_log_n") ?? section.node, key: section.spelled("scrypt_log_n"))
+        }
         section.reportUnknownKeys()
     }
 }

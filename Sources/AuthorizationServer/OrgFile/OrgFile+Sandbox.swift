@@ -19,10 +19,6 @@ extension OrgFile {
               - name: Everybody
                 require: two_factors
 
-        # Cheap hashes: these passwords are public anyway, and tests want to be fast.
-        password_policy:
-          scrypt_log_n: 10
-
         authorization_servers:
           - id: default
             name: Default

@@ -39,7 +39,7 @@ extension OrgFile {
           minimum_length: 8
           lockout_attempts: 10              # 0: never
           lockout_minutes: 15               # unlimited: until an administrator opens the account
-          scrypt_log_n: 15                  # 32 MiB a hash; each step doubles memory and time
+          scrypt_log_n: 15                  # 14 to 20; 15 takes 32 MiB a hash, each step doubles memory and time
 
         # Authorization servers issue tokens for APIs, here at {origin}/oauth2/default. The org's own is always there, at {origin}.
         authorization_servers:

@@ -96,6 +96,7 @@ struct OrgFileErrorTests {
         Mistake(29, "    status: retired", "users[0].status", "not among: active"),
         Mistake(30, "    groups: [Nobody]", "users[0].groups[0]", "There is no group “Nobody”."),
         Mistake(32, "  minimum_length: 4", "password_policy.minimum_length", "8 to 72"),
+        Mistake(32, "  scrypt_log_n: 13", "password_policy.scrypt_log_n", "13 is out of range: 14 to 20"),
         Mistake(32, "  minimum_length: eight", "password_policy.minimum_length", "whole number"),
     ]
 
