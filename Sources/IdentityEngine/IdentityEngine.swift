@@ -35,8 +35,12 @@ public final class IdentityEngine: Sendable {
 
     /// The configuration as it was last read, without asking the store; nil before the first reading.
     ///
-    /// It may be older than the store's. Good for finding a server or counting a request; decisions take ``snapshot()``.
+    /// It holds what this engine committed itself; it may be older than what another process wrote. Good for finding a server or counting a request; decisions take ``snapshot()``.
     public var latestSnapshot: OrgSnapshot? { latest.withLock { $0 } }
+
+    /// Reads the configuration that was just committed, so that ``latestSnapshot`` has it. It is committed whether or not it can be
+    /// read: a failing store shows itself at the next decision.
+    func readAgain() async { _ = try? await snapshot() }
 
     /// Removes what expired from the store.
     ///

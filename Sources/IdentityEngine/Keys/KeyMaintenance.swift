@@ -104,7 +104,10 @@ extension IdentityEngine {
             for change in report {
                 changes.append(try logChange(of: change, context))
             }
-            if try await store.commit(changes) == .committed { return report }
+            if try await store.commit(changes) == .committed {
+                await readAgain()
+                return report
+            }
         }
         throw StoreError(.unavailable, "The signing keys changed four times while they were being maintained. Try again.")
     }

@@ -40,7 +40,10 @@ extension IdentityEngine {
             guard !plan.changes.isEmpty else { return report }
             let sums = [ApplyReport.Entry.Action.created, .changed, .removed].map { "\(report.count($0)) \($0.rawValue)" }
             let log = try logEntry("organization.apply", .success, reason: sums.joined(separator: ", "), context: context)
-            if try await store.commit(plan.changes + [log]) == .committed { return report }
+            if try await store.commit(plan.changes + [log]) == .committed {
+                await readAgain()
+                return report
+            }
         }
         throw StoreError(.unavailable, "The organization changed on every attempt to apply the definition. Try again.")
     }

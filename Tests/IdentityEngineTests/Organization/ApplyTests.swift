@@ -42,6 +42,20 @@ struct ApplyTests {
         #expect(try await org.stored().value == user)
     }
 
+    @Test("is seen by the very next request, and so are the keys, without anybody reading the store in between")
+    func latestSnapshotIsNotOneRequestLate() async throws {
+        let org = try await SignInFixture()
+        #expect(org.engine.latestSnapshot != nil)
+        _ = try await apply(org) { $0.name = "Renamed" }
+        #expect(org.engine.latestSnapshot?.organization.name == "Renamed")
+        let applied = org.engine.latestSnapshot?.version
+        let made = try await org.engine.maintainKeys(SignInFixture.context())
+        #expect(!made.isEmpty)
+        let maintained = org.engine.latestSnapshot?.version
+        #expect(maintained != applied)
+        #expect(maintained == (try await org.engine.snapshot().version))
+    }
+
     @Test("writes what differs, removes what the file brought and no longer names, and tells each by name")
     func changes() async throws {
         let org = try await SignInFixture()
