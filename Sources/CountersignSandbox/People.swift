@@ -19,6 +19,9 @@ final class People: Sendable {
         self.clock = clock
     }
 
+    /// Where the sandbox is reached, as far as it was told.
+    var knownOrigin: URL? { URL(string: origin.withLockedValue { $0 }) }
+
     var all: [SandboxUser] { users.withLockedValue { $0 } }
 
     func add(_ user: SandboxUser) async throws {

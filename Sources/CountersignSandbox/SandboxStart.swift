@@ -85,7 +85,8 @@ struct SandboxStart {
         let clock = configuration.clock
         let control = ControlAPI(
             ControlAPI.Controls(
-                clock: clock, faults: faults, log: log, people: { people.all }, addPerson: { try await people.add($0) },
+                clock: clock, faults: faults, log: log, origin: { people.knownOrigin }, people: { people.all },
+                addPerson: { try await people.add($0) },
                 reset: { [faults, log] in
                     faults.clear()
                     log.clear()

@@ -10,13 +10,14 @@ import FoundationNetworking
 @Suite("The sandbox's control API, over HTTP")
 struct ControlAPITests {
     private func call(
-        _ sandbox: Sandbox, _ method: String, _ path: String, _ body: JSONValue? = nil, origin: String? = nil
+        _ sandbox: Sandbox, _ method: String, _ path: String, _ body: JSONValue? = nil, origin: String? = nil, host: String? = nil
     ) async throws -> (status: Int, json: JSONValue) {
         var request = URLRequest(url: sandbox.origin.appending(path: "sandbox/\(path)"))
         request.httpMethod = method
         request.httpBody = body.map { Data($0.serialized()) }
         request.setValue("application/json", forHTTPHeaderField: "Content-Type")
         request.setValue(origin, forHTTPHeaderField: "Origin")
+        request.setValue(host, forHTTPHeaderField: "Host")
         request.setValue("close", forHTTPHeaderField: "Connection")
         let (data, response) = try await URLSession.shared.data(for: request)
         return (try #require(response as? HTTPURLResponse).statusCode, try JSONValue(parsing: data))
@@ -126,6 +127,21 @@ struct ControlAPITests {
             #expect(refused.status == 403)
             let accepted = try await call(sandbox, "GET", "clock", origin: "http://localhost:3000")
             #expect(accepted.status == 200)
+        }
+    }
+
+    @Test("a page whose own name was rebound to this machine can't use it, nor one that names another port")
+    func reboundName() async throws {
+        try await withSandbox { sandbox in
+            let port = try #require(sandbox.origin.port)
+            for host in ["evil.example.com:\(port)", "localhost.evil.example.com:\(port)", "localhost", "127.0.0.1:\(port + 1)"] {
+                let refused = try await call(sandbox, "POST", "clock", ["advance": 90], host: host)
+                #expect(refused.status == 403)
+            }
+            for host in ["localhost:\(port)", "127.0.0.1:\(port)", "[::1]:\(port)", "LOCALHOST:\(port)"] {
+                let accepted = try await call(sandbox, "GET", "clock", host: host)
+                #expect(accepted.status == 200)
+            }
         }
     }
 }

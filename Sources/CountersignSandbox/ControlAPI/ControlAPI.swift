@@ -12,6 +12,8 @@ struct ControlAPI: Sendable {
         var clock: SandboxClock
         var faults: FaultPlan
         var log: RequestLog
+        /// Where the sandbox is reached; nil before it listens.
+        var origin: @Sendable () -> URL?
         var people: @Sendable () async throws -> [SandboxUser]
         var addPerson: @Sendable (SandboxUser) async throws -> Void
         var reset: @Sendable () async throws -> Void
@@ -35,6 +37,10 @@ struct ControlAPI: Sendable {
         // A page of another origin must not move the sandbox of a person who happens to visit it.
         if let origin = request.head.headerFields[.origin], !Self.isLocal(origin) {
             return Self.answer(["error": "Pages of other origins can't use the control API."], status: .forbidden)
+        }
+        // Nor may a page whose own name was made to lead to this machine (DNS rebinding): to the browser, that is the same origin.
+        guard isAddressed(by: request.head.authority) else {
+            return Self.answer(["error": "The control API answers at its own host and port only."], status: .forbidden)
         }
         do {
             guard let answer = try await answer(request.head.method, path, body: request.body) else {
@@ -116,8 +122,18 @@ struct ControlAPI: Sendable {
         ServerResponse(status: status, json: json.serialized(), headers: [.cacheControl: "no-store"])
     }
 
+    /// Whether a `Host` is this sandbox's: a loopback name, or the one it was given, and the port it listens on.
+    private func isAddressed(by authority: String?) -> Bool {
+        guard let authority, let origin = controls.origin(), let scheme = origin.scheme,
+            let url = URL(string: "\(scheme)://\(authority)"), url.user == nil, url.path.isEmpty, url.query == nil
+        else { return false }
+        let standard = scheme == "https" ? 443 : 80
+        return (url.port ?? standard) == (origin.port ?? standard)
+            && (url.host()?.lowercased() == origin.host() || Self.isLocal("\(scheme)://\(authority)"))
+    }
+
     private static func isLocal(_ origin: String) -> Bool {
-        ["localhost", "127.0.0.1", "::1", "[::1]"].contains(URL(string: origin)?.host() ?? "")
+        ["localhost", "127.0.0.1", "::1", "[::1]"].contains(URL(string: origin)?.host()?.lowercased() ?? "")
     }
 }
 
