@@ -210,12 +210,17 @@ public actor DirectAuthenticationFlow: AuthenticationFlow, OAuth2ClientDelegate 
     }
 
     private func conclude(_ call: Int, with status: Status) async throws -> Status {
-        // Who has cancelled does not expect to be signed in by an answer that was on its way.
-        try Task.checkCancellation()
-        try state.withLock { state in
-            guard state.call == call, state.context != nil else { throw DirectAuthenticationFlowError.inconsistentContextState }
-            state.context?.currentStatus = status
-            if case .success = status { state.isAuthenticating = false }
+        do {
+            // Who has cancelled does not expect to be signed in by an answer that was on its way.
+            try Task.checkCancellation()
+            try state.withLock { state in
+                guard state.call == call, state.context != nil else { throw DirectAuthenticationFlowError.inconsistentContextState }
+                state.context?.currentStatus = status
+                if case .success = status { state.isAuthenticating = false }
+            }
+        } catch {
+            if case .success(let token) = status { discard(token) }
+            throw error
         }
         await notify { delegate in
             delegate.authentication(flow: self, received: status)
@@ -225,6 +230,14 @@ public actor DirectAuthenticationFlow: AuthenticationFlow, OAuth2ClientDelegate 
             }
         }
         return status
+    }
+
+    /// Revokes tokens that nobody gets, in a task of its own: the caller has left, or is cancelled.
+    private func discard(_ token: Token) {
+        Task { [client] in
+            // Best effort: nobody is there to be told, and tokens that nobody has end by themselves.
+            try? await client.revoke(token, type: .all)
+        }
     }
 
     private func notifyFailure(_ error: any Error) async {

@@ -155,6 +155,30 @@ struct DirectAuthenticationFlowTests {
         #expect(server.forms("token").count - before <= 1)
     }
 
+    enum Leaving: CaseIterable, Sendable { case cancel, reset, supersede }
+
+    @Test("tokens that arrive after a cancel, a reset or another call are revoked", .timeLimit(.minutes(1)), arguments: Leaving.allCases)
+    func lateTokens(leaving: Leaving) async throws {
+        let flow = try flow()
+        let (revoked, announce) = AsyncStream.makeStream(of: Void.self)
+        server.answer("token", .tokens)
+        server.answer("revoke", .init(body: "{}"))
+        server.answer("primary-authenticate", .outOfBand(binding: "prompt"))
+        server.atRequest("revoke") { announce.yield() }
+        server.atRequest("token") {
+            switch leaving {
+            case .cancel: withUnsafeCurrentTask { $0?.cancel() }
+            case .reset: await flow.reset()
+            case .supersede: _ = try? await flow.start("jane", with: .oob(channel: .sms))
+            }
+        }
+        let task = Task { try await flow.start("jane", with: .password("Correct-Horse-7")) }
+        await #expect(throws: (any Error).self) { try await task.value }
+        var requests = revoked.makeAsyncIterator()
+        for _ in 0..<2 { await requests.next() }
+        #expect(Set(server.forms("revoke").compactMap { $0["token"] }) == ["access-1", "refresh-1"])
+    }
+
     @Test("a reset ends the polling", .timeLimit(.minutes(1)))
     func resetEndsPolling() async throws {
         let flow = try await challengedFlow()

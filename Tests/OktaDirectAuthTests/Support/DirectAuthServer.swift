@@ -30,11 +30,17 @@ final class DirectAuthServer: URLSessionProtocol {
 
     private let replies = Locked<[String: [Reply]]>([:])
     private let sent = Locked<[(path: String, form: [String: String])]>([])
+    private let actions = Locked<[String: @Sendable () async -> Void]>([:])
     let clock = SkippingClock()
 
     /// Answers the next requests to an endpoint; the last reply is repeated.
     func answer(_ endpoint: String, _ sequence: Reply...) {
         replies.withLock { $0[endpoint] = sequence }
+    }
+
+    /// Is called at each request to an endpoint, before it is answered.
+    func atRequest(_ endpoint: String, _ action: @escaping @Sendable () async -> Void) {
+        actions.withLock { $0[endpoint] = action }
     }
 
     /// The forms that came to an endpoint.
@@ -61,6 +67,7 @@ final class DirectAuthServer: URLSessionProtocol {
             return (parts[0], parts.count > 1 ? parts[1] : "")
         }
         sent.withLock { $0.append((path, Dictionary(uniqueKeysWithValues: form))) }
+        if let endpoint = path.split(separator: "/").last, let action = actions.withLock({ $0[String(endpoint)] }) { await action() }
         let reply = try self.reply(to: path)
         if let code = reply.error { throw URLError(code) }
         guard let response = HTTPURLResponse(url: url, statusCode: reply.status, httpVersion: "HTTP/1.1", headerFields: [:]) else {
@@ -75,7 +82,7 @@ final class DirectAuthServer: URLSessionProtocol {
             return Reply(
                 body: """
                     {"issuer":"https://id.example.com","authorization_endpoint":"\(base)/authorize","token_endpoint":"\(base)/token",
-                    "jwks_uri":"\(base)/keys","response_types_supported":["code"],"subject_types_supported":["public"],
+                    "jwks_uri":"\(base)/keys","revocation_endpoint":"\(base)/revoke","response_types_supported":["code"],"subject_types_supported":["public"],
                     "id_token_signing_alg_values_supported":["RS256"]}
                     """)
         }
