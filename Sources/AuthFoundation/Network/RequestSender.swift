@@ -101,7 +101,9 @@ struct RequestSender: Sendable {
         do {
             result = try client.decode(T.self, from: data, parsing: context)
         } catch {
-            throw report(.cannotParseResponse(error: ReadableDecodingError.from(error)), request: request, response: response)
+            throw report(
+                .cannotParseResponse(error: ReadableDecodingError.from(error, data: data, response: response)), request: request,
+                response: response)
         }
         var links: [APIResponse<T>.Link: URL] = [:]
         for (relation, url) in response.links {
@@ -151,7 +153,7 @@ struct ReadableDecodingError: Error, LocalizedError, Sendable {
 
     var errorDescription: String? { text }
 
-    static func from(_ error: any Error) -> any Error {
+    static func from(_ error: any Error, data: Data, response: HTTPURLResponse) -> any Error {
         guard let error = error as? DecodingError else { return error }
         func path(_ context: DecodingError.Context, _ last: (any CodingKey)? = nil) -> String {
             (context.codingPath + [last].compactMap { $0 }).map(\.stringValue).joined(separator: ".")
@@ -160,8 +162,19 @@ struct ReadableDecodingError: Error, LocalizedError, Sendable {
         case .keyNotFound(let key, let context): ClaimError.missingRequiredValue(key: path(context, key))
         case .valueNotFound(_, let context): ClaimError.missingRequiredValue(key: path(context))
         case .typeMismatch(let type, let context): ReadableDecodingError(text: "“\(path(context))” is not of the type \(type).")
-        case .dataCorrupted: ReadableDecodingError(text: "The body is not the JSON that was expected.")
+        case .dataCorrupted(let context) where !context.codingPath.isEmpty:
+            ReadableDecodingError(text: "“\(path(context))” has a value that can't be read.")
+        case .dataCorrupted: ReadableDecodingError(text: noJSON(data, response))
         @unknown default: error
         }
+    }
+
+    /// The body itself stays out of it: it may hold what nobody is to read in a log.
+    private static func noJSON(_ data: Data, _ response: HTTPURLResponse) -> String {
+        let type = response.header("Content-Type").map { String($0.prefix(100)) } ?? "no content type"
+        let place = response.url.flatMap { url in url.host().map { $0 + url.path() } } ?? "the server"
+        return
+            "From \(place) came \(data.count) bytes of “\(type)”, which are no JSON. Check that the issuer's URL leads to the server and not to "
+            + "a proxy, a sign-in page of the network or a web site."
     }
 }

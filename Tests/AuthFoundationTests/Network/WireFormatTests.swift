@@ -45,6 +45,20 @@ struct WireFormatTests {
                 == "client_id=app&grant_type=password&password=a+b%26c&scope=openid+profile+offline_access&username=jane")
     }
 
+    @Test("an answer that is no JSON says what came, from where and what to check, but not its text")
+    func answerOfAProxy() async throws {
+        let issuer = try IssuerFixture()
+        let page = ScriptedSession.Reply(headers: ["Content-Type": "text/html"], body: Data("<html>secret</html>".utf8))
+        issuer.session.on("/v1/token") { _, _ in page }
+        let token = try Token.fixture()
+        let error = try #require(await #expect(throws: (any Error).self) { try await issuer.client.refresh(token) })
+        let text = error.localizedDescription
+        for part in ["id.example.com/oauth2/default/v1/token", "19 bytes", "“text/html”", "no JSON", "Check that the issuer's URL"] {
+            #expect(text.contains(part), "\(text)")
+        }
+        #expect(!text.contains("secret"))
+    }
+
     @Test("a refresh sends no scope, and a part of the scopes if asked to")
     func refreshRequest() async throws {
         let issuer = try IssuerFixture()
