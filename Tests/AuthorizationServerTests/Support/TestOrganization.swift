@@ -33,7 +33,8 @@ enum TestOrganization {
             id: "password-app", name: "Password app", kind: .native, grantTypes: ["password", "refresh_token"],
             assignment: .init(everyone: true), signOnPolicy: "one factor"),
         Application(
-            id: "two-factor-app", name: "Two-factor app", kind: .native, grantTypes: ["password"],
+            id: "two-factor-app", name: "Two-factor app", kind: .native,
+            grantTypes: ["password", "http://auth0.com/oauth/grant-type/mfa-otp"],
             assignment: .init(everyone: true), signOnPolicy: "two factors"),
         Application(
             id: "staff-app", name: "Staff app", kind: .native, grantTypes: ["password"], assignment: .init(groups: ["Staff"]),
