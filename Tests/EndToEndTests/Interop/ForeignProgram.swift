@@ -13,7 +13,8 @@ enum ForeignProgram {
     static func run(
         _ part: OutsidePart, _ arguments: [String], input: String, environment: [String: String] = [:]
     ) async throws -> Result {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "countersign-foreign-\(ProcessInfo.processInfo.globallyUniqueString)")
+        let name = "countersign-foreign-\(ProcessInfo.processInfo.globallyUniqueString)"
+        let folder = FileManager.default.temporaryDirectory.appending(path: name)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         // Files instead of pipes: nothing to drain, so nothing can fill up.
