@@ -5,11 +5,13 @@ import PackageDescription
 // so that a package that depends on this one with `traits: []` resolves none of it.
 let server: TargetDependencyCondition? = .when(traits: ["Server"])
 
-let strict: [SwiftSetting] = [
-    .enableUpcomingFeature("ExistentialAny"),
-    .enableUpcomingFeature("MemberImportVisibility"),
-    .enableUpcomingFeature("InternalImportsByDefault"),
-]
+// `make lint` also wants every public type to say whether it is Sendable. The flag is unsafe to SwiftPM, so nobody else gets it.
+let strict: [SwiftSetting] =
+    [
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+    ] + (Context.environment["COUNTERSIGN_LINT"] == nil ? [] : [.unsafeFlags(["-Werror", "ExplicitSendable"])])
 
 let package = Package(
     name: "countersign",

@@ -2,7 +2,7 @@
 ///
 /// Decoding is strict, so that each byte string has exactly one accepted spelling: no padding, no line breaks, no characters of
 /// the other base64 alphabet, and no bits set beyond the last byte.
-public enum Base64URL {
+public enum Base64URL: Sendable {
     /// Encodes bytes.
     ///
     /// - Parameter bytes: Any number of bytes.

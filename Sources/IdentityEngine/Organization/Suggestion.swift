@@ -1,5 +1,5 @@
 /// Finds what somebody probably meant to write.
-public enum Suggestion {
+public enum Suggestion: Sendable {
     /// The candidate that differs least from a word.
     ///
     /// - Parameters:
