@@ -107,10 +107,22 @@ struct CommandTests {
             ]
             let file = folder.url.appending(path: "Okta.plist")
             try PropertyListSerialization.data(fromPropertyList: values, format: .xml, options: 0).write(to: file)
-            let ended = try await Command.run(["doctor", file.path()])
-            #expect(ended.status == plist.status, "\(ended.output)")
-            #expect(ended.output.contains(plist.says), "\(ended.output)")
+            let flags = ["doctor", "--issuer", values["issuer"] ?? "", "--client-id", plist.clientID]
+            for arguments in [["doctor", file.path()], flags] {
+                let ended = try await Command.run(arguments)
+                #expect(ended.status == plist.status, "\(ended.output)")
+                #expect(ended.output.contains(plist.says), "\(ended.output)")
+            }
         }
+    }
+
+    @Test(
+        "the doctor takes a property list or flags, not half of both",
+        arguments: [["--issuer", "https://id.example.com"], ["a.plist", "--issuer", "https://id.example.com", "--client-id", "app"]])
+    func doctorArguments(_ arguments: [String]) async throws {
+        let ended = try await Command.run(["doctor"] + arguments)
+        #expect(ended.status == 64)
+        #expect(ended.errors.contains("both --issuer and --client-id"))
     }
 
     @Test("the doctor notices that the clocks differ")

@@ -4,16 +4,36 @@ import OktaDirectAuth
 
 /// The doctor's questions, in an order in which each makes sense only if the ones before were answered.
 struct Diagnosis {
-    let file: URL
+    /// Where the settings come from.
+    enum Settings {
+        case file(URL)
+        case values([String: String])
+
+        var name: String {
+            switch self {
+            case .file(let url): url.lastPathComponent
+            case .values: "what was given"
+            }
+        }
+
+        func list() throws -> OAuth2Client.PropertyListConfiguration {
+            switch self {
+            case .file(let url): try OAuth2Client.PropertyListConfiguration(plist: url)
+            case .values(let values): try OAuth2Client.PropertyListConfiguration(values)
+            }
+        }
+    }
+
+    let settings: Settings
     var now: @Sendable () -> Date = { Date() }
 
     func run() async -> [Finding] {
         var findings: [Finding] = []
         let list: OAuth2Client.PropertyListConfiguration
         do {
-            list = try OAuth2Client.PropertyListConfiguration(plist: file)
+            list = try settings.list()
             findings.append(
-                .right("Settings", "\(file.lastPathComponent) is complete; client \(list.clientId) of \(list.issuerURL.absoluteString)"))
+                .right("Settings", "\(settings.name) is complete; client \(list.clientId) of \(list.issuerURL.absoluteString)"))
         } catch {
             return [.wrong("Settings", Outcome.explain(error))]
         }
@@ -58,9 +78,16 @@ struct Diagnosis {
     }
 
     private var writtenIssuer: String? {
-        guard let data = try? Data(contentsOf: file),
-            let list = try? PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any]
-        else { return nil }
+        let list: [String: Any]
+        switch settings {
+        case .values(let values): list = values
+        case .file(let file):
+            // A file that could not be read was told before.
+            guard let data = try? Data(contentsOf: file),
+                let read = try? PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any]
+            else { return nil }
+            list = read
+        }
         return ["issuer", "issuer_url", "issuerUrl", "IssuerUrl"].lazy.compactMap { list[$0] as? String }.first
     }
 

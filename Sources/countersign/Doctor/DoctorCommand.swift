@@ -5,18 +5,38 @@ import JOSE
 /// Finds out why a configuration does not work.
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "doctor", abstract: "Read an Okta.plist and ask its issuer what is wrong.",
+        commandName: "doctor", abstract: "Read an Okta.plist, or take --issuer and --client-id, and ask the issuer what is wrong.",
         discussion: "Looks at the file, the issuer, the client, its grants and the clock. No password is needed and nothing is changed.")
 
-    @Argument(help: "The property list.")
-    var file = "Okta.plist"
+    @Argument(help: "The property list; without it and --issuer, Okta.plist here.")
+    var file: String?
+
+    @Option(help: ArgumentHelp("The issuer, instead of a property list.", valueName: "url"))
+    var issuer: String?
+
+    @Option(name: .customLong("client-id"), help: ArgumentHelp("The client id, with --issuer.", valueName: "id"))
+    var clientID: String?
+
+    @Option(help: ArgumentHelp("What the app asks for, separated by spaces, with --issuer.", valueName: "scopes"))
+    var scopes = "openid profile email offline_access"
 
     @Flag(help: "Write JSON.")
     var json = false
 
+    func validate() throws {
+        guard (issuer == nil) == (clientID == nil), issuer == nil || file == nil else {
+            throw ValidationError("Give a property list, or both --issuer and --client-id.")
+        }
+    }
+
+    private var settings: Diagnosis.Settings {
+        guard let issuer, let clientID else { return .file(URL(filePath: file ?? "Okta.plist")) }
+        return .values(["issuer": issuer, "clientId": clientID, "scopes": scopes])
+    }
+
     func run() async throws {
         try await Outcome.of(json: json) {
-            let findings = await Diagnosis(file: URL(filePath: file)).run()
+            let findings = await Diagnosis(settings: settings).run()
             if json {
                 let list = findings.map { finding -> JSONValue in
                     ["check": .string(finding.check), "result": .string(finding.result.rawValue), "text": .string(finding.text)]
