@@ -13,7 +13,7 @@ enum Connection {
             // A commit is on disk when it returns, also after a loss of power.
             try db.execute(sql: "PRAGMA synchronous = FULL")
             try db.execute(sql: "PRAGMA wal_autocheckpoint = 4000")
-            try db.execute(sql: "PRAGMA cache_size = -8000")
+            try db.execute(sql: "PRAGMA cache_size = -3000")
         }
         return try DatabaseQueue(path: path, configuration: configuration)
     }
@@ -24,7 +24,7 @@ enum Connection {
         configuration.label = "countersign.store.reader"
         configuration.readonly = true
         configuration.prepareDatabase { db in
-            try db.execute(sql: "PRAGMA cache_size = -4000")
+            try db.execute(sql: "PRAGMA cache_size = -2000")
         }
         return try DatabaseQueue(path: path, configuration: configuration)
     }
