@@ -11,6 +11,7 @@ extension HTTPField.Name {
     static let referrerPolicy = literal("Referrer-Policy")
     static let frameOptions = literal("X-Frame-Options")
 
+    /// Only for the literals above: one that is no name stops the first request of any test.
     private static func literal(_ name: StaticString) -> HTTPField.Name {
         guard let field = HTTPField.Name(name.description) else { preconditionFailure("\(name) is no header name") }
         return field
