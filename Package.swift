@@ -22,6 +22,7 @@ let package = Package(
         .library(name: "OktaDirectAuth", targets: ["OktaDirectAuth"]),
         .library(name: "IdentityEngine", targets: ["IdentityEngine"]),
         .library(name: "StoreSQLite", targets: ["StoreSQLite"]),
+        .library(name: "Delivery", targets: ["Delivery"]),
         .library(name: "AuthorizationServer", targets: ["AuthorizationServer"]),
         .library(name: "ResourceServer", targets: ["ResourceServer"]),
         .library(name: "CountersignSandbox", targets: ["CountersignSandbox"]),
@@ -46,6 +47,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-metrics.git", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.37.6"),
+        .package(url: "https://github.com/apple/swift-nio-http2.git", from: "1.46.0"),
+        .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.37.0"),
         .package(url: "https://github.com/apple/swift-http-types.git", from: "1.8.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
         .package(url: "https://github.com/vapor/jwt-kit.git", from: "5.7.1"),
@@ -80,6 +83,20 @@ let package = Package(
             dependencies: ["IdentityEngine", .product(name: "GRDB", package: "GRDB.swift", condition: server)],
             swiftSettings: strict),
         .target(
+            name: "Delivery",
+            dependencies: [
+                "JOSE",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "AsyncHTTPClient", package: "async-http-client", condition: server),
+                .product(name: "NIOConcurrencyHelpers", package: "swift-nio", condition: server),
+                .product(name: "NIOCore", package: "swift-nio", condition: server),
+                .product(name: "NIOHTTP1", package: "swift-nio", condition: server),
+                .product(name: "NIOSSL", package: "swift-nio-ssl", condition: server),
+                .product(name: "Logging", package: "swift-log", condition: server),
+                .product(name: "Metrics", package: "swift-metrics", condition: server),
+            ],
+            swiftSettings: strict),
+        .target(
             name: "AuthorizationServer",
             dependencies: [
                 "IdentityEngine", "StoreSQLite", "JOSE",
@@ -111,13 +128,17 @@ let package = Package(
         .target(
             name: "CountersignSandbox",
             dependencies: [
-                "AuthorizationServer", "ResourceServer", "AuthFoundation", "IdentityEngine", "StoreSQLite", "JOSE",
+                "AuthorizationServer", "Delivery", "ResourceServer", "AuthFoundation", "IdentityEngine", "StoreSQLite", "JOSE",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Hummingbird", package: "hummingbird", condition: server),
                 .product(name: "HummingbirdTLS", package: "hummingbird", condition: server),
                 .product(name: "HTTPTypes", package: "swift-http-types", condition: server),
                 .product(name: "NIOCore", package: "swift-nio", condition: server),
                 .product(name: "NIOConcurrencyHelpers", package: "swift-nio", condition: server),
+                .product(name: "NIOPosix", package: "swift-nio", condition: server),
+                .product(name: "NIOSSL", package: "swift-nio-ssl", condition: server),
+                .product(name: "NIOHTTP2", package: "swift-nio-http2", condition: server),
+                .product(name: "NIOHPACK", package: "swift-nio-http2", condition: server),
                 .product(name: "Logging", package: "swift-log", condition: server),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: server),
                 .product(name: "X509", package: "swift-certificates", condition: server),
@@ -156,6 +177,15 @@ let package = Package(
                 "IdentityEngine", "StoreSQLite", "TestSupport", .product(name: "GRDB", package: "GRDB.swift", condition: server),
             ],
             resources: [.copy("Fixtures")], swiftSettings: strict),
+        .testTarget(
+            name: "DeliveryTests",
+            dependencies: [
+                "Delivery", "CountersignSandbox", "JOSE",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "MetricsTestKit", package: "swift-metrics"),
+                .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+            ],
+            swiftSettings: strict),
         .testTarget(
             name: "AuthorizationServerTests",
             dependencies: [

@@ -1,0 +1,137 @@
+internal import AsyncHTTPClient
+internal import Foundation
+public import Logging
+internal import NIOCore
+internal import NIOHTTP1
+
+/// Sends pushes to Apple's push service, or to a gateway that speaks its protocol: HTTP/2 over TLS (device-authenticator reference 9).
+///
+/// ```swift
+/// let sender = try APNsSender(logger: logger)
+/// let outcome = await sender.send(notification)
+/// await sender.shutdown()
+/// ```
+///
+/// All pushes to one environment share one connection. It makes nothing but the request: what is in the payload, and what follows
+/// from a dead device token, is for others. `Sendable`; safe from any task. Call ``shutdown()`` before letting it go.
+public final class APNsSender: PushSender {
+    private let configuration: Configuration
+    private let origins: [PushEnvironment: String]
+    private let client: HTTPClient
+    private let tokens = ProviderTokens()
+    private let timing: PushTiming
+    private let log: PushLog
+
+    /// Makes a sender; it connects when there is something to send.
+    ///
+    /// - Parameters:
+    ///   - configuration: Where the service is; by default Apple's.
+    ///   - timing: Time and chance; by default the system's.
+    ///   - logger: Where it logs. Neither device tokens, payloads nor provider tokens are logged.
+    /// - Throws: ``APNsConfigurationError`` with ``APNsConfigurationError/Code/invalidOrigin`` or
+    ///   ``APNsConfigurationError/Code/invalidTrustRoots``.
+    public init(_ configuration: Configuration = Configuration(), timing: PushTiming = .system, logger: Logger)
+        throws(APNsConfigurationError)
+    {
+        self.configuration = configuration
+        self.timing = timing
+        log = PushLog(logger: logger)
+        origins = try configuration.checkedOrigins()
+        client = HTTPClient(
+            eventLoopGroupProvider: .singleton, configuration: HTTPClient.Configuration(configuration, tls: try configuration.checkedTLS()))
+    }
+
+    /// Sends one push, and tries again as long as that makes sense.
+    ///
+    /// - Parameter notification: What to send, and to whom.
+    /// - Returns: How it ended.
+    public func send(_ notification: PushNotification) async -> PushOutcome {
+        let outcome = await tryUntilDone(APNsRequest(notification: notification))
+        log.ended(notification, outcome)
+        return outcome
+    }
+
+    /// Ends the connections. What is being sent gives up; call it when nothing is. Later pushes give up at once.
+    public func shutdown() async {
+        // It fails only when it was shut down before.
+        try? await client.shutdown()
+    }
+
+    // MARK: - Trying
+
+    private func tryUntilDone(_ request: APNsRequest) async -> PushOutcome {
+        let notification = request.notification
+        if let refusal = request.refusal { return refusal }
+        var lastReason: String?
+        var tries = 0
+        var hasRenewed = false
+        while !Task.isCancelled {
+            guard timing.now() < notification.expiresAt else { return .gaveUp(reason: Self.reason("expired", after: lastReason)) }
+            guard let token = currentToken(for: notification.credentials) else { return Self.unsigned }
+            tries += 1
+            switch await attempt(request, token: token) {
+            case .ended(let outcome): return outcome
+            case .renewToken:
+                guard !hasRenewed, renewToken(token, of: notification.credentials) else {
+                    return .refused(reason: "ExpiredProviderToken", status: 403)
+                }
+                hasRenewed = true
+            case .retry(let reason, let retryAfter):
+                lastReason = reason
+                guard let pause = configuration.retry.pause(afterTries: tries, retryAfter: retryAfter, jitter: timing.jitter()) else {
+                    return .gaveUp(reason: Self.reason("too many tries", after: reason))
+                }
+                guard timing.now().addingTimeInterval(pause / .seconds(1)) < notification.expiresAt else {
+                    return .gaveUp(reason: Self.reason("expires before the next try", after: reason))
+                }
+                log.willRetry(notification, reason: reason, pause: pause)
+                do {
+                    try await timing.sleep(pause)
+                } catch {
+                    return .gaveUp(reason: Self.reason("cancelled", after: reason))
+                }
+            }
+        }
+        return .gaveUp(reason: Self.reason("cancelled", after: lastReason))
+    }
+
+    private func attempt(_ request: APNsRequest, token: String) async -> GatewayAnswer.Verdict {
+        let notification = request.notification
+        guard let origin = origins[notification.environment] else { return .ended(.refused(reason: "BadPath", status: 404)) }
+        do {
+            // Without a logger: it would be told the URL, and with it the device token.
+            let response = try await client.execute(
+                request.request(origin: origin, providerToken: token), timeout: TimeAmount(configuration.attemptTimeout))
+            let body = try await response.body.collect(upTo: GatewayAnswer.maximumBodySize)
+            return GatewayAnswer(
+                status: Int(response.status.code), body: Array(body.readableBytesView), id: response.headers.first(name: "apns-id"),
+                retryAfter: response.headers.first(name: "retry-after")
+            ).verdict(for: notification)
+        } catch let error as HTTPClientError where error == .alreadyShutdown {
+            return .ended(.gaveUp(reason: "the sender was shut down"))
+        } catch {
+            guard !Task.isCancelled else { return .ended(.gaveUp(reason: "cancelled")) }
+            return .retry(reason: "\(error)", after: nil)
+        }
+    }
+
+    // MARK: - Provider tokens
+
+    private static let unsigned = PushOutcome.gaveUp(reason: "the key can't sign the provider token")
+
+    private func currentToken(for credentials: APNsCredentials) -> String? {
+        // A key that was read signs; the outcome says if ever it doesn't.
+        try? tokens.token(for: credentials, now: timing.now())
+    }
+
+    /// Whether there is another token now than the refused one.
+    private func renewToken(_ refused: String, of credentials: APNsCredentials) -> Bool {
+        guard let renewed = try? tokens.renewal(of: refused, for: credentials, now: timing.now()) else { return false }
+        if renewed { log.didRenewToken(credentials) }
+        return true
+    }
+
+    private static func reason(_ what: String, after last: String?) -> String {
+        last.map { "\(what), after \($0)" } ?? what
+    }
+}

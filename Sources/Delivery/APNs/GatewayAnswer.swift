@@ -1,0 +1,64 @@
+internal import Foundation
+internal import JOSE
+
+/// What the gateway said to one try (device-authenticator reference 9.3).
+struct GatewayAnswer: Sendable, Equatable {
+    var status: Int
+    /// A name such as `BadDeviceToken`; the status in words if the body names none.
+    var reason: String
+    /// Since when the device token is no longer good; with status 410.
+    var timestamp: Date?
+    /// The push's id at the gateway.
+    var id: String?
+    /// How long the gateway wants to be left alone.
+    var retryAfter: Duration?
+
+    /// What follows from it.
+    enum Verdict: Sendable, Equatable {
+        case ended(PushOutcome)
+        /// The provider token is too old: take a new one and try once more.
+        case renewToken
+        /// Try again after a pause.
+        case retry(reason: String, after: Duration?)
+    }
+
+    /// Reads an answer; a body that is not as expected costs the reason only.
+    ///
+    /// - Parameters:
+    ///   - status: The HTTP status.
+    ///   - body: The body, of which nothing is believed but its reason and timestamp.
+    ///   - id: The header `apns-id`.
+    ///   - retryAfter: The header `Retry-After`; understood in seconds, not as a date.
+    init(status: Int, body: [UInt8], id: String?, retryAfter: String?) {
+        // No answer of the gateway has more than two members, so an unreadable body is one without reason.
+        let json = try? JSONValue(parsing: body, limits: .init(maximumSize: Self.maximumBodySize, maximumDepth: 4))
+        self.status = status
+        reason = json?["reason"]?.stringValue.flatMap(Self.name) ?? "status \(status)"
+        timestamp = json?["timestamp"]?.doubleValue.flatMap { milliseconds in
+            0..<1e14 ~= milliseconds ? Date(timeIntervalSince1970: milliseconds / 1000) : nil
+        }
+        self.id = id
+        self.retryAfter = retryAfter.flatMap { UInt32($0) }.map { .seconds($0) }
+    }
+
+    /// The longest body that is read, in bytes.
+    static let maximumBodySize = 4096
+
+    /// Only a plain name goes to logs and outcomes, whatever the peer sends.
+    private static func name(_ text: String) -> String? {
+        1...64 ~= text.utf8.count && text.utf8.allSatisfy { Character(UnicodeScalar($0)).isLetter || Character(UnicodeScalar($0)).isNumber }
+            && text.allSatisfy(\.isASCII) ? text : nil
+    }
+
+    /// What follows for a push.
+    func verdict(for notification: PushNotification) -> Verdict {
+        switch (status, reason) {
+        case (200, _): .ended(.delivered(id: id ?? notification.id))
+        case (400, "BadDeviceToken"), (400, "DeviceTokenNotForTopic"): .ended(.tokenDead(since: nil))
+        case (410, _): .ended(.tokenDead(since: timestamp))
+        case (403, "ExpiredProviderToken"): .renewToken
+        case (429, _), (500...599, _): .retry(reason: reason, after: retryAfter)
+        default: .ended(.refused(reason: reason, status: status))
+        }
+    }
+}

@@ -1,0 +1,82 @@
+import Delivery
+import Foundation
+import JOSE
+import Testing
+
+@Suite("credentials for the push service")
+struct APNsCredentialsTests {
+    let pem: String
+
+    init() throws {
+        pem = try #require(SigningKey.generate(.es256).privatePEM)
+    }
+
+    @Test("a team, a key id and a P-256 key in PEM are credentials")
+    func areRead() throws {
+        let credentials = try APNsCredentials(teamID: "TEAM123456", keyID: "KEY1234567", privateKeyPEM: pem)
+        #expect(credentials.teamID == "TEAM123456")
+        #expect(credentials.keyID == "KEY1234567")
+    }
+
+    @Test("a team id that is none is named with the fix", arguments: ["", "TEAM12345", "TEAM1234567", "TEAM 12345", "TÉAM12345"])
+    func teamID(_ teamID: String) {
+        let error = #expect(throws: APNsConfigurationError.self) {
+            try APNsCredentials(teamID: teamID, keyID: "KEY1234567", privateKeyPEM: pem)
+        }
+        #expect(error?.code == .invalidTeamID)
+        #expect(error?.message.contains("team id") == true)
+        #expect(error?.message.contains("developer account") == true)
+    }
+
+    @Test("a key id that is none is named with the fix")
+    func keyID() {
+        let error = #expect(throws: APNsConfigurationError.self) {
+            try APNsCredentials(teamID: "TEAM123456", keyID: "AuthKey_KEY1234567.p8", privateKeyPEM: pem)
+        }
+        #expect(error?.code == .invalidKeyID)
+        #expect(error?.message.contains("\"AuthKey_KEY1…\"") == true)
+    }
+
+    @Test("a key of another kind, or a damaged one, is named by its id with the fix")
+    func privateKey() throws {
+        let other = try #require(SigningKey.generate(.es384).privatePEM)
+        for text in ["", "not a key", other, pem.replacingOccurrences(of: "A", with: "_")] {
+            let error = #expect(throws: APNsConfigurationError.self) {
+                try APNsCredentials(teamID: "TEAM123456", keyID: "KEY1234567", privateKeyPEM: text)
+            }
+            #expect(error?.code == .invalidPrivateKey)
+            #expect(error?.message.contains("KEY1234567") == true)
+            #expect(error?.message.contains(".p8") == true)
+        }
+    }
+
+    @Test("a key in the place of an id does not end up in the message")
+    func misplacedKey() {
+        let error = #expect(throws: APNsConfigurationError.self) {
+            try APNsCredentials(teamID: pem, keyID: "KEY1234567", privateKeyPEM: pem)
+        }
+        #expect(error?.message.contains(pem.split(separator: "\n")[1]) == false)
+    }
+
+    @Test("no description shows the key")
+    func descriptions() throws {
+        let credentials = try APNsCredentials(teamID: "TEAM123456", keyID: "KEY1234567", privateKeyPEM: pem)
+        var dumped = ""
+        dump(credentials, to: &dumped)
+        for text in ["\(credentials)", String(reflecting: credentials), dumped, "\([credentials])"] {
+            #expect(text.contains("KEY1234567"))
+            for line in pem.split(separator: "\n") { #expect(!text.contains(line)) }
+            #expect(!text.contains("signingKey"))
+        }
+    }
+
+    @Test("credentials are equal when team, key id and key are")
+    func equality() throws {
+        let credentials = try APNsCredentials(teamID: "TEAM123456", keyID: "KEY1234567", privateKeyPEM: pem)
+        let otherPEM = try #require(SigningKey.generate(.es256).privatePEM)
+        #expect(try credentials == APNsCredentials(teamID: "TEAM123456", keyID: "KEY1234567", privateKeyPEM: pem))
+        #expect(try credentials != APNsCredentials(teamID: "TEAM123457", keyID: "KEY1234567", privateKeyPEM: pem))
+        #expect(try credentials != APNsCredentials(teamID: "TEAM123456", keyID: "KEY1234568", privateKeyPEM: pem))
+        #expect(try credentials != APNsCredentials(teamID: "TEAM123456", keyID: "KEY1234567", privateKeyPEM: otherPEM))
+    }
+}
