@@ -111,7 +111,8 @@ public final class APNsSender: PushSender {
             return .ended(.gaveUp(reason: "the sender was shut down"))
         } catch {
             guard !Task.isCancelled else { return .ended(.gaveUp(reason: "cancelled")) }
-            return .retry(reason: "\(error)", after: nil)
+            // What TLS has to say may fill a page.
+            return .retry(reason: String("\(error)".prefix(200)), after: nil)
         }
     }
 

@@ -1,0 +1,68 @@
+internal import Delivery
+internal import Foundation
+
+/// The devices that a gateway knows.
+struct PushDeviceRegistry {
+    /// Takes a push on the device.
+    typealias Handler = @Sendable (ReceivedPush) async -> Void
+
+    private struct Device {
+        let topic: String
+        let handler: Handler
+        var isReachable = true
+        /// The newest push that came while the device was out of reach; a push service keeps no more.
+        var kept: ReceivedPush?
+        /// When the app was removed; nil while it is there.
+        var unregisteredAt: Date?
+    }
+
+    private struct Address: Hashable {
+        let environment: PushEnvironment
+        let token: String
+    }
+
+    private var devices: [Address: Device] = [:]
+
+    mutating func register(token: String, topic: String, environment: PushEnvironment, handler: @escaping Handler) {
+        devices[Address(environment: environment, token: token)] = Device(topic: topic, handler: handler)
+    }
+
+    mutating func unregister(token: String, at date: Date) {
+        for environment in PushEnvironment.allCases { devices[Address(environment: environment, token: token)]?.unregisteredAt = date }
+    }
+
+    /// Why a device can't be pushed to; nil if it can.
+    func refusal(token: String, topic: String, environment: PushEnvironment) -> PushGatewayAnswer? {
+        guard let device = devices[Address(environment: environment, token: token)] else { return .refused(400, "BadDeviceToken") }
+        guard device.topic == topic else { return .refused(400, "DeviceTokenNotForTopic") }
+        guard let unregisteredAt = device.unregisteredAt else { return nil }
+        var answer = PushGatewayAnswer.refused(410, "Unregistered")
+        answer.timestamp = Int64(unregisteredAt.timeIntervalSince1970 * 1000)
+        return answer
+    }
+
+    /// Takes a push for a device.
+    ///
+    /// - Returns: Who is to be handed it now; nil if the device is out of reach.
+    mutating func handler(for push: ReceivedPush, now: Date) -> Handler? {
+        let address = Address(environment: push.environment, token: push.deviceToken)
+        guard let device = devices[address] else { return nil }
+        if device.isReachable { return device.handler }
+        if let expiration = push.expiration, expiration > now { devices[address]?.kept = push }
+        return nil
+    }
+
+    /// Moves a device in or out of reach.
+    ///
+    /// - Returns: What was kept for it, and who is to be handed it.
+    mutating func setReachable(_ isReachable: Bool, token: String, now: Date) -> [(push: ReceivedPush, handler: Handler)] {
+        var due: [(push: ReceivedPush, handler: Handler)] = []
+        for address in devices.keys where address.token == token {
+            devices[address]?.isReachable = isReachable
+            guard isReachable, let device = devices[address], let push = device.kept else { continue }
+            devices[address]?.kept = nil
+            if let expiration = push.expiration, expiration > now { due.append((push, device.handler)) }
+        }
+        return due
+    }
+}

@@ -1,0 +1,89 @@
+internal import Delivery
+internal import Foundation
+internal import NIOConcurrencyHelpers
+internal import NIOCore
+internal import NIOHTTP2
+internal import NIOPosix
+internal import NIOSSL
+
+/// Accepts connections for one of the gateway's services, on a port of the loopback interface.
+final class PushGatewayListener: Sendable {
+    /// The numbers of connections, and those that are open.
+    struct Connections {
+        var count = 0
+        var open: [Int: any Channel] = [:]
+        var isClosed = false
+    }
+
+    let port: Int
+    private let server: any Channel
+    private let connections: NIOLockedValueBox<Connections>
+
+    private init(server: any Channel, connections: NIOLockedValueBox<Connections>) {
+        self.server = server
+        self.connections = connections
+        port = server.localAddress?.port ?? 0
+    }
+
+    /// Listens.
+    ///
+    /// - Parameters:
+    ///   - environment: Which service it is.
+    ///   - port: The port; 0 for a free one.
+    ///   - tls: The certificate to show.
+    ///   - connections: Where connections are counted, by all of a gateway's listeners.
+    ///   - onClose: Told the number of a connection that ended.
+    ///   - hand: Told each request; must not block.
+    /// - Returns: The listener.
+    /// - Throws: If the port can't be had.
+    static func bind(
+        _ environment: PushEnvironment, port: Int, tls: NIOSSLContext, connections: NIOLockedValueBox<Connections>,
+        onClose: @escaping @Sendable (Int) -> Void, hand: @escaping @Sendable (PushExchange) -> Void
+    ) async throws -> PushGatewayListener {
+        let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelInitializer { connection in
+                connection.eventLoop.makeCompletedFuture {
+                    let number = try open(connection, in: connections)
+                    connection.closeFuture.whenComplete { _ in
+                        connections.withLockedValue { $0.open[number] = nil }
+                        onClose(number)
+                    }
+                    let pipeline = connection.pipeline.syncOperations
+                    try pipeline.addHandler(NIOSSLServerHandler(context: tls))
+                    _ = try pipeline.configureHTTP2Pipeline(
+                        mode: .server, connectionConfiguration: .init(), streamConfiguration: .init()
+                    ) { stream in
+                        stream.eventLoop.makeCompletedFuture {
+                            try stream.pipeline.syncOperations.addHandler(
+                                PushStreamHandler(environment: environment, connection: number) { request, stream in
+                                    hand(PushExchange(request: request, stream: stream, connection: connection))
+                                })
+                        }
+                    }
+                }
+            }
+            .bind(host: "127.0.0.1", port: port).get()
+        return PushGatewayListener(server: server, connections: connections)
+    }
+
+    private static func open(_ connection: any Channel, in connections: NIOLockedValueBox<Connections>) throws -> Int {
+        try connections.withLockedValue { connections in
+            guard !connections.isClosed else { throw CancellationError() }
+            connections.count += 1
+            connections.open[connections.count] = connection
+            return connections.count
+        }
+    }
+
+    /// Ends the listening and the open connections; of all listeners that count together.
+    func close() async {
+        // What is closed already is as it should be.
+        try? await server.close().get()
+        let open = connections.withLockedValue { connections in
+            connections.isClosed = true
+            return Array(connections.open.values)
+        }
+        for connection in open { try? await connection.close().get() }
+    }
+}

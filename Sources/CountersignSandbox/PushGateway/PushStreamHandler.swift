@@ -1,0 +1,51 @@
+internal import Delivery
+internal import NIOCore
+internal import NIOHPACK
+internal import NIOHTTP2
+
+/// Reads one HTTP/2 stream up to its end, and hands the request on.
+final class PushStreamHandler: ChannelInboundHandler {
+    typealias InboundIn = HTTP2Frame.FramePayload
+    typealias OutboundOut = HTTP2Frame.FramePayload
+
+    /// More is counted as this much: it is refused anyway.
+    private static let mostBody = 16 << 10
+
+    private let environment: PushEnvironment
+    private let connection: Int
+    private let hand: @Sendable (PushGatewayRequest, any Channel) -> Void
+    private var headers = HPACKHeaders()
+    private var body: [UInt8] = []
+
+    init(
+        environment: PushEnvironment, connection: Int, handingTo hand: @escaping @Sendable (PushGatewayRequest, any Channel) -> Void
+    ) {
+        self.environment = environment
+        self.connection = connection
+        self.hand = hand
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let isLast: Bool
+        switch unwrapInboundIn(data) {
+        case .headers(let frame):
+            headers.add(contentsOf: frame.headers)
+            isLast = frame.endStream
+        case .data(let frame):
+            if case .byteBuffer(let bytes) = frame.data { body += bytes.readableBytesView.prefix(Self.mostBody - body.count) }
+            isLast = frame.endStream
+        default: isLast = false
+        }
+        guard isLast else { return }
+        let request = PushGatewayRequest(
+            environment: environment, connection: connection, method: headers.first(name: ":method") ?? "",
+            path: headers.first(name: ":path") ?? "",
+            headers: headers.filter { !$0.name.hasPrefix(":") }.map { ($0.name, $0.value) }, body: body)
+        hand(request, context.channel)
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        // The provider gave up on this one.
+        context.close(promise: nil)
+    }
+}
