@@ -1,14 +1,14 @@
-import Foundation
+package import Foundation
 
 #if canImport(FoundationNetworking)
-import FoundationNetworking
+package import FoundationNetworking
 #endif
 
 /// The session of clients that are given none: no cookies, nothing on disk, a limit on the size of answers, and no redirect that would
 /// carry credentials to another origin.
-final class EphemeralSession: URLSessionProtocol {
+package final class EphemeralSession: URLSessionProtocol {
     /// The one that clients share, and with it the connections to their servers. It remembers nothing between requests.
-    static let shared = EphemeralSession()
+    package static let shared = EphemeralSession()
 
     private let session: URLSession
     private let delegate = Delegate()
@@ -28,9 +28,9 @@ final class EphemeralSession: URLSessionProtocol {
         session.finishTasksAndInvalidate()
     }
 
-    var configuration: URLSessionConfiguration { session.configuration }
+    package var configuration: URLSessionConfiguration { session.configuration }
 
-    func data(for request: URLRequest) async throws -> (Data, URLResponse) {
+    package func data(for request: URLRequest) async throws -> (Data, URLResponse) {
         #if canImport(FoundationNetworking)
         // There, a request on a kept connection that breaks is sent anew without its body, and waits until it times out: longer than the
         // grace that a lost refresh has. So what has a body gets a connection of its own.

@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 
 #if canImport(Glibc)
 import Glibc
@@ -11,9 +11,9 @@ import Darwin
 /// The files of a vault: a folder of 0700 with files of 0600, each replaced as a whole or not at all.
 ///
 /// A value without state; what it does is safe against crashes, and against other processes as long as writers hold the ``VaultLock``.
-struct VaultFolder: Sendable {
+package struct VaultFolder: Sendable {
     /// What tells one version of a file from the next without reading it.
-    struct Fingerprint: Equatable {
+    package struct Fingerprint: Equatable {
         private let inode: UInt64
         private let size: Int64
         private let seconds: Int
@@ -34,12 +34,16 @@ struct VaultFolder: Sendable {
 
     private static let temporarySuffix = ".tmp"
 
-    let path: String
+    package let path: String
+
+    package init(path: String) {
+        self.path = path
+    }
 
     func path(of name: String) -> String { path + "/" + name }
 
     /// Makes the folder if need be, and sees to it that not everybody may change it.
-    func create() throws {
+    package func create() throws {
         do {
             try FileManager.default.createDirectory(
                 atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
@@ -66,14 +70,14 @@ struct VaultFolder: Sendable {
     ///
     /// - Parameter isOurs: Whether a file of that name belongs to the vault. The folder may be one that somebody uses for more.
     /// - Throws: ``VaultError`` if the folder can't be listed.
-    func sweep(where isOurs: (String) -> Bool) throws {
+    package func sweep(where isOurs: (String) -> Bool) throws {
         for name in try allNames() where name.hasSuffix(Self.temporarySuffix) && isOurs(String(name.dropLast(Self.temporarySuffix.count))) {
             unlink(path(of: name))
         }
     }
 
     /// The names of the files that begin so, sorted; none if there is no folder.
-    func names(beginning prefix: String, ending suffix: String) throws -> [String] {
+    package func names(beginning prefix: String, ending suffix: String) throws -> [String] {
         try allNames().filter { $0.hasPrefix(prefix) && $0.hasSuffix(suffix) }.sorted()
     }
 
@@ -84,10 +88,10 @@ struct VaultFolder: Sendable {
         return Fingerprint(status)
     }
 
-    func exists(_ name: String) -> Bool { fingerprint(of: name) != nil }
+    package func exists(_ name: String) -> Bool { fingerprint(of: name) != nil }
 
     /// - Returns: nil if there is no such file.
-    func read(_ name: String, isSecret: Bool = false) throws -> (data: Data, fingerprint: Fingerprint)? {
+    package func read(_ name: String, isSecret: Bool = false) throws -> (data: Data, fingerprint: Fingerprint)? {
         let descriptor = open(path(of: name), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         guard descriptor >= 0 else {
             if errno == ENOENT { return nil }
@@ -108,7 +112,7 @@ struct VaultFolder: Sendable {
     }
 
     /// Writes a file so that it is durable when this returns, and so that a crash leaves either the old content or the new.
-    func write(_ data: Data, to name: String) throws {
+    package func write(_ data: Data, to name: String) throws {
         let temporary = path(of: name) + Self.temporarySuffix
         let descriptor = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw systemError("made", name) }
@@ -130,7 +134,7 @@ struct VaultFolder: Sendable {
     }
 
     /// Deletes a file for good. One that is not there is no error.
-    func remove(_ name: String) throws {
+    package func remove(_ name: String) throws {
         guard unlink(path(of: name)) == 0 else {
             if errno == ENOENT { return }
             throw systemError("deleted", name)

@@ -12,7 +12,7 @@ import Darwin
 /// The exclusive right of one process to write; the system gives it back if the process dies.
 ///
 /// Safe from any thread: the descriptor is closed once.
-final class VaultLock: RefreshLock {
+package final class VaultLock: RefreshLock {
     private let descriptor: Locked<Int32?>
 
     private init(descriptor: Int32) {
@@ -39,7 +39,7 @@ final class VaultLock: RefreshLock {
     }
 
     /// Waits for the lock on this thread, which is why the wait is short.
-    static func acquire(_ name: String, in folder: VaultFolder, timeout: Duration) throws -> VaultLock {
+    package static func acquire(_ name: String, in folder: VaultFolder, timeout: Duration) throws -> VaultLock {
         let clock = ContinuousClock()
         let deadline = clock.now.advanced(by: timeout)
         var pause: UInt32 = 500
@@ -57,7 +57,7 @@ final class VaultLock: RefreshLock {
         }
     }
 
-    func release() {
+    package func release() {
         let open = descriptor.withLock { descriptor in
             defer { descriptor = nil }
             return descriptor
