@@ -1,0 +1,110 @@
+public import Foundation
+
+#if canImport(Security)
+public import Security
+#endif
+
+#if !canImport(Darwin)
+/// The result code of Apple's Security framework, for the cases of ``SecurityError`` that carry one.
+public typealias OSStatus = Int32
+#endif
+
+/// What went wrong with a key or a token.
+///
+/// `parsePushNotification` throws it as it is, all else inside ``DeviceAuthenticatorError/securityError(_:)``. Texts show no secret.
+public enum SecurityError: Error, Equatable, Sendable {
+    /// A token could not be signed.
+    case failedToSignPayload(String)
+    /// A key could not be made.
+    case keyGenFailed(OSStatus, String)
+    /// A key is damaged or gone; ``DeviceKeyError`` tells which.
+    case keyCorrupted(any Error)
+    /// The person cancelled the verification.
+    case localAuthenticationCancelled(any Error)
+    /// The device has nothing to verify the person with.
+    case localAuthenticationPasscodeNotSet(any Error)
+    /// The person could not be verified.
+    case localAuthenticationFailed(any Error)
+    /// A cryptographic operation failed.
+    case generalEncryptionError(OSStatus, (any Error)?, String)
+    /// A key has no usable public form.
+    case jwkError(String)
+    /// A token was refused.
+    case jwtError(String)
+    /// Data could not be encrypted or decrypted.
+    case dataEncryptionDecryptionError((any Error)?)
+
+    /// Whether two errors have the same case and texts; errors inside are compared by domain and code.
+    ///
+    /// - Parameters:
+    ///   - lhs: An error.
+    ///   - rhs: An error.
+    /// - Returns: Whether they are equal.
+    public static func == (lhs: SecurityError, rhs: SecurityError) -> Bool {
+        switch (lhs, rhs) {
+        case (.failedToSignPayload(let left), .failedToSignPayload(let right)), (.jwkError(let left), .jwkError(let right)),
+            (.jwtError(let left), .jwtError(let right)):
+            left == right
+        case (.keyGenFailed(let leftCode, let left), .keyGenFailed(let rightCode, let right)): leftCode == rightCode && left == right
+        case (.keyCorrupted(let left), .keyCorrupted(let right)),
+            (.localAuthenticationCancelled(let left), .localAuthenticationCancelled(let right)),
+            (.localAuthenticationPasscodeNotSet(let left), .localAuthenticationPasscodeNotSet(let right)),
+            (.localAuthenticationFailed(let left), .localAuthenticationFailed(let right)):
+            isSame(left, right)
+        case (
+            .generalEncryptionError(let leftCode, let leftError, let left),
+            .generalEncryptionError(let rightCode, let rightError, let right)
+        ):
+            leftCode == rightCode && left == right && isSame(leftError, rightError)
+        case (.dataEncryptionDecryptionError(let left), .dataEncryptionDecryptionError(let right)): isSame(left, right)
+        default: false
+        }
+    }
+
+    private static func isSame(_ left: (any Error)?, _ right: (any Error)?) -> Bool {
+        guard let left, let right else { return left == nil && right == nil }
+        return (left as NSError).domain == (right as NSError).domain && (left as NSError).code == (right as NSError).code
+    }
+}
+
+extension SecurityError: LocalizedError {
+    /// What happened and what to do next.
+    public var errorDescription: String? {
+        switch self {
+        case .failedToSignPayload(let text): "The answer could not be signed: \(text)"
+        case .keyGenFailed(let code, let text): "A key could not be made (\(code)): \(text)"
+        case .keyCorrupted:
+            "The key of this enrollment is damaged or gone. Turn user verification on again, or remove the account here and enroll again."
+        case .localAuthenticationCancelled: "The verification was cancelled. Try again."
+        case .localAuthenticationPasscodeNotSet:
+            "This device has nothing to verify you with. Set up a passcode or biometrics, or give the authenticator a user verifier."
+        case .localAuthenticationFailed: "You could not be verified. Try again."
+        case .generalEncryptionError(let code, _, let text): "A cryptographic operation failed (\(code)): \(text)"
+        case .jwkError(let text): "The key can't be used: \(text)"
+        case .jwtError(let text): "The sign-in request was refused: \(text). Ask for a new one."
+        case .dataEncryptionDecryptionError: "Stored data could not be encrypted or decrypted."
+        }
+    }
+}
+
+#if canImport(Security)
+extension SecurityError {
+    /// What a failed signature of the Keychain or the Secure Enclave means.
+    ///
+    /// - Parameter signingError: The error of `SecKeyCreateSignature`, which this takes over.
+    /// - Returns: The error.
+    public static func create(with signingError: Unmanaged<CFError>?) -> SecurityError {
+        guard let error = signingError?.takeRetainedValue() else {
+            return .generalEncryptionError(errSecInternalError, nil, "The signature failed and the system did not say why.")
+        }
+        let details = error as any Error as NSError
+        switch (details.domain, details.code) {
+        case ("com.apple.LocalAuthentication", -1): return .localAuthenticationFailed(details)
+        case ("com.apple.LocalAuthentication", -2): return .localAuthenticationCancelled(details)
+        case ("com.apple.LocalAuthentication", -5): return .localAuthenticationPasscodeNotSet(details)
+        case ("CryptoTokenKit", -3): return .keyCorrupted(details)
+        default: return .generalEncryptionError(OSStatus(truncatingIfNeeded: details.code), details, "The signature failed.")
+        }
+    }
+}
+#endif
