@@ -1,0 +1,188 @@
+internal import AuthFoundation
+internal import Crypto
+internal import CryptoExtras
+internal import Dispatch
+public import Foundation
+
+/// Private keys in encrypted files: what an authenticator uses where there is no Secure Enclave.
+///
+/// Each key is a file of 0600 in a folder of 0700, sealed with AES-GCM under the folder's own key file. A key that needs the person is
+/// sealed once more with the secret that the ``UserVerifier`` gives, stretched with scrypt (RFC 7914); see there what that guarantees.
+/// The server is told that these keys are in software. Safe from any thread, and among processes.
+public struct FileDeviceKeyStore: DeviceKeyStore {
+    /// The power of two of the scrypt cost for secrets, if none is named: 32 MiB and some tenths of a second.
+    public static let defaultSecretCost = 15
+
+    private static let stretching = DispatchQueue(label: "countersign.device-authenticator.secrets")
+
+    private let folder: EntryFolder
+    private let secretCost: Int
+    private let randomness: Randomness
+
+    /// A store. Nothing is read or made before the first key is.
+    ///
+    /// - Parameters:
+    ///   - directory: The folder; made with the first key. An authenticator's own storage may be in the same one.
+    ///   - secretCost: The power of two of the scrypt cost for secrets, from 10 to 20; by default ``defaultSecretCost``. It is stored with
+    ///     each key, so that changing it harms none.
+    public init(directory: URL, secretCost: Int = FileDeviceKeyStore.defaultSecretCost) {
+        self.init(
+            folder: EntryFolder(path: directory.standardizedFileURL.path, keySource: StoreKeyFile()), secretCost: secretCost,
+            randomness: .system)
+    }
+
+    init(folder: EntryFolder, secretCost: Int = FileDeviceKeyStore.defaultSecretCost, randomness: Randomness = .system) {
+        self.folder = folder
+        self.secretCost = min(max(secretCost, 10), 20)
+        self.randomness = randomness
+    }
+
+    /// False: a file is no hardware.
+    public var isHardwareBacked: Bool { false }
+
+    // MARK: - What is stored
+
+    private struct StoredKey: Codable {
+        let publicKey: DevicePublicKey
+        /// Absent if the key is guarded.
+        var privateKey: Data?
+        var isGuarded = false
+        var lock: SecretLock?
+    }
+
+    /// A private key sealed with what the person knows.
+    private struct SecretLock: Codable {
+        let salt: Data
+        let logCost: Int
+        let sealed: Data
+    }
+
+    // MARK: - Making
+
+    /// Makes a key that is used without asking the person.
+    public func makeKey(tag: String) throws -> DevicePublicKey {
+        let key = P256.Signing.PrivateKey()
+        let publicKey = DevicePublicKey(rawRepresentation: key.publicKey.rawRepresentation)
+        try store(StoredKey(publicKey: publicKey, privateKey: key.rawRepresentation), tag: tag)
+        return publicKey
+    }
+
+    /// Makes a key that is used only after the verifier has verified the person.
+    public func makeGuardedKey(tag: String, request: UserVerificationRequest, verifier: (any UserVerifier)?) async throws -> DevicePublicKey
+    {
+        let verification = try await verify(request, with: verifier)
+        let key = P256.Signing.PrivateKey()
+        let publicKey = DevicePublicKey(rawRepresentation: key.publicKey.rawRepresentation)
+        var stored = StoredKey(publicKey: publicKey, isGuarded: true)
+        if let secret = verification.secret {
+            let salt = Data(randomness.bytes(16))
+            let wrapping = try await stretch(secret, salt: salt, logCost: secretCost)
+            let box = try AES.GCM.seal(key.rawRepresentation, using: wrapping, authenticating: Data(tag.utf8))
+            guard let sealed = box.combined else { throw SecurityError.dataEncryptionDecryptionError(nil) }
+            stored.lock = SecretLock(salt: salt, logCost: secretCost, sealed: sealed)
+        } else {
+            stored.privateKey = key.rawRepresentation
+        }
+        try store(stored, tag: tag)
+        return publicKey
+    }
+
+    private func store(_ key: StoredKey, tag: String) throws {
+        do {
+            try folder.change { try $0.write(key, .key, tag) }
+        } catch { throw StorageError(error) }
+    }
+
+    // MARK: - Using
+
+    /// The public part of a key; nil if there is none that can be read.
+    public func publicKey(tag: String) throws -> DevicePublicKey? {
+        do { return try stored(tag)?.publicKey } catch { throw StorageError(error) }
+    }
+
+    /// Signs with a key that needs nobody.
+    public func sign(_ message: Data, tag: String) throws -> Data {
+        let key = try usable(tag)
+        // A guarded key never signs here, whatever its tag is stored as.
+        guard !key.isGuarded, let privateKey = key.privateKey else { throw SecurityError.keyCorrupted(DeviceKeyError.damaged(tag: tag)) }
+        return try signature(of: message, with: privateKey, tag: tag)
+    }
+
+    /// Signs with a guarded key, after the verifier has verified the person.
+    public func sign(
+        guardedTag tag: String, request: UserVerificationRequest, verifier: (any UserVerifier)?,
+        message: @Sendable (UserVerification.Method) throws -> Data
+    ) async throws -> (message: Data, signature: Data) {
+        let key = try usable(tag)
+        guard key.isGuarded else { throw SecurityError.keyCorrupted(DeviceKeyError.damaged(tag: tag)) }
+        let verification = try await verify(request, with: verifier)
+        let privateKey = try await unlock(key, tag: tag, with: verification)
+        let message = try message(verification.method)
+        return (message, try signature(of: message, with: privateKey, tag: tag))
+    }
+
+    private func unlock(_ key: StoredKey, tag: String, with verification: UserVerification) async throws -> Data {
+        guard let lock = key.lock else {
+            guard let privateKey = key.privateKey else { throw SecurityError.keyCorrupted(DeviceKeyError.damaged(tag: tag)) }
+            return privateKey
+        }
+        // A verifier that has no secret any more can't open what was sealed with one.
+        guard let secret = verification.secret else { throw UserVerificationFailure.failed.securityError }
+        let wrapping = try await stretch(secret, salt: lock.salt, logCost: lock.logCost)
+        guard let box = try? AES.GCM.SealedBox(combined: lock.sealed),
+            let privateKey = try? AES.GCM.open(box, using: wrapping, authenticating: Data(tag.utf8))
+        else { throw UserVerificationFailure.failed.securityError }
+        return privateKey
+    }
+
+    /// Deletes a key for good.
+    public func deleteKey(tag: String) throws {
+        do { try folder.change { try $0.remove(.key, tag) } } catch { throw StorageError(error) }
+    }
+
+    private func stored(_ tag: String) throws -> StoredKey? { try folder.read(StoredKey.self, .key, tag) }
+
+    private func usable(_ tag: String) throws -> StoredKey {
+        do {
+            guard let key = try stored(tag) else { throw SecurityError.keyCorrupted(DeviceKeyError.missing(tag: tag)) }
+            return key
+        } catch let error as SecurityError {
+            throw error
+        } catch {
+            throw StorageError(error)
+        }
+    }
+
+    private func signature(of message: Data, with privateKey: Data, tag: String) throws -> Data {
+        guard let key = try? P256.Signing.PrivateKey(rawRepresentation: privateKey) else {
+            throw SecurityError.keyCorrupted(DeviceKeyError.damaged(tag: tag))
+        }
+        return try key.signature(for: message).rawRepresentation
+    }
+
+    // MARK: - The person
+
+    private func verify(_ request: UserVerificationRequest, with verifier: (any UserVerifier)?) async throws -> UserVerification {
+        guard let verifier else { throw UserVerificationFailure.unavailable.securityError }
+        do throws(UserVerificationFailure) {
+            return try await verifier.verify(request)
+        } catch {
+            throw error.securityError
+        }
+    }
+
+    /// One at a time and on a thread of its own: it takes tenths of a second and tens of MiB.
+    private func stretch(_ secret: Data, salt: Data, logCost: Int) async throws -> SymmetricKey {
+        guard (10...20).contains(logCost) else { throw SecurityError.dataEncryptionDecryptionError(nil) }
+        return try await withCheckedThrowingContinuation { continuation in
+            Self.stretching.async {
+                continuation.resume(
+                    with: Result {
+                        try KDF.Scrypt.deriveKey(
+                            from: secret, salt: salt, outputByteCount: 32, rounds: 1 << logCost, blockSize: 8, parallelism: 1,
+                            maxMemory: 2 << (logCost + 10))
+                    })
+            }
+        }
+    }
+}

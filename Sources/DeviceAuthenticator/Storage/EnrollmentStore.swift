@@ -1,0 +1,115 @@
+internal import AuthFoundation
+internal import Dispatch
+internal import Foundation
+
+/// The enrollments of one folder, with what belongs to them: device records, policies, and the org's challenge keys.
+///
+/// Everything is read from the files each time, so that what another process changed is seen. Safe from any thread.
+final class EnrollmentStore: Sendable {
+    private let folder: EntryFolder
+    private let keys: any DeviceKeyStore
+    /// File work of asynchronous calls, which must not hold a cooperative thread.
+    private let queue = DispatchQueue(label: "countersign.device-authenticator.store", attributes: .concurrent)
+
+    init(folder: EntryFolder, keys: any DeviceKeyStore) {
+        self.folder = folder
+        self.keys = keys
+    }
+
+    /// Runs file or key work of an asynchronous call.
+    func run<Result: Sendable>(_ work: @escaping @Sendable (EnrollmentStore) throws -> Result) async throws -> Result {
+        try await withCheckedThrowingContinuation { continuation in
+            queue.async { [self] in continuation.resume(with: Swift.Result { try work(self) }) }
+        }
+    }
+
+    // MARK: - Enrollments
+
+    /// Those that can be read, oldest first, and for each other one the error that names it.
+    func enrollments() throws -> (records: [EnrollmentRecord], failures: [StorageError]) {
+        let (records, failures) = try folder.all(EnrollmentRecord.self, .enrollment)
+        return (records.sorted { ($0.createdAt, $0.id) < ($1.createdAt, $1.id) }, failures)
+    }
+
+    /// - Returns: nil if it is not stored.
+    func enrollment(_ id: String) throws -> EnrollmentRecord? { try folder.read(EnrollmentRecord.self, .enrollment, id) }
+
+    /// Stores a new enrollment, with its device and policy, in the place of an older one of the same user, client and org.
+    func insert(_ record: EnrollmentRecord, device: DeviceRecord, policy: PolicyRecord) throws {
+        let (replaced, oldDevice) = try folder.change { writer -> ([EnrollmentRecord], DeviceRecord?) in
+            let replaced = try enrollments().records.filter {
+                $0.id == record.id
+                    || ($0.organizationID, $0.clientID, $0.userID) == (record.organizationID, record.clientID, record.userID)
+            }
+            let oldDevice = try self.device(of: record.organizationID)
+            try writer.write(record, .enrollment, record.id)
+            try writer.write(policy, .policy, PolicyRecord.id(organizationID: policy.organizationID, clientID: policy.clientID))
+            if oldDevice != device { try writer.write(device, .device, device.organizationID) }
+            for old in replaced where old.id != record.id { try writer.remove(.enrollment, old.id) }
+            return (replaced, oldDevice)
+        }
+        // After the entries that named them: a kill in between leaves keys that nobody names, and never an entry without its key.
+        for tag in replaced.flatMap(\.keyTags) where !record.keyTags.contains(tag) { try keys.deleteKey(tag: tag) }
+        if let oldDevice, oldDevice.clientInstanceKeyTag != device.clientInstanceKeyTag {
+            try keys.deleteKey(tag: oldDevice.clientInstanceKeyTag)
+        }
+    }
+
+    /// Changes a stored enrollment.
+    ///
+    /// - Returns: It as it is now; nil if it is not stored any more, and then it stays so.
+    @discardableResult
+    func update(_ id: String, _ change: (inout EnrollmentRecord) -> Void) throws -> EnrollmentRecord? {
+        try folder.change { writer in
+            guard var record = try enrollment(id) else { return nil }
+            let before = record
+            change(&record)
+            if record != before { try writer.write(record, .enrollment, id) }
+            return record
+        }
+    }
+
+    /// Removes an enrollment with its keys; with the last one of an org also what is stored of the org.
+    func remove(_ id: String) throws {
+        let tags = try folder.change { writer -> [String] in
+            let all = try enrollments()
+            // The entry itself may be unreadable; then its keys can't be named, and nothing else is touched.
+            let record = all.records.first { $0.id == id }
+            try writer.remove(.enrollment, id)
+            guard let record else { return [] }
+            var tags = record.keyTags
+            let others = all.records.filter { $0.id != id && $0.organizationID == record.organizationID }
+            if others.isEmpty, all.failures.isEmpty {
+                if let device = try device(of: record.organizationID) { tags.append(device.clientInstanceKeyTag) }
+                try writer.remove(.device, record.organizationID)
+                try writer.remove(.challengeKeys, record.organizationID)
+            }
+            if !others.contains(where: { $0.clientID == record.clientID }) {
+                try writer.remove(.policy, PolicyRecord.id(organizationID: record.organizationID, clientID: record.clientID))
+            }
+            return tags
+        }
+        for tag in tags { try keys.deleteKey(tag: tag) }
+    }
+
+    // MARK: - What belongs to them
+
+    func device(of organizationID: String) throws -> DeviceRecord? { try folder.read(DeviceRecord.self, .device, organizationID) }
+
+    func policy(of organizationID: String, clientID: String) throws -> PolicyRecord? {
+        try folder.read(PolicyRecord.self, .policy, PolicyRecord.id(organizationID: organizationID, clientID: clientID))
+    }
+
+    func challengeKeys(of organizationID: String) throws -> ChallengeKeyRecord? {
+        try folder.read(ChallengeKeyRecord.self, .challengeKeys, organizationID)
+    }
+
+    func updateChallengeKeys(of organizationID: String, _ change: (inout ChallengeKeyRecord) -> Void) throws {
+        try folder.change { writer in
+            // What can't be read is made anew: it is a copy of what the server publishes.
+            var record = (try? challengeKeys(of: organizationID)) ?? ChallengeKeyRecord(organizationID: organizationID)
+            change(&record)
+            try writer.write(record, .challengeKeys, organizationID)
+        }
+    }
+}
