@@ -1,0 +1,54 @@
+internal import AuthFoundation
+internal import Foundation
+internal import JOSE
+
+/// A token that this device signs (the device-authenticator reference 3.3 and 3.4).
+struct ClientToken: Sendable {
+    static let life = 300
+
+    let type: String
+    let keyTag: String
+    var claims: JSONValue
+
+    /// A token with the common claims; `nbf` lies before `iat`, for servers whose clock is behind.
+    init(type: String, keyTag: String, issuer: String, audience: String, subject: String, now: Date, randomness: Randomness) {
+        self.type = type
+        self.keyTag = keyTag
+        let issuedAt = Int64(now.timeIntervalSince1970)
+        claims = [
+            "iss": .string(issuer), "aud": .string(audience), "sub": .string(subject), "iat": .integer(issuedAt),
+            "exp": .integer(issuedAt + Int64(Self.life)), "nbf": .integer(issuedAt - Int64(Self.life)), "jti": .string(randomness.uuid),
+        ]
+    }
+
+    /// Header and claims with the dot between them: what is signed.
+    var signingInput: Data {
+        let header: JSONValue = ["alg": "ES256", "typ": .string(type), "kid": .string(keyTag)]
+        return Data("\(Base64URL.encode(header.serialized())).\(Base64URL.encode(claims.serialized()))".utf8)
+    }
+
+    /// The compact form.
+    static func compact(_ signingInput: Data, signature: Data) -> String {
+        String(decoding: signingInput, as: UTF8.self) + "." + Base64URL.encode(signature)
+    }
+
+    /// Signs with a key that needs nobody.
+    func signed(by keys: any DeviceKeyStore) throws -> String {
+        let input = signingInput
+        return Self.compact(input, signature: try keys.sign(input, tag: keyTag))
+    }
+}
+
+extension Randomness {
+    /// A random UUID (RFC 9562, version 4) in upper case, as key tags and token ids have it.
+    var uuid: String {
+        var bytes = bytes(16)
+        bytes[6] = bytes[6] & 0x0F | 0x40
+        bytes[8] = bytes[8] & 0x3F | 0x80
+        let text = bytes.map { String(format: "%02X", $0) }.joined()
+        let cuts = [0..<8, 8..<12, 12..<16, 16..<20, 20..<32]
+        return cuts.map { cut in
+            String(text.dropFirst(cut.lowerBound).prefix(cut.count))
+        }.joined(separator: "-")
+    }
+}

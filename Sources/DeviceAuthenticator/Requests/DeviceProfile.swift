@@ -1,0 +1,147 @@
+internal import AuthFoundation
+internal import Foundation
+internal import JOSE
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#endif
+
+#if os(iOS) || os(tvOS) || os(visionOS)
+internal import UIKit
+#endif
+#if canImport(LocalAuthentication) && !os(tvOS) && !os(watchOS)
+internal import LocalAuthentication
+#endif
+
+/// What the server is told of the device, at enrollment and when a challenge asks for it.
+public struct DeviceProfile: Sendable, Equatable {
+    /// What locks the device.
+    public enum ScreenLock: String, Sendable {
+        /// Nothing.
+        case none = "NONE"
+        /// A PIN or passcode.
+        case passcode = "PASSCODE"
+        /// Biometrics.
+        case biometric = "BIOMETRIC"
+    }
+
+    /// The name that the person and the administrator see. From iOS 16 on the system gives a generic one such as "iPhone", unless the
+    /// app has the entitlement `com.apple.developer.device-information.user-assigned-device-name`.
+    public var displayName: String
+    /// `IOS` and `MACOS`; elsewhere the system's own name such as `LINUX`, which Okta's servers do not know.
+    public var platform: String
+    /// Who made the device.
+    public var manufacturer: String
+    /// The model, such as `iPhone15,3`; the processor's architecture where no model is known.
+    public var model: String
+    /// The system's version as `major.minor.patch`.
+    public var osVersion: String
+    /// Whether keys can be held by hardware.
+    public var secureHardwarePresent: Bool
+    /// What locks the device.
+    public var screenLockType: ScreenLock
+    /// `FULL`, `NONE`, `USER`, `ALL_INTERNAL_VOLUMES` or `SYSTEM_VOLUME`; nil if it is not known.
+    public var diskEncryptionType: String?
+    /// The serial number, if the app may know it.
+    public var serialNumber: String?
+    /// The device's UDID, if the app may know it.
+    public var udid: String?
+
+    /// Describes a device.
+    ///
+    /// - Parameters:
+    ///   - displayName: The name that people see.
+    ///   - platform: The system's name.
+    ///   - manufacturer: Who made the device.
+    ///   - model: The model.
+    ///   - osVersion: The system's version.
+    ///   - secureHardwarePresent: Whether keys can be held by hardware.
+    ///   - screenLockType: What locks the device.
+    public init(
+        displayName: String, platform: String, manufacturer: String, model: String, osVersion: String, secureHardwarePresent: Bool = false,
+        screenLockType: ScreenLock = .none
+    ) {
+        self.displayName = displayName
+        self.platform = platform
+        self.manufacturer = manufacturer
+        self.model = model
+        self.osVersion = osVersion
+        self.secureHardwarePresent = secureHardwarePresent
+        self.screenLockType = screenLockType
+    }
+
+    /// The device that the program runs on.
+    public static var current: DeviceProfile {
+        let version = ProcessInfo.processInfo.operatingSystemVersion
+        var profile = DeviceProfile(
+            displayName: hostName, platform: SystemName.platform, manufacturer: SystemName.manufacturer, model: machine,
+            osVersion: "\(version.majorVersion).\(version.minorVersion).\(version.patchVersion)")
+        #if canImport(LocalAuthentication) && !os(tvOS) && !os(watchOS)
+        let context = LAContext()
+        if context.canEvaluatePolicy(.deviceOwnerAuthenticationWithBiometrics, error: nil) {
+            profile.screenLockType = .biometric
+        } else if context.canEvaluatePolicy(.deviceOwnerAuthentication, error: nil) {
+            profile.screenLockType = .passcode
+        }
+        #endif
+        #if os(iOS)
+        profile.diskEncryptionType = profile.screenLockType == .none ? "NONE" : "FULL"
+        #endif
+        return profile
+    }
+
+    /// Not `ProcessInfo.hostName`, which may ask the network.
+    private static var hostName: String {
+        var buffer = [CChar](repeating: 0, count: 256)
+        guard gethostname(&buffer, buffer.count - 1) == 0 else { return "Device" }
+        let name = String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        return name.isEmpty ? "Device" : name
+    }
+
+    private static var machine: String {
+        var system = utsname()
+        guard uname(&system) == 0 else { return "unknown" }
+        return withUnsafeBytes(of: &system.machine) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+    }
+
+    /// The name without what a page could take for markup.
+    var safeDisplayName: String { displayName.replacing(/<[^>]*>/, with: "") }
+}
+
+/// What systems are called on the wire.
+enum SystemName {
+    #if os(iOS)
+    static let (platform, agent, manufacturer) = ("IOS", "iOS", "APPLE")
+    #elseif os(macOS)
+    static let (platform, agent, manufacturer) = ("MACOS", "macOS", "APPLE")
+    #elseif os(tvOS)
+    static let (platform, agent, manufacturer) = ("TVOS", "tvOS", "APPLE")
+    #elseif os(watchOS)
+    static let (platform, agent, manufacturer) = ("WATCHOS", "watchOS", "APPLE")
+    #elseif os(visionOS)
+    static let (platform, agent, manufacturer) = ("VISIONOS", "visionOS", "APPLE")
+    #elseif os(Linux)
+    static let (platform, agent, manufacturer) = ("LINUX", "Linux", "UNKNOWN")
+    #else
+    static let (platform, agent, manufacturer) = ("UNKNOWN", "Unknown", "UNKNOWN")
+    #endif
+
+    /// `{bundle}/{version} DeviceAuthenticator/{version} {system}/{version} {maker}/{model}` (the device-authenticator reference 2.1).
+    static func userAgent(application: ApplicationConfig, profile: DeviceProfile) -> String {
+        let bundle = Bundle.main.bundleIdentifier ?? application.applicationName
+        let version = Bundle.main.infoDictionary?["CFBundleShortVersionString"] as? String ?? application.applicationVersion
+        let maker = manufacturer == "APPLE" ? "Apple" : "Unknown"
+        return [
+            "\(token(bundle))/\(token(version))", "\(DeviceAuthenticatorConstants.name)/\(DeviceAuthenticatorConstants.version)",
+            "\(agent)/\(token(profile.osVersion))", "\(maker)/\(token(profile.model))",
+        ].joined(separator: " ")
+    }
+
+    /// What a header can hold between its separators (RFC 9110, section 5.6.2).
+    private static func token(_ text: String) -> String {
+        let token = text.filter { $0.isASCII && ($0.isLetter || $0.isNumber || "!#$%&'*+-.^_`|~,".contains($0)) }
+        return token.isEmpty ? "unknown" : token
+    }
+}

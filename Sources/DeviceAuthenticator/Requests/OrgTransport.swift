@@ -1,0 +1,93 @@
+internal import AuthFoundation
+internal import Foundation
+internal import JOSE
+
+#if canImport(FoundationNetworking)
+internal import FoundationNetworking
+#endif
+
+/// Sends requests to the org and reads the answers. Nothing is sent twice.
+struct OrgTransport: Sendable {
+    /// No answer of this protocol comes near it.
+    private static let maximumResponseSize = 1 << 20
+
+    let session: any URLSessionProtocol
+    let userAgent: String
+
+    /// Sends a request.
+    ///
+    /// - Returns: The body of an answer of 2xx.
+    /// - Throws: ``DeviceAuthenticatorError/serverAPIError(_:_:)`` for any other status, ``DeviceAuthenticatorError/networkError(_:)``,
+    ///   `CancellationError`.
+    func send(_ request: URLRequest) async throws -> Data {
+        let (data, response) = try await exchange(request)
+        guard (200..<300).contains(response.statusCode) else {
+            let result = HTTPURLResult(request: request.withoutSecrets, response: response, data: data)
+            throw DeviceAuthenticatorError.serverAPIError(result, ServerAPIErrorModel(body: data))
+        }
+        return data
+    }
+
+    /// Sends a request and reads the answer as JSON, whatever its media type.
+    ///
+    /// - Throws: Besides what ``send(_:)`` throws, ``DeviceAuthenticatorError/internalError(_:)`` if the answer is no JSON.
+    func json(_ request: URLRequest) async throws -> JSONValue {
+        let data = try await send(request)
+        do throws(JOSEError) {
+            return try JSONValue(parsing: data)
+        } catch {
+            throw DeviceAuthenticatorError.internalError(
+                "The answer of \(request.url?.path() ?? "the server") is no JSON: \(error.message)")
+        }
+    }
+
+    private func exchange(_ request: URLRequest) async throws -> (Data, HTTPURLResponse) {
+        var request = request
+        request.setValue(userAgent, forHTTPHeaderField: "User-Agent")
+        let (data, response): (Data, URLResponse)
+        do {
+            try Task.checkCancellation()
+            (data, response) = try await session.data(for: request)
+        } catch {
+            if Task.isCancelled || error is CancellationError { throw CancellationError() }
+            throw DeviceAuthenticatorError.networkError(error)
+        }
+        guard let response = response as? HTTPURLResponse else { throw DeviceAuthenticatorError.networkError(URLError(.badServerResponse)) }
+        guard data.count <= Self.maximumResponseSize else {
+            throw DeviceAuthenticatorError.networkError(URLError(.dataLengthExceedsMaximum))
+        }
+        // Foundation on Linux takes a body that was cut off for a whole one.
+        if let length = response.value(forHTTPHeaderField: "Content-Length").flatMap({ Int($0) }), data.count < length,
+            response.value(forHTTPHeaderField: "Content-Encoding") == nil
+        {
+            throw DeviceAuthenticatorError.networkError(URLError(.networkConnectionLost))
+        }
+        return (data, response)
+    }
+}
+
+extension URLRequest {
+    /// The request as an error may show it: what it is, and nothing that it proves or carries.
+    fileprivate var withoutSecrets: URLRequest {
+        var request = self
+        request.setValue(nil, forHTTPHeaderField: "Authorization")
+        request.httpBody = nil
+        return request
+    }
+}
+
+extension DeviceAuthenticatorError {
+    /// Whatever was thrown, as this module throws it: a `DeviceAuthenticatorError` or `CancellationError`.
+    static func reporting(_ error: any Error) -> any Error {
+        switch error {
+        case is DeviceAuthenticatorError, is CancellationError: error
+        case let error as SecurityError: DeviceAuthenticatorError.securityError(error)
+        case let error as StorageError: DeviceAuthenticatorError.storageError(error)
+        case let error as VaultError: DeviceAuthenticatorError.storageError(StorageError(error))
+        case let error as UserVerificationFailure: DeviceAuthenticatorError.securityError(error.securityError)
+        case let error as JOSEError: DeviceAuthenticatorError.securityError(.jwtError(error.message))
+        case let error as URLError: DeviceAuthenticatorError.networkError(error)
+        default: DeviceAuthenticatorError.internalError(error.localizedDescription)
+        }
+    }
+}
