@@ -1,0 +1,179 @@
+internal import AuthFoundation
+internal import Foundation
+internal import JOSE
+
+/// One run of the device-authenticator reference 5.2: verify, ask, sign, send.
+struct ChallengeResolution: Sendable {
+    let challenge: PushChallenge
+    let device: PushDevice
+    let tell: @Sendable (RemediationStep) -> Void
+
+    private var claims: ChallengeClaims { challenge.claims }
+
+    func run() async throws {
+        // Stored anew since the challenge was parsed, or gone.
+        guard let enrollment = challenge.enrollment,
+            let record = try await device.store.run({ [id = claims.enrollmentID] in try $0.enrollment(id) })
+        else { throw DeviceAuthenticatorError.accountNotFoundForChallenge(challenge) }
+        try checkTimes()
+        try await challenge.verify()
+        try claims.check(against: record)
+        if needsConsent {
+            challenge.take(try await consent(of: enrollment))
+            try checkTimes()
+        }
+        try checkNumber()
+        let (answer, failure) = try await signedAnswer(record)
+        try await send(answer, after: failure)
+    }
+
+    private func checkTimes() throws {
+        guard !claims.isExpired(at: device.clock.now, skew: challenge.skew) else { throw LocalFailure.expired }
+        guard !claims.isFromFuture(at: device.clock.now, skew: challenge.skew) else { throw LocalFailure.notVerified }
+    }
+
+    // MARK: - The person
+
+    private var needsConsent: Bool {
+        switch challenge.userResponse {
+        case .userNotResponded: true
+        case .userDenied: false
+        // An approval from a notification's action says no number.
+        case .userApproved: claims.numberChoices != nil && challenge.selectedNumber == nil
+        }
+    }
+
+    private func consent(of enrollment: AuthenticatorEnrollment) async throws -> Consent {
+        let answer = ConsentAnswer()
+        // Only the app holds the step: giving it up is an answer too.
+        tell(RemediationStepUserConsent(challenge: challenge, enrollment: enrollment, answer: answer))
+        return try await answer.value()
+    }
+
+    private func checkNumber() throws {
+        guard challenge.userResponse == .userApproved, let choices = claims.numberChoices else { return }
+        guard let number = challenge.selectedNumber, choices.contains(number) else {
+            challenge.forgetAnswer()
+            throw DeviceAuthenticatorError.genericError(LocalFailure.numberNotPicked)
+        }
+    }
+
+    // MARK: - The signed answer
+
+    /// What the answer says, as the device-authenticator reference 3.7 lists it.
+    enum UserConsent: String, Sendable {
+        case approved = "APPROVED_CONSENT_PROMPT"
+        case approvedVerified = "APPROVED_USER_VERIFICATION"
+        case denied = "DENIED_CONSENT_PROMPT"
+        case verificationCancelled = "CANCELLED_USER_VERIFICATION"
+        case verificationTemporarilyUnavailable = "UV_TEMPORARILY_UNAVAILABLE"
+        case verificationPermanentlyUnavailable = "UV_PERMANENTLY_UNAVAILABLE"
+        case none = "NONE"
+    }
+
+    /// - Returns: The answer; and why the person could not be verified, if so.
+    private func signedAnswer(_ record: EnrollmentRecord) async throws -> (String, SecurityError?) {
+        guard challenge.userResponse == .userApproved else { return (try await possessionAnswer(.denied, record), nil) }
+        guard [.preferred, .required].contains(claims.userVerification) else { return (try await possessionAnswer(.approved, record), nil) }
+        guard let tag = record.verificationKeyTag else {
+            report(.userVerificationKeyNotEnrolled, "No user verification key is enrolled, falling back to proof of possession", nil)
+            return (try await possessionAnswer(withoutKey, record), nil)
+        }
+        do {
+            return (try await verifiedAnswer(tag, record), nil)
+        } catch let error as SecurityError {
+            let (reason, consent) = consequence(of: error)
+            report(reason, "Failed to sign with the user verification key, falling back to proof of possession", .securityError(error))
+            return (try await possessionAnswer(consent, record), error)
+        } catch let error as StorageError {
+            report(.userVerificationKeyNotEnrolled, "The user verification key can't be read", .storageError(error))
+            return (try await possessionAnswer(withoutKey, record), nil)
+        }
+    }
+
+    private var withoutKey: UserConsent { claims.userVerification == .required ? .verificationPermanentlyUnavailable : .none }
+
+    /// The device-authenticator reference 5.3.
+    private func consequence(of error: SecurityError) -> (RemediationStepMessageReasonType, UserConsent) {
+        switch error {
+        case .localAuthenticationCancelled: (.userVerificationCancelledByUser, .verificationCancelled)
+        case .localAuthenticationFailed, .localAuthenticationPasscodeNotSet:
+            (.userVerificationFailed, .verificationTemporarilyUnavailable)
+        case .keyCorrupted: (.userVerificationKeyCorruptedOrMissing, .verificationPermanentlyUnavailable)
+        default: (.userVerificationKeyNotEnrolled, withoutKey)
+        }
+    }
+
+    private func report(_ reason: RemediationStepMessageReasonType, _ message: String, _ error: DeviceAuthenticatorError?) {
+        device.log.warning("userVerification", message)
+        tell(RemediationStepMessage(reasonType: reason, message: message, challenge: challenge, error: error))
+    }
+
+    private func verifiedAnswer(_ tag: String, _ record: EnrollmentRecord) async throws -> String {
+        let request = UserVerificationRequest(
+            purpose: .approve, reason: verificationReason,
+            accessControlFlags: record.verificationFlags.map(SecAccessControlCreateFlags.init(bits:)) ?? .biometryCurrentSet)
+        let token = token(keyTag: tag, record)
+        let (input, signature) = try await device.keys.sign(guardedTag: tag, request: request, verifier: device.userVerifier) { method in
+            var token = token
+            token.claims["keyType"] = "userVerification"
+            token.claims["amr"] = [.string(method.rawValue)]
+            token.claims["challengeResponseContext"] = context(.approvedVerified)
+            return token.signingInput
+        }
+        return ClientToken.compact(input, signature: signature)
+    }
+
+    private var verificationReason: String {
+        if claims.isCIBA, let message = claims.bindingMessage, !message.isEmpty { return message }
+        return claims.appInstanceName.map { "Sign in to \($0)" } ?? "Approve the sign-in"
+    }
+
+    private func possessionAnswer(_ consent: UserConsent, _ record: EnrollmentRecord) async throws -> String {
+        var token = token(keyTag: record.possessionKeyTag, record)
+        token.claims["keyType"] = "proofOfPossession"
+        token.claims["amr"] = []
+        token.claims["challengeResponseContext"] = context(consent)
+        return try await device.signWithPossessionKey(token)
+    }
+
+    private func token(keyTag: String, _ record: EnrollmentRecord) -> ClientToken {
+        var token = ClientToken(
+            type: ChallengeClaims.type, keyTag: keyTag, issuer: record.id, audience: claims.issuer, subject: record.userID,
+            now: device.clock.now, randomness: device.randomness)
+        token.claims["tx"] = .string(claims.transactionID)
+        token.claims["nonce"] = .string(claims.nonce)
+        token.claims["methodEnrollmentId"] = .string(record.methodID)
+        token.claims["deviceSignals"] = device.description.signals(requested: claims.requestedSignals, record: record)
+        token.claims["integrations"] = unanswered(claims.integrations)
+        token.claims["signalProviders"] = unanswered(claims.signalProviders)
+        return token
+    }
+
+    private func context(_ consent: UserConsent) -> JSONValue {
+        var context: JSONValue = ["userConsent": .string(consent.rawValue), "transactionType": .string(claims.transactionType)]
+        if challenge.userResponse == .userApproved, claims.numberChoices != nil {
+            context["selectedNumber"] = challenge.selectedNumber.map(JSONValue.string)
+        }
+        if consent == .denied, challenge.isReportedSuspicious { context["suspicious"] = true }
+        return context
+    }
+
+    /// There are no plug-ins that could tell anything.
+    private func unanswered(_ names: [String]) -> JSONValue {
+        .array(names.map { ["name": .string($0), "error": "not available on this device"] })
+    }
+
+    // MARK: - Sending
+
+    private func send(_ answer: String, after failure: SecurityError?) async throws {
+        do {
+            _ = try await device.transport.send(OrgRequests.verify(at: claims.verificationURI, answer: answer))
+            device.log.info("challengeAnswered", "The answer to \(claims.transactionID) was delivered")
+        } catch DeviceAuthenticatorError.serverAPIError(let result, let model) {
+            // So that the app learns why it was refused, though the server can't say.
+            let result = HTTPURLResult(request: result.request, response: result.response, data: result.data, error: failure)
+            throw DeviceAuthenticatorError.serverAPIError(result, model)
+        }
+    }
+}

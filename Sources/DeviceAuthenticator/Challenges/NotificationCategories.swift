@@ -1,0 +1,35 @@
+#if canImport(UserNotifications) && canImport(Darwin) && !os(tvOS)
+internal import UserNotifications
+#endif
+
+/// The categories of notifications and their actions (the device-authenticator reference 4.3).
+enum NotificationCategories {
+    static let challenge = "OKTA_PUSH_CHALLENGE"
+    static let verificationChallenge = "OKTA_PUSH_UV_CHALLENGE"
+    static let approveAction = "APPROVE_BUTTON"
+    static let denyAction = "DENY_BUTTON"
+    static let reviewAction = "REVIEW_BUTTON"
+
+    #if canImport(UserNotifications) && canImport(Darwin) && !os(tvOS)
+    /// Adds the categories whose titles are set to those that the app has.
+    static func register(_ settings: ApplicationConfig.PushSettings) {
+        var categories: Set<UNNotificationCategory> = []
+        if let approve = settings.approveActionTitle, let deny = settings.denyActionTitle {
+            let actions = [
+                UNNotificationAction(identifier: approveAction, title: approve, options: .authenticationRequired),
+                UNNotificationAction(identifier: denyAction, title: deny, options: .authenticationRequired),
+            ]
+            categories.insert(UNNotificationCategory(identifier: challenge, actions: actions, intentIdentifiers: []))
+        }
+        if let review = settings.userVerificationActionTitle {
+            let action = UNNotificationAction(identifier: reviewAction, title: review, options: .foreground)
+            categories.insert(UNNotificationCategory(identifier: verificationChallenge, actions: [action], intentIdentifiers: []))
+        }
+        guard !categories.isEmpty else { return }
+        let own = categories
+        UNUserNotificationCenter.current().getNotificationCategories { others in
+            UNUserNotificationCenter.current().setNotificationCategories(own.union(others))
+        }
+    }
+    #endif
+}
