@@ -1,0 +1,170 @@
+internal import AuthFoundation
+internal import Foundation
+internal import JOSE
+
+/// One enrollment, from the org's id to the stored record (the device-authenticator reference 2.5).
+struct Enrolling: Sendable {
+    let device: PushDevice
+    let token: AuthToken
+    let config: DeviceAuthenticatorConfig
+    let parameters: EnrollmentParameters
+
+    /// Who the device is to the org.
+    private enum Identity {
+        case new(tag: String, key: DevicePublicKey)
+        case known(DeviceRecord, attestation: String)
+    }
+
+    private struct Keys {
+        let possessionTag: String
+        let possession: DevicePublicKey
+        var verificationTag: String?
+        var verification: DevicePublicKey?
+    }
+
+    func run() async throws -> EnrollmentRecord {
+        let organizationID = try await organizationID()
+        let metadata = try await device.metadata(config: config, token: token)
+        let tags = Tags(instance: device.randomness.uuid, possession: device.randomness.uuid, verification: device.randomness.uuid)
+        do {
+            let record = try await enroll(organizationID, metadata, tags)
+            await device.challengeKeys.refreshIfNeeded(config.orgURL, organizationID: organizationID)
+            return record
+        } catch {
+            await device.deleteKeys([tags.instance, tags.possession, tags.verification])
+            throw error
+        }
+    }
+
+    /// Of the keys that may be made, so that all can be deleted.
+    private struct Tags {
+        let instance: String
+        let possession: String
+        let verification: String
+    }
+
+    private func enroll(_ organizationID: String, _ metadata: AuthenticatorMetadata, _ tags: Tags) async throws -> EnrollmentRecord {
+        let keys = try await makeKeys(tags)
+        var identity = try await identity(organizationID, newTag: tags.instance)
+        let answer: EnrollmentAnswer
+        do {
+            answer = try await post(identity, keys, metadata)
+        } catch DeviceAuthenticatorError.serverAPIError(let result, let model) {
+            // The server has forgotten the device: once more, as a new one. What is stored of the old one is replaced only if that succeeds.
+            guard case .known = identity, model?.errorCode == .deviceDeleted || model?.errorCode == .invalidToken else {
+                throw DeviceAuthenticatorError.serverAPIError(result, model)
+            }
+            identity = try await newIdentity(tag: tags.instance)
+            answer = try await post(identity, keys, metadata)
+        }
+        let record = record(answer, organizationID, keys)
+        let deviceRecord = deviceRecord(identity, answer, organizationID)
+        let policy = PolicyRecord(
+            organizationID: organizationID, clientID: config.oidcClientId, authenticatorID: metadata.authenticatorID,
+            userVerification: metadata.userVerification, methods: metadata.methods)
+        try await device.store.run { try $0.insert(record, device: deviceRecord, policy: policy) }
+        return record
+    }
+
+    // MARK: - What is asked
+
+    private func organizationID() async throws -> String {
+        let answer = try await device.transport.json(OrgRequests.organization(of: config.orgURL))
+        guard let id = answer["id"]?.stringValue, !id.isEmpty else {
+            throw DeviceAuthenticatorError.genericError("Failed to fetch organization data")
+        }
+        return id
+    }
+
+    private func makeKeys(_ tags: Tags) async throws -> Keys {
+        let possession = try await device.store.run { [keys = device.keys] _ in try keys.makeKey(tag: tags.possession) }
+        var keys = Keys(possessionTag: tags.possession, possession: possession)
+        if parameters.userVerification == true {
+            keys.verification = try await device.makeVerificationKey(
+                tag: tags.verification, flags: parameters.userVerificationSettings.accessControlFlags)
+            keys.verificationTag = tags.verification
+        }
+        return keys
+    }
+
+    private func identity(_ organizationID: String, newTag: String) async throws -> Identity {
+        guard let known = try await device.store.run({ try $0.device(of: organizationID) }) else {
+            return try await newIdentity(tag: newTag)
+        }
+        let attestation = ClientToken(
+            type: "", keyTag: known.clientInstanceKeyTag, issuer: known.clientInstanceID, audience: config.orgURL.absoluteString,
+            subject: known.deviceID, now: device.clock.now, randomness: device.randomness)
+        do {
+            return .known(known, attestation: try await device.store.run { [keys = device.keys] _ in try attestation.signed(by: keys) })
+        } catch {
+            // Without the key nobody can show to be the known device.
+            device.log.warning("clientInstanceKey", "The key of this installation can't be used; it enrolls as a new device")
+            return try await newIdentity(tag: newTag)
+        }
+    }
+
+    private func newIdentity(tag: String) async throws -> Identity {
+        .new(tag: tag, key: try await device.store.run { [keys = device.keys] _ in try keys.makeKey(tag: tag) })
+    }
+
+    private func post(_ identity: Identity, _ keys: Keys, _ metadata: AuthenticatorMetadata) async throws -> EnrollmentAnswer {
+        let body: JSONValue = [
+            "authenticatorId": .string(metadata.authenticatorID), "device": deviceBody(identity), "methods": ["push": pushBody(keys)],
+        ]
+        let request = OrgRequests.enroll(at: metadata.enrollEndpoint, body: body, token: token)
+        return try EnrollmentAnswer(try await device.transport.json(request), organization: config.orgURL)
+    }
+
+    private func deviceBody(_ identity: Identity) -> JSONValue {
+        var body = device.description.enrollmentMembers
+        switch identity {
+        case .new(let tag, let key): body["clientInstanceKey"] = key.jwk(tag: tag, isHardwareBacked: device.keys.isHardwareBacked)
+        case .known(let record, let attestation):
+            body["id"] = .string(record.deviceID)
+            body["clientInstanceId"] = .string(record.clientInstanceID)
+            body["deviceAttestation"] = ["clientInstanceKeyAttestation": .string(attestation)]
+        }
+        return body
+    }
+
+    private func pushBody(_ keys: Keys) -> JSONValue {
+        let isHardwareBacked = device.keys.isHardwareBacked
+        var jwks: JSONValue = ["proofOfPossession": keys.possession.jwk(tag: keys.possessionTag, isHardwareBacked: isHardwareBacked)]
+        // Three states: absent if the app said nothing, null if it said no (the device-authenticator reference 2.5.1).
+        if let tag = keys.verificationTag, let key = keys.verification {
+            jwks["userVerification"] = key.jwk(tag: tag, isHardwareBacked: isHardwareBacked)
+        } else if parameters.userVerification == false {
+            jwks["userVerification"] = .null
+        }
+        return [
+            "pushToken": .string(parameters.deviceToken.wireValue), "apsEnvironment": .string(device.apsEnvironment),
+            // `numberChallenge` is this project's own: the phone can ask for the number that a sign-in shows.
+            "capabilities": ["transactionTypes": JSONValue(transactionTypes.names), "numberChallenge": true], "keys": jwks,
+        ]
+    }
+
+    private var transactionTypes: TransactionType { parameters.isCIBAEnabled ? [.login, .ciba] : [.login] }
+
+    // MARK: - What is stored
+
+    private func record(_ answer: EnrollmentAnswer, _ organizationID: String, _ keys: Keys) -> EnrollmentRecord {
+        let now = device.clock.now
+        return EnrollmentRecord(
+            id: answer.id, organizationID: organizationID, organizationURL: config.orgURL, clientID: config.oidcClientId,
+            authenticatorID: answer.authenticatorID, userID: answer.userID, userName: answer.userName, deviceID: answer.deviceID,
+            clientInstanceID: answer.clientInstanceID, methodID: answer.methodID, pendingLink: answer.pendingLink,
+            possessionKeyTag: keys.possessionTag, verificationKeyTag: keys.verificationTag,
+            verificationFlags: keys.verificationTag == nil ? nil : parameters.userVerificationSettings.accessControlFlags.bits,
+            transactionTypes: transactionTypes.rawValue, serverErrorCode: nil, createdAt: answer.createdAt ?? now, updatedAt: now)
+    }
+
+    private func deviceRecord(_ identity: Identity, _ answer: EnrollmentAnswer, _ organizationID: String) -> DeviceRecord {
+        let tag =
+            switch identity {
+            case .new(let tag, _): tag
+            case .known(let record, _): record.clientInstanceKeyTag
+            }
+        return DeviceRecord(
+            organizationID: organizationID, deviceID: answer.deviceID, clientInstanceID: answer.clientInstanceID, clientInstanceKeyTag: tag)
+    }
+}

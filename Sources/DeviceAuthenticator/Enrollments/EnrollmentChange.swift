@@ -1,0 +1,125 @@
+internal import AuthFoundation
+internal import Foundation
+internal import JOSE
+
+/// A change of an enrollment, on the server first and then here (the device-authenticator reference 2.6).
+struct EnrollmentChange: Sendable {
+    let enrollment: AuthenticatorEnrollment
+    let token: AuthToken
+
+    private var device: PushDevice { enrollment.device }
+
+    func setPushToken(_ pushToken: DeviceToken) async throws {
+        let record = try await current()
+        try await patch(["methods": ["push": ["pushToken": .string(pushToken.wireValue)]]], record) { _, _ in }
+    }
+
+    func setCIBA(_ isEnabled: Bool) async throws {
+        let record = try await current()
+        let types: TransactionType = isEnabled ? [.login, .ciba] : [.login]
+        let body: JSONValue = ["methods": ["push": ["capabilities": ["transactionTypes": JSONValue(types.names)]]]]
+        try await patch(body, record) { record, answer in
+            // What was asked for counts, whatever the answer says.
+            record.transactionTypes = types.rawValue
+            try Self.take(answer, into: &record)
+        }
+    }
+
+    func setUserVerification(_ isEnabled: Bool, settings: BiometricEnrollmentSettings) async throws {
+        if isEnabled { try await enableVerification(settings) } else { try await disableVerification() }
+    }
+
+    private func enableVerification(_ settings: BiometricEnrollmentSettings) async throws {
+        let record = try await current()
+        let old = record.verificationKeyTag
+        var healthy: DevicePublicKey?
+        if let old { healthy = try await device.store.run { [keys = device.keys] _ in try keys.publicKey(tag: old) } }
+        if let old, let healthy {
+            // The same key, so that turning on what is on changes nothing.
+            try await register(healthy, tag: old, record)
+            return
+        }
+        let tag = device.randomness.uuid
+        do {
+            let key = try await device.makeVerificationKey(tag: tag, flags: settings.accessControlFlags)
+            try await register(key, tag: tag, record) { $0.verificationFlags = settings.accessControlFlags.bits }
+        } catch {
+            await device.deleteKeys([tag])
+            throw error
+        }
+        if let old { await device.deleteKeys([old]) }
+    }
+
+    private func register(
+        _ key: DevicePublicKey, tag: String, _ record: EnrollmentRecord,
+        change: @Sendable @escaping (inout EnrollmentRecord) -> Void = { _ in }
+    ) async throws {
+        let jwk = key.jwk(tag: tag, isHardwareBacked: device.keys.isHardwareBacked)
+        try await patch(["methods": ["push": ["keys": ["userVerification": jwk]]]], record) { record, answer in
+            record.verificationKeyTag = tag
+            change(&record)
+            try Self.take(answer, into: &record)
+        }
+    }
+
+    private func disableVerification() async throws {
+        let record = try await current()
+        try await patch(["methods": ["push": ["keys": ["userVerification": nil]]]], record) { record, answer in
+            record.verificationKeyTag = nil
+            record.verificationFlags = nil
+            try Self.take(answer, into: &record)
+        }
+        if let tag = record.verificationKeyTag { await device.deleteKeys([tag]) }
+    }
+
+    // MARK: - Parts
+
+    /// As it is stored, which another process may have changed.
+    private func current() async throws -> EnrollmentRecord {
+        let id = enrollment.record.id
+        guard let record = try await device.store.run({ try $0.enrollment(id) }) else {
+            throw DeviceAuthenticatorError.storageError(.itemNotFound)
+        }
+        return record
+    }
+
+    /// Sends a change, and stores what became of it. An answer that can't be read is a failure, and nothing changes here.
+    private func patch(
+        _ body: JSONValue, _ record: EnrollmentRecord, apply: @Sendable @escaping (inout EnrollmentRecord, Data) throws -> Void
+    ) async throws {
+        let now = device.clock.now
+        let request = try OrgRequests.update(record.id, of: record.organizationURL, body: body, token: token)
+        do {
+            let answer = try await device.transport.send(request)
+            var changed = record
+            try apply(&changed, answer)
+            // What a change of another process made of the stored record in the meantime stays.
+            let stored = try await device.store.run { store in
+                try store.update(record.id) { stored in
+                    try? apply(&stored, answer)
+                    stored.serverErrorCode = nil
+                    stored.updatedAt = now
+                }
+            }
+            if let stored { enrollment.adopt(stored) }
+        } catch DeviceAuthenticatorError.serverAPIError(let result, let model) {
+            if let code = model?.errorCode?.rawValue {
+                let stored = try? await device.store.run { try $0.update(record.id) { $0.serverErrorCode = code } }
+                if let stored = stored ?? nil { enrollment.adopt(stored) }
+            }
+            throw DeviceAuthenticatorError.serverAPIError(result, model)
+        }
+        await device.challengeKeys.refreshIfNeeded(record.organizationURL, organizationID: record.organizationID)
+    }
+
+    /// What the server may have changed of its own accord. A link that the answer leaves out stays as it is.
+    private static func take(_ answer: Data, into record: inout EnrollmentRecord) throws {
+        guard let json = try? JSONValue(parsing: answer) else {
+            throw DeviceAuthenticatorError.internalError("The server's answer to the change is no JSON.")
+        }
+        let answer = try EnrollmentAnswer(json, organization: record.organizationURL)
+        record.userName = answer.userName ?? record.userName
+        record.methodID = answer.methodID
+        record.pendingLink = answer.pendingLink ?? record.pendingLink
+    }
+}

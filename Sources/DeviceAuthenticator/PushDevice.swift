@@ -1,0 +1,165 @@
+internal import AuthFoundation
+internal import Foundation
+
+/// What ``DeviceAuthenticatorBuilder/create()`` makes: the parts of an authenticator, put together. It has no state of its own.
+final class PushDevice: DeviceAuthenticatorProtocol {
+    let store: EnrollmentStore
+    let keys: any DeviceKeyStore
+    let transport: OrgTransport
+    let clock: any OAuth2Clock
+    let randomness: Randomness
+    let userVerifier: (any UserVerifier)?
+    let description: DeviceDescription
+    let apsEnvironment: String
+    let log: EventLog
+
+    init(
+        store: EnrollmentStore, keys: any DeviceKeyStore, transport: OrgTransport, clock: any OAuth2Clock, randomness: Randomness,
+        userVerifier: (any UserVerifier)?, description: DeviceDescription, apsEnvironment: String, log: EventLog
+    ) {
+        self.store = store
+        self.keys = keys
+        self.transport = transport
+        self.clock = clock
+        self.randomness = randomness
+        self.userVerifier = userVerifier
+        self.description = description
+        self.apsEnvironment = apsEnvironment
+        self.log = log
+    }
+
+    var challengeKeys: ChallengeKeys { ChallengeKeys(store: store, transport: transport, clock: clock) }
+
+    // MARK: - Policy and enrollment
+
+    func downloadPolicy(
+        authenticationToken: AuthToken, authenticatorConfig: DeviceAuthenticatorConfig,
+        completion: @escaping @Sendable (Result<any AuthenticatorPolicyProtocol, DeviceAuthenticatorError>) -> Void
+    ) {
+        Callback.run(completion) {
+            try await self.downloadPolicy(authenticationToken: authenticationToken, authenticatorConfig: authenticatorConfig)
+        }
+    }
+
+    func downloadPolicy(authenticationToken: AuthToken, authenticatorConfig: DeviceAuthenticatorConfig) async throws
+        -> any AuthenticatorPolicyProtocol
+    {
+        do {
+            return try await metadata(config: authenticatorConfig, token: authenticationToken)
+        } catch {
+            throw DeviceAuthenticatorError.reporting(error)
+        }
+    }
+
+    func metadata(config: DeviceAuthenticatorConfig, token: AuthToken) async throws -> AuthenticatorMetadata {
+        let request = try OrgRequests.configuration(of: config.orgURL, clientID: config.oidcClientId, token: token)
+        return try AuthenticatorMetadata(try await transport.json(request), organization: config.orgURL)
+    }
+
+    func enroll(
+        authenticationToken: AuthToken, authenticatorConfig: DeviceAuthenticatorConfig, enrollmentParameters: EnrollmentParameters,
+        completion: @escaping @Sendable (Result<any AuthenticatorEnrollmentProtocol, DeviceAuthenticatorError>) -> Void
+    ) {
+        Callback.run(completion) {
+            try await self.enroll(
+                authenticationToken: authenticationToken, authenticatorConfig: authenticatorConfig,
+                enrollmentParameters: enrollmentParameters)
+        }
+    }
+
+    func enroll(
+        authenticationToken: AuthToken, authenticatorConfig: DeviceAuthenticatorConfig, enrollmentParameters: EnrollmentParameters
+    ) async throws -> any AuthenticatorEnrollmentProtocol {
+        let enrolling = Enrolling(device: self, token: authenticationToken, config: authenticatorConfig, parameters: enrollmentParameters)
+        do {
+            let record = try await enrolling.run()
+            log.info("enrolled", "The enrollment \(record.id) was made")
+            return AuthenticatorEnrollment(record, device: self)
+        } catch {
+            throw DeviceAuthenticatorError.reporting(error)
+        }
+    }
+
+    // MARK: - Enrollments
+
+    func allEnrollments() -> [any AuthenticatorEnrollmentProtocol] {
+        do {
+            let (records, failures) = try store.enrollments()
+            for failure in failures { log.warning("storage", failure.errorDescription) }
+            return records.map { AuthenticatorEnrollment($0, device: self) }
+        } catch {
+            log.warning("storage", StorageError(error).errorDescription)
+            return []
+        }
+    }
+
+    func enrollments() throws -> [any AuthenticatorEnrollmentProtocol] {
+        do {
+            let (records, failures) = try store.enrollments()
+            if let failure = failures.first { throw failure }
+            return records.map { AuthenticatorEnrollment($0, device: self) }
+        } catch {
+            throw DeviceAuthenticatorError.reporting(error)
+        }
+    }
+
+    func delete(
+        enrollment: any AuthenticatorEnrollmentProtocol, authenticationToken: AuthToken,
+        completion: @escaping @Sendable (DeviceAuthenticatorError?) -> Void
+    ) {
+        enrollment.delete(enrollment: enrollment, authenticationToken: authenticationToken, completion: completion)
+    }
+
+    func delete(enrollment: any AuthenticatorEnrollmentProtocol, authenticationToken: AuthToken) async throws {
+        try await enrollment.delete(enrollment: enrollment, authenticationToken: authenticationToken)
+    }
+
+    // MARK: - Pushes
+
+    func parsePushNotification(userInfo: [AnyHashable: Any], actionIdentifier: String?, allowedClockSkewInSeconds: Int) throws
+        -> any PushChallengeProtocol
+    {
+        let claims = try ChallengeClaims(jwt: try PushPayload(userInfo: userInfo).challenge)
+        let record: EnrollmentRecord?
+        do { record = try store.enrollment(claims.enrollmentID) } catch { throw DeviceAuthenticatorError.storageError(StorageError(error)) }
+        let challenge = PushChallenge(
+            claims: claims, enrollment: record.map { AuthenticatorEnrollment($0, device: self) }, device: self,
+            skew: allowedClockSkewInSeconds, response: PushPayload.response(toAction: actionIdentifier))
+        guard let record else { throw DeviceAuthenticatorError.accountNotFoundForChallenge(challenge) }
+        try claims.check(against: record)
+        do {
+            try challenge.verifyIfKeyIsKnown(record)
+        } catch DeviceAuthenticatorError.securityError(let error) {
+            throw error
+        }
+        return challenge
+    }
+
+    // MARK: - Keys
+
+    func makeVerificationKey(tag: String, flags: SecAccessControlCreateFlags) async throws -> DevicePublicKey {
+        let request = UserVerificationRequest(
+            purpose: .makeKey, reason: "Protect your sign-in approvals on this device", accessControlFlags: flags)
+        return try await keys.makeGuardedKey(tag: tag, request: request, verifier: userVerifier)
+    }
+
+    func signWithPossessionKey(_ token: ClientToken) async throws -> String {
+        do {
+            return try await store.run { [keys] _ in try token.signed(by: keys) }
+        } catch SecurityError.keyCorrupted(let error) {
+            log.warning("possessionKey", error.localizedDescription)
+            throw DeviceAuthenticatorError.genericError(LocalFailure.possessionKeyMissing)
+        }
+    }
+
+    /// Deletes keys that nothing names any more. One that can't be deleted now is only a file too many.
+    func deleteKeys(_ tags: [String]) async {
+        for tag in tags {
+            do {
+                try await store.run { [keys] _ in try keys.deleteKey(tag: tag) }
+            } catch {
+                log.warning("keys", "The unused key \(tag) can't be deleted: \(error.localizedDescription)")
+            }
+        }
+    }
+}
