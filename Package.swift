@@ -20,6 +20,7 @@ let package = Package(
         .library(name: "JOSE", targets: ["JOSE"]),
         .library(name: "AuthFoundation", targets: ["AuthFoundation"]),
         .library(name: "OktaDirectAuth", targets: ["OktaDirectAuth"]),
+        .library(name: "DeviceAuthenticator", targets: ["DeviceAuthenticator"]),
         .library(name: "IdentityEngine", targets: ["IdentityEngine"]),
         .library(name: "StoreSQLite", targets: ["StoreSQLite"]),
         .library(name: "Delivery", targets: ["Delivery"]),
@@ -68,6 +69,14 @@ let package = Package(
             resources: [.copy("Resources/PrivacyInfo.xcprivacy")],
             swiftSettings: strict),
         .target(name: "OktaDirectAuth", dependencies: ["AuthFoundation"], swiftSettings: strict),
+        .target(
+            name: "DeviceAuthenticator",
+            dependencies: [
+                "AuthFoundation", "JOSE",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
+            ],
+            swiftSettings: strict),
 
         // MARK: Server
         .target(
