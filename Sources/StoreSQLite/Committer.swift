@@ -6,6 +6,9 @@ internal import IdentityEngine
 final class Committer: Sendable {
     /// The most commits that share a transaction: enough to spread a flush thin, few enough to answer the first one soon.
     private static let batchLimit = 64
+    /// How long, in seconds, commits that are ready wait for those that are being prepared. A flush costs a tenth of it in time
+    /// and, with all that goes with it, more than the signature of a small key in work.
+    private static let gathering: TimeInterval = 0.002
 
     private enum Job: Sendable {
         case commit([Change], CheckedContinuation<CommitOutcome, any Error>)
@@ -17,7 +20,7 @@ final class Committer: Sendable {
 
     init(_ writer: DatabaseQueue) {
         let thread = Thread { [queue, end] in
-            while let jobs = queue.take(atMost: Self.batchLimit) { Self.perform(jobs, writer) }
+            while let jobs = queue.take(atMost: Self.batchLimit, gatheringFor: Self.gathering) { Self.perform(jobs, writer) }
             end.step()
         }
         thread.name = "countersign-store-writer"
@@ -35,6 +38,12 @@ final class Committer: Sendable {
             if !queue.add(.write(body, continuation)) { continuation.resume(throwing: JobQueueClosed()) }
         }
     }
+
+    /// Somebody prepares a commit.
+    func expect() { queue.expect() }
+
+    /// The commit is there now, or there will be none.
+    func expectNoMore() { queue.expectNoMore() }
 
     /// Refuses further work; what was asked before is still done.
     func close() {

@@ -38,6 +38,9 @@ struct SQLiteChanges {
             return try alter(kind, digest, now) { state in
                 if case .fresh(let ticket) = state { ticket.use == .untilClosed } else { false }
             }
+        case .requireConfiguration(let version):
+            let stored = try SQLiteView(db).configurationVersion()
+            return stored == version ? nil : .configuration(stored: stored)
         case .close(let kind, let digest):
             try execute("UPDATE tickets SET standing = 2 WHERE digest = ? AND kind = ?", [Data(digest.bytes), kind.rawValue])
         case .closeTickets(let owner):

@@ -87,6 +87,18 @@ public final class SQLiteStore: Store {
         do { return try await committer.commit(changes) } catch { throw translated(error) }
     }
 
+    /// Does work that ends in a commit, and lets commits that are ready wait for it, at most
+    /// some milliseconds; see `Store.preparingCommit`.
+    ///
+    /// - Parameter work: Prepares the changes.
+    /// - Returns: What the work returned.
+    /// - Throws: What the work throws.
+    public func preparingCommit<Result>(_ work: () async throws -> Result) async rethrows -> Result {
+        committer.expect()
+        defer { committer.expectNoMore() }
+        return try await work()
+    }
+
     /// Removes what expired; see `Store.removeExpired`.
     ///
     /// - Parameters:

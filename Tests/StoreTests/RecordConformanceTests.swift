@@ -106,6 +106,22 @@ struct RecordConformanceTests {
         }
     }
 
+    @Test("a commit can require that the configuration is the one that was read", arguments: StoreUnderTest.allCases)
+    func requiresConfiguration(_ implementation: StoreUnderTest) async throws {
+        try await implementation.run { (store) async throws in
+            let version = try await store.read { try $0.configurationVersion() }
+            let user = Record(kind: .user, id: "u", payload: [1])
+            #expect(try await store.commit([.put(user), .requireConfiguration(version)]) == .committed)
+            _ = try await store.commit([.put(Record(kind: .group, id: "g", payload: [1]))])
+            let other = Record(kind: .user, id: "v", payload: [1])
+            #expect(
+                try await store.commit([.put(other), .requireConfiguration(version)])
+                    == .conflict(index: 1, .configuration(stored: version + 1)))
+            #expect(try await store.read { try $0.record(.user, id: "v") } == nil)
+            #expect(try await store.commit([.put(other), .requireConfiguration(version + 1)]) == .committed)
+        }
+    }
+
     @Test("a read sees one snapshot while commits go on", arguments: StoreUnderTest.allCases)
     func snapshot(_ implementation: StoreUnderTest) async throws {
         try await implementation.run { (store) async throws in

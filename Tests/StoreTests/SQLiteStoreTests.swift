@@ -75,6 +75,35 @@ struct SQLiteStoreTests {
         }
     }
 
+    @Test("a commit that is announced and never comes holds up nobody for long, and neither do work that fails and many at once")
+    func announced() async throws {
+        try await withTemporaryFolder { folder in
+            let store = try SQLiteStore(path: folder.appending(path: "store.sqlite").path)
+            struct Failure: Error {}
+            await #expect(throws: Failure.self) { try await store.preparingCommit { throw Failure() } }
+            try await withThrowingTaskGroup(of: CommitOutcome.self) { group in
+                for number in 0..<100 {
+                    group.addTask {
+                        let record = await store.preparingCommit {
+                            await Task.yield()
+                            return Record.user("u\(number)")
+                        }
+                        return number % 10 == 0 ? .committed : try await store.commit([.put(record)])
+                    }
+                }
+                for try await outcome in group { #expect(outcome == .committed) }
+            }
+            // Somebody prepares for ever; others go on.
+            let (stream, end) = AsyncStream<Void>.makeStream()
+            let endless = Task { await store.preparingCommit { for await _ in stream {} } }
+            #expect(try await store.commit([.put(.user("last"))]) == .committed)
+            end.finish()
+            await endless.value
+            #expect(try await store.read { try $0.records(.user, after: nil, limit: 200).count } == 91)
+            try await store.close()
+        }
+    }
+
     @Test("a database of a newer version is refused by name and left as it is")
     func newerVersion() async throws {
         try await withTemporaryFolder { folder in

@@ -3,13 +3,14 @@ internal import Foundation
 /// A client acts for itself (RFC 6749 section 4.4; oauth reference 2.4.3).
 ///
 /// The grant is stored like a user's, so that its token can be introspected and revoked.
-struct ClientCredentialsGrant: GrantHandler {
+struct ClientCredentialsGrant: ConfigurationGrantHandler {
     static let grantType = GrantType.clientCredentials
+    static let isQuick = true
 
     private let request: AdmittedRequest
     private let scopes: [String]
 
-    init(_ request: AdmittedRequest, reading view: any StoreView) throws {
+    init(_ request: AdmittedRequest) throws(Refusal) {
         guard request.application.isConfidential else {
             throw Refusal(
                 .unauthorizedClient, "The client_credentials grant is for clients that authenticate themselves.", reason: "client.public")

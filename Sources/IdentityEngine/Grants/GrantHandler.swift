@@ -8,6 +8,8 @@ internal import Foundation
 protocol GrantHandler: Sendable {
     /// The `grant_type`.
     static var grantType: String { get }
+    /// Whether deciding takes no longer than signing (and hashes no password): then commits that are ready may wait for its own.
+    static var isQuick: Bool { get }
 
     /// Reads what it needs, synchronously, in the request's one read.
     ///
@@ -24,6 +26,20 @@ protocol GrantHandler: Sendable {
     ///   was faster: the request is read and decided again.
     /// - Throws: ``Refusal`` when there is nothing to commit with it, ``StoreError``.
     func decide(_ engine: IdentityEngine) async throws -> TokenDecision
+}
+
+/// A grant that asks nothing of the store but the configuration, so that the cached one may do.
+protocol ConfigurationGrantHandler: GrantHandler {
+    /// Checks the request.
+    ///
+    /// - Throws: ``Refusal``.
+    init(_ request: AdmittedRequest) throws(Refusal)
+}
+
+extension ConfigurationGrantHandler {
+    init(_ request: AdmittedRequest, reading view: any StoreView) throws {
+        try self.init(request)
+    }
 }
 
 /// A token request whose server, client and grant type were found good.

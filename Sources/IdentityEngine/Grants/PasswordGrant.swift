@@ -3,6 +3,7 @@ internal import Foundation
 /// The resource owner's password (RFC 6749 section 4.3), the first factor of direct authentication (oauth reference 2.4.4).
 struct PasswordGrant: GrantHandler {
     static let grantType = GrantType.password
+    static let isQuick = false
 
     private let request: AdmittedRequest
     private let username: String

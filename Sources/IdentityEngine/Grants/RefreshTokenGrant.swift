@@ -11,6 +11,7 @@ internal import Foundation
 /// use the application is.
 struct RefreshTokenGrant: GrantHandler {
     static let grantType = GrantType.refreshToken
+    static let isQuick = true
     /// For a rotating token of a client that has since been set to static ones, in seconds.
     private static let defaultLeeway = 30
 

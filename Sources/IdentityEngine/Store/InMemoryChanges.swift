@@ -28,6 +28,8 @@ extension InMemoryStore.State {
             return alter(kind, digest, now, &undo) { state, _ in
                 if case .fresh(let ticket) = state { ticket.use == .untilClosed } else { false }
             }
+        case .requireConfiguration(let version):
+            return configurationVersion == version ? nil : .configuration(stored: configurationVersion)
         case .close(let kind, let digest):
             close(.init(kind: kind, digest: digest), &undo)
             return nil

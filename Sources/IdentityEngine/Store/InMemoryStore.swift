@@ -44,6 +44,15 @@ public final class InMemoryStore: Store {
         }
     }
 
+    /// Does the work; there is no flush to share. See ``Store/preparingCommit(_:)``.
+    ///
+    /// - Parameter work: Prepares the changes.
+    /// - Returns: What the work returned.
+    /// - Throws: What the work throws.
+    public func preparingCommit<Result>(_ work: () async throws -> Result) async rethrows -> Result {
+        try await work()
+    }
+
     /// Removes what expired; see ``Store/removeExpired(now:limit:)``.
     ///
     /// - Parameters:

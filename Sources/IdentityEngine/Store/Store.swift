@@ -25,6 +25,15 @@ public protocol Store: Sendable {
     /// - Throws: ``StoreError`` if the store failed; then nothing was committed.
     func commit(_ changes: [Change]) async throws -> CommitOutcome
 
+    /// Does work that ends in a commit, so that commits which are ready may wait a moment for it and share its flush.
+    ///
+    /// A hint for the store's own timing: it changes nothing of what a commit means, and work that ends without one is harmless.
+    ///
+    /// - Parameter work: Prepares the changes, without reading; the caller commits them next.
+    /// - Returns: What the work returned.
+    /// - Throws: What the work throws.
+    func preparingCommit<Result>(_ work: () async throws -> Result) async rethrows -> Result
+
     /// Removes expired tickets, expired records and log events past their time, at most `limit` of them.
     ///
     /// A ticket that was taken is kept until its expiry, so that its reuse is recognised.
@@ -77,6 +86,8 @@ public enum Conflict: Sendable, Equatable {
     case duplicateKey(String)
     /// The ticket to take, or to issue, was not in the state asked for.
     case ticket(TicketState)
+    /// The configuration was written since it was read.
+    case configuration(stored: Int64)
 }
 
 /// One change of a commit.
@@ -93,6 +104,9 @@ public enum Change: Sendable {
     case retake(TicketKind, digest: TicketDigest, now: Date, expected: [UInt8], gave: [UInt8])
     /// Requires an unexpired ticket of ``Ticket/Use/untilClosed`` that is still open; conflicts otherwise.
     case require(TicketKind, digest: TicketDigest, now: Date)
+    /// Requires that no configuration was written since this ``StoreView/configurationVersion()``; conflicts otherwise. (Who decided
+    /// by a cached configuration.)
+    case requireConfiguration(Int64)
     /// Closes one ticket for good; unknown ones are no conflict.
     case close(TicketKind, digest: TicketDigest)
     /// Closes every ticket that a record owns; none is no conflict.

@@ -14,13 +14,15 @@ extension IdentityEngine {
     /// - Returns: Tokens, or a refusal as the protocol spells it.
     /// - Throws: ``StoreError`` if the store failed; then no token was issued.
     public func token(_ request: TokenRequest, context: RequestContext) async throws -> Result<TokenResponse, Refusal> {
-        for _ in 0..<Self.attempts {
-            let (admitted, decision) = try await decide(request, context: context)
+        for attempt in 0..<Self.attempts {
+            let cached = attempt == 0 ? try await decideByCache(request, context: context) : nil
+            let decided = if let cached { cached } else { try await decide(request, context: context) }
+            let admitted = decided.admitted
             var changes = admitted?.assertionUse.map { [$0] } ?? []
             let result: Result<TokenResponse, Refusal>
             let type = "token.grant." + (admitted?.knownGrantType ?? "none")
             let server = request.server
-            switch decision {
+            switch decided.decision {
             case .issued(let response, let own, let rule, let userID):
                 result = .success(response)
                 changes += own
@@ -41,6 +43,7 @@ extension IdentityEngine {
                 }
             }
             if changes.isEmpty { return result }
+            if let version = decided.configuration { changes.append(.requireConfiguration(version)) }
             switch try await store.commit(changes) {
             case .committed:
                 return result
@@ -63,8 +66,17 @@ extension IdentityEngine {
     /// gets its answer.
     static let attempts = 32
 
-    /// One read, then the handler's decision. Who is refused before the client is known has no admitted request.
-    private func decide(_ request: TokenRequest, context: RequestContext) async throws -> (AdmittedRequest?, TokenDecision) {
+    /// What a request came to, and what it holds for.
+    private struct Decided {
+        /// Nil when the request was refused before its client was known.
+        var admitted: AdmittedRequest?
+        var decision: TokenDecision
+        /// The configuration that it was decided by, if nobody asked the store for it.
+        var configuration: Int64?
+    }
+
+    /// One read, then the handler's decision.
+    private func decide(_ request: TokenRequest, context: RequestContext) async throws -> Decided {
         enum Reading: Sendable {
             case refused(AdmittedRequest?, Refusal)
             case read(AdmittedRequest, any GrantHandler)
@@ -74,21 +86,44 @@ extension IdentityEngine {
             do {
                 let request = try admit(request, snapshot: snapshot(view), context: context)
                 admitted = request
-                return .read(request, try handler(for: request, reading: view))
+                return .read(request, try handlerType(for: request).init(request, reading: view))
             } catch let refusal as Refusal {
                 return .refused(admitted, refusal)
             }
         }
         switch reading {
         case .refused(let admitted, let refusal):
-            return (admitted, .refused(refusal, changes: [], userID: nil))
+            return Decided(admitted: admitted, decision: .refused(refusal, changes: [], userID: nil))
         case .read(let admitted, let handler):
             do {
-                return (admitted, try await handler.decide(self))
+                return Decided(admitted: admitted, decision: try await decision(of: handler))
             } catch let refusal as Refusal {
-                return (admitted, .refused(refusal, changes: [], userID: nil))
+                return Decided(admitted: admitted, decision: .refused(refusal, changes: [], userID: nil))
             }
         }
+    }
+
+    /// The decision of a grant that asks nothing but the configuration, by the cached one and without a read.
+    ///
+    /// - Returns: Tokens, which hold if the configuration is still the same when they are committed; nil if it takes a read to tell.
+    ///   A refusal has nothing to commit, so it could not be held to the stored configuration: it always takes a read.
+    private func decideByCache(_ request: TokenRequest, context: RequestContext) async throws -> Decided? {
+        guard let cached = latestSnapshot else { return nil }
+        do {
+            let admitted = try admit(request, snapshot: cached, context: context)
+            guard let type = try handlerType(for: admitted) as? any ConfigurationGrantHandler.Type else { return nil }
+            let handler = try type.init(admitted)
+            let decision = try await decision(of: handler)
+            guard case .issued = decision else { return nil }
+            return Decided(admitted: admitted, decision: decision, configuration: cached.version)
+        } catch is Refusal {
+            return nil
+        }
+    }
+
+    private func decision(of handler: some GrantHandler) async throws -> TokenDecision {
+        guard type(of: handler).isQuick else { return try await handler.decide(self) }
+        return try await store.preparingCommit { try await handler.decide(self) }
     }
 
     /// The phases up to the authenticated client.
@@ -100,18 +135,18 @@ extension IdentityEngine {
             parameters: request.parameters, context: context, assertionUse: client.assertionUse)
     }
 
-    /// The phases that concern the grant type, then the handler's own reading.
-    private func handler(for request: AdmittedRequest, reading view: any StoreView) throws -> any GrantHandler {
+    /// The phases that concern the grant type.
+    private func handlerType(for request: AdmittedRequest) throws(Refusal) -> any GrantHandler.Type {
         let type = try request.required("grant_type")
-        guard let handler = type == request.knownGrantType ? Self.grantHandlers[type] : nil else {
+        guard let handlerType = type == request.knownGrantType ? Self.grantHandlers[type] : nil else {
             throw Refusal(.unsupportedGrantType, "The authorization server does not support this grant_type.", reason: "grant.unknown")
         }
         guard request.application.grantTypes.contains(type) else {
             throw Refusal(
-                .unauthorizedClient, "The client is not authorized to use this grant_type. Enable it for the application.",
+                .unauthorizedClient, "The client is not authorized to use the grant_type \"\(type)\". Enable it for the application.",
                 reason: "grant.not_enabled")
         }
-        return try handler.init(request, reading: view)
+        return handlerType
     }
 }
 
