@@ -37,11 +37,12 @@ final class JobQueue<Job: Sendable>: @unchecked Sendable {
         expected -= 1
     }
 
-    /// Waits for jobs and takes them in order; nil when the queue is closed and empty. Only for threads of our own: it blocks.
+    /// Waits for jobs and takes them in order. Only for threads of our own: it blocks.
     ///
     /// - Parameters:
     ///   - limit: The most to take.
     ///   - patience: Seconds to wait for jobs that are on their way when there is one to take; 0 takes what is there.
+    /// - Returns: At least one job; nil when the queue is closed and empty.
     func take(atMost limit: Int, gatheringFor patience: TimeInterval = 0) -> [Job]? {
         condition.lock()
         defer { condition.unlock() }

@@ -2,17 +2,49 @@ internal import Foundation
 
 /// A factor that a person has enrolled beside the password; the payload of an enrolment record.
 struct Enrollment: Sendable, Equatable, Codable {
-    enum Status: String, Sendable, Codable { case pending, active, suspended }
+    enum Status: String, Sendable, Codable { case pending, active, suspended, deleted }
 
     var id: String
     var userID: String
     var factor: FactorKind
     var status: Status
     var createdAt: Date
+    /// How the device answers; nil for factors that are no push.
+    var push: PushMethod?
+    /// The version of the record that it was read from; 0 before it is stored.
+    var version: Int64 = 0
 
-    /// A record of it that is not stored yet.
+    private enum CodingKeys: String, CodingKey { case id, userID, factor, status, createdAt, push }
+
+    /// The record to store.
     func record() throws -> Record {
-        Record(kind: .enrollment, id: id, indexedKeys: ["user": userID], payload: try RecordCoding.encode(self))
+        var unique: [String: String] = [:]
+        var indexed = ["user": userID]
+        if let push {
+            // The same person, device and authenticator enrolled again replaces what was there.
+            unique["push"] = "\(userID) \(push.deviceID) \(push.authenticatorID)"
+            indexed["device"] = push.deviceID
+        }
+        return Record(
+            kind: .enrollment, id: id, version: version, uniqueKeys: unique, indexedKeys: indexed, payload: try RecordCoding.encode(self))
+    }
+
+    /// Reads a record.
+    /// - Throws: ``StoreError`` if it is no enrolment.
+    init(_ record: Record) throws {
+        self = try RecordCoding.decode(Enrollment.self, from: record)
+        version = record.version
+    }
+}
+
+extension Enrollment {
+    init(id: String, userID: String, factor: FactorKind, status: Status, createdAt: Date, push: PushMethod? = nil) {
+        self.id = id
+        self.userID = userID
+        self.factor = factor
+        self.status = status
+        self.createdAt = createdAt
+        self.push = push
     }
 }
 

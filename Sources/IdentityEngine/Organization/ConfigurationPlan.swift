@@ -19,6 +19,10 @@ struct ConfigurationPlan {
             .application, definition.applications.map { ($0.id, $0.id, $0) },
             stored: { [environment] in try StoredApplication(sealing: $0, environment: environment) },
             plain: { [environment] (stored: StoredApplication) in try stored.opened(environment: environment) })
+        try plan(
+            .authenticator, definition.authenticators.map { ($0.id, $0.id, $0) },
+            stored: { [environment] in try StoredAuthenticator(sealing: $0, environment: environment) },
+            plain: { [environment] (stored: StoredAuthenticator) in try stored.opened(environment: environment) })
         try plan(.group, definition.groups.map { ($0.name, $0.name, $0) }, stored: { $0 }, plain: { (stored: Group) in stored })
         try plan(
             .signOnPolicy, definition.signOnPolicies.map { ($0.name, $0.name, $0) }, stored: { $0 },

@@ -49,6 +49,32 @@ struct StoredApplication: Codable, Sendable {
     }
 }
 
+/// An authenticator with its signing key sealed.
+struct StoredAuthenticator: Codable, Sendable {
+    /// Never has a key.
+    var authenticator: PushAuthenticator
+    var sealedKey: [UInt8]?
+
+    init(sealing authenticator: PushAuthenticator, environment: EngineEnvironment) throws {
+        self.authenticator = authenticator
+        self.authenticator.credentials?.privateKey = nil
+        sealedKey = try authenticator.credentials?.privateKey.map {
+            try RecordCoding.seal(Array($0.utf8), for: RecordReference(.authenticator, authenticator.id), environment: environment)
+        }
+    }
+
+    func opened(environment: EngineEnvironment) throws -> PushAuthenticator {
+        var authenticator = authenticator
+        authenticator.credentials?.privateKey = try sealedKey.map {
+            String(
+                decoding: try RecordCoding.open(
+                    $0, for: RecordReference(.authenticator, authenticator.id), masterKey: environment.masterKey),
+                as: UTF8.self)
+        }
+        return authenticator
+    }
+}
+
 extension AuthorizationServerDefinition {
     /// The id of its record; no custom server can be called by a dot.
     var recordID: String { id ?? "." }

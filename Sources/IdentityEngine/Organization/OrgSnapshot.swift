@@ -21,6 +21,8 @@ public struct OrgSnapshot: Sendable {
     public var applications: [Application] { organization.applications }
     /// The authorization servers, the org server first.
     public var servers: [AuthorizationServerDefinition] { organization.authorizationServers }
+    /// The authenticators that confirm sign-ins by push, those that are off among them.
+    public var authenticators: [PushAuthenticator] { organization.authenticators }
     /// Password rules and lockout.
     public var passwordPolicy: PasswordPolicy { organization.passwordPolicy }
     /// Limits on requests.
@@ -84,7 +86,8 @@ extension OrgSnapshot {
             id: settings.id, name: settings.name, origin: settings.origin, authorizationServers: servers, applications: applications,
             groups: try values(.group, Group.self), signOnPolicies: policies,
             passwordPolicy: try values(.passwordPolicy, PasswordPolicy.self).first ?? PasswordPolicy(), rateLimits: settings.rateLimits,
-            keyRotation: settings.keyRotation)
+            keyRotation: settings.keyRotation,
+            authenticators: try values(.authenticator, StoredAuthenticator.self).map { try $0.opened(environment: environment) })
         self.version = version
         keyRing = try SigningKeyRing(records: try view.allRecords(.signingKey), masterKey: environment.masterKey)
         applicationsByID = Dictionary(applications.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })

@@ -25,6 +25,8 @@ public struct OrganizationDefinition: Sendable, Equatable, Codable {
     public var rateLimits: RateLimits
     /// When signing keys are rotated.
     public var keyRotation: KeyRotation
+    /// The authenticators that confirm sign-ins by push.
+    public var authenticators: [PushAuthenticator]
     /// The people that the file brings; people made elsewhere are left alone.
     public var users: [UserDefinition]
 
@@ -33,7 +35,7 @@ public struct OrganizationDefinition: Sendable, Equatable, Codable {
         id: String = "", name: String, origin: String, authorizationServers: [AuthorizationServerDefinition],
         applications: [Application] = [], groups: [Group] = [], signOnPolicies: [SignOnPolicy] = [],
         passwordPolicy: PasswordPolicy = PasswordPolicy(), rateLimits: RateLimits = RateLimits(),
-        keyRotation: KeyRotation = KeyRotation(), users: [UserDefinition] = []
+        keyRotation: KeyRotation = KeyRotation(), authenticators: [PushAuthenticator] = [], users: [UserDefinition] = []
     ) {
         self.id = id
         self.name = name
@@ -45,6 +47,7 @@ public struct OrganizationDefinition: Sendable, Equatable, Codable {
         self.passwordPolicy = passwordPolicy
         self.rateLimits = rateLimits
         self.keyRotation = keyRotation
+        self.authenticators = authenticators
         self.users = users
     }
 }

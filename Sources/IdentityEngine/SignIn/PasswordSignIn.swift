@@ -83,7 +83,7 @@ extension IdentityEngine {
     /// among those that the client says it can perform.
     private func secondFactorGrantTypes(of user: User, request: SignInRequest, in view: any StoreView) throws -> [String] {
         let enrolled = try view.records(.enrollment, where: "user", is: user.id, limit: 100)
-            .map { try RecordCoding.decode(Enrollment.self, from: $0) }
+            .map(Enrollment.init)
             .filter { $0.status == .active }
             .flatMap(\.factor.secondFactorGrantTypes)
         return Set(enrolled).sorted().filter { grant in

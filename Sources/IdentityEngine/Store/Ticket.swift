@@ -5,6 +5,8 @@ public import Foundation
 public enum TicketKind: String, Sendable, CaseIterable, Codable {
     case authorizationCode, pushedRequest, sessionToken, deviceCode, userCode, refreshToken
     case stateToken, mfaToken, oobCode, recoveryToken, backchannelRequest, deviceSecret
+    /// The id of a push challenge, by which a device answers.
+    case pushChallenge
 }
 
 /// The SHA-256 of a ticket's secret: all that the server stores of it.

@@ -1,0 +1,93 @@
+/// An authenticator that confirms sign-ins by a push to a person's device: Okta Verify, or an app of the organization's own, which
+/// are two kinds of one thing (device-authenticator reference 1.1).
+public struct PushAuthenticator: Sendable, Equatable, Codable {
+    /// Which app it is; decides the metadata's `key` and the `amr` values.
+    public enum Kind: String, Sendable, Codable {
+        case customApp = "custom_app"
+        case oktaVerify = "okta_verify"
+    }
+
+    /// Whether an enrolment must have a key that the person unlocks.
+    public enum UserVerification: String, Sendable, Codable {
+        case preferred = "PREFERRED"
+        case required = "REQUIRED"
+    }
+
+    /// When the person has to pick the number that the app shows.
+    public enum NumberChallenge: String, Sendable, Codable {
+        case never
+        /// When a person signs in from an address or a device that they did not sign in from before.
+        case risky
+        case always
+    }
+
+    /// What pushes are sent with (device-authenticator reference 9.1).
+    public struct Credentials: Sendable, Equatable, Codable {
+        /// Apple's id of the team, ten characters.
+        public var teamID: String
+        /// The id of the signing key, ten characters.
+        public var keyID: String
+        /// The signing key: a P-256 private key in PEM. Encrypted in the store; never shown.
+        public var privateKey: String?
+        /// The bundle id of the released app.
+        public var topic: String
+        /// The bundle id of the app under development; nil for the same.
+        public var developmentTopic: String?
+
+        /// Describes credentials.
+        public init(teamID: String, keyID: String, privateKey: String?, topic: String, developmentTopic: String? = nil) {
+            self.teamID = teamID
+            self.keyID = keyID
+            self.privateKey = privateKey
+            self.topic = topic
+            self.developmentTopic = developmentTopic
+        }
+    }
+
+    /// `aut` and what tells it from others; unique.
+    public var id: String
+    /// Which app it is.
+    public var kind: Kind
+    /// The name that people see.
+    public var name: String
+    /// The client id of the application that is linked to it: whose tokens enrol devices.
+    public var clientID: String
+    /// Whether push is on. Off: nothing is enrolled, sent or answered.
+    public var isActive: Bool
+    /// Whether enrolments must have a user verification key.
+    public var userVerification: UserVerification
+    /// When the person has to pick a number.
+    public var numberChallenge: NumberChallenge
+    /// What pushes are sent with; nil sends none, and devices fetch what waits for them.
+    public var credentials: Credentials?
+
+    /// Describes an authenticator.
+    public init(
+        id: String, kind: Kind = .customApp, name: String, clientID: String, isActive: Bool = true,
+        userVerification: UserVerification = .preferred, numberChallenge: NumberChallenge = .risky, credentials: Credentials? = nil
+    ) {
+        self.id = id
+        self.kind = kind
+        self.name = name
+        self.clientID = clientID
+        self.isActive = isActive
+        self.userVerification = userVerification
+        self.numberChallenge = numberChallenge
+        self.credentials = credentials
+    }
+
+    /// What an approved push adds to `amr` (oauth reference 4.2).
+    var methods: [String] {
+        switch kind {
+        case .customApp: ["swk"]
+        case .oktaVerify: ["okta_verify", "swk"]
+        }
+    }
+}
+
+extension PushAuthenticator.Credentials: CustomStringConvertible, CustomReflectable {
+    /// The key's id; never the key.
+    public var description: String { "Credentials(\(teamID), \(keyID), \(topic))" }
+    /// Shows what ``description`` shows.
+    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
+}

@@ -1,0 +1,64 @@
+internal import Foundation
+
+/// A question that was sent to a person's devices, and what came of it; a part of a ``SignInTransaction``.
+///
+/// Each enrolled device has a target of its own, with its own id and nonce; the first final answer decides for all of them.
+struct PushChallenge: Sendable, Equatable, Codable {
+    /// What one device was asked.
+    struct Target: Sendable, Equatable, Codable {
+        /// `ft` and 17 characters: the `transactionId` of the challenge, the last part of its verification URI.
+        var id: String
+        var enrollmentID: String
+        /// The push method's id.
+        var methodID: String
+        /// Echoed by the answer.
+        var nonce: String
+        var userVerification: UserVerification
+    }
+
+    /// Whether the person must unlock a key to approve.
+    enum UserVerification: String, Sendable, Codable {
+        case discouraged = "DISCOURAGED"
+        case preferred = "PREFERRED"
+        case required = "REQUIRED"
+    }
+
+    /// The numbers to choose from, two digits each, and the one that the app shows.
+    struct Numbers: Sendable, Equatable, Codable {
+        var choices: [String]
+        var right: String
+    }
+
+    /// What the person is told about who asks.
+    struct Origin: Sendable, Equatable, Codable {
+        var applicationName: String
+        /// Such as `MAC_OS_X`, from the client's `User-Agent`.
+        var clientOS: String?
+        /// The address that the request came from.
+        var clientLocation: String?
+    }
+
+    /// Where it stands. One transition only.
+    enum State: Sendable, Equatable, Codable {
+        case pending
+        case approved(targetID: String, userVerified: Bool, at: Date)
+        case denied(targetID: String, isSuspicious: Bool, at: Date)
+        /// An approval that proves nothing: the person gave up verifying, or picked another number.
+        case failed(targetID: String, reason: String, at: Date)
+    }
+
+    var transactionType: PushMethod.TransactionType
+    var targets: [Target]
+    /// The method that an approval adds to `amr`.
+    var methods: [String]
+    /// What the person is asked to confirm; CIBA only.
+    var bindingMessage: String?
+    var numbers: Numbers?
+    var origin: Origin
+    var createdAt: Date
+    var expiresAt: Date
+    var state = State.pending
+
+    /// Whether a device can still answer.
+    func isOpen(at now: Date) -> Bool { state == .pending && now < expiresAt }
+}
