@@ -184,8 +184,12 @@ extension OAuth2Client.PropertyListConfigurationError: LocalizedError {
         if name.lowercased().contains("issuer"), value.lowercased().hasPrefix("http://") {
             return "“\(name)” is \(value), which is not https. Plain http is allowed for loopback hosts (localhost, 127.0.0.1, ::1) only."
         }
-        return
-            "“\(name)” has the value \(value), which can't be used. \(name.lowercased().contains("ur") || name.contains("issuer") ? "Give a URL." : "")"
-            .trimmingCharacters(in: .whitespaces)
+        let fix =
+            switch Setting.allCases.first(where: { $0.keys.contains(name) }) {
+            case .issuer, .discoveryUrl: " Give a URL that begins with https://."
+            case .redirectUri, .logoutRedirectUri: " Give a URL with a scheme, such as com.example.app:/callback."
+            default: ""
+            }
+        return "“\(name)” has the value \(value), which can't be used.\(fix)"
     }
 }

@@ -88,13 +88,19 @@ struct SettingsReader {
         return words
     }
 
+    /// A URL as it is written: with a scheme, without which nothing finds its way to it, and with nothing that had to be escaped.
     mutating func url(_ setting: Setting) throws -> URL? {
-        try optional(setting).flatMap { URL(string: $0) }
+        let key = writtenKey(of: setting)
+        guard let text = try optional(setting) else { return nil }
+        guard let url = URL(string: text, encodingInvalidCharacters: false), url.scheme?.isEmpty == false else {
+            throw Failure.invalidConfiguration(name: key, value: text)
+        }
+        return url
     }
 
     /// A bare host is taken to be an https issuer, and the log says so once.
     mutating func issuer() throws -> URL {
-        let key = Setting.issuer.keys.first { settings[$0] != nil } ?? Setting.issuer.keys[0]
+        let key = writtenKey(of: .issuer)
         var text = try required(.issuer)
         if !text.contains("://") {
             text = "https://\(text)"
@@ -116,6 +122,11 @@ struct SettingsReader {
         let found = setting.keys.compactMap { key in settings[key].map { (key: key, value: $0) } }
         for key in setting.keys { settings[key] = nil }
         return found.first { !(($0.value as? String)?.isEmpty ?? false) } ?? found.first
+    }
+
+    /// The key that the setting has been given by, to be asked before it is taken; the first one if it has not.
+    private func writtenKey(of setting: Setting) -> String {
+        setting.keys.first { settings[$0] != nil } ?? setting.keys[0]
     }
 
     private func missing(_ setting: Setting) -> Failure {

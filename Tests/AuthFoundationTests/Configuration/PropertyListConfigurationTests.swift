@@ -41,8 +41,6 @@ struct PropertyListConfigurationTests {
         #expect(
             try settings(["issuer": "id.example.com/oauth2/default"]).issuerURL.absoluteString == "https://id.example.com/oauth2/default")
         #expect(try settings(["issuer": "https://id.example.com/"]).issuerURL.absoluteString == "https://id.example.com")
-        #expect(ConfigurationLog.once("said once"))
-        #expect(!ConfigurationLog.once("said once"))
     }
 
     @Test("scopes may be a list of strings")
@@ -77,7 +75,28 @@ struct PropertyListConfigurationTests {
             Case(
                 testDescription: "placeholder for the client", key: "clientId", value: "{yourClientID}", words: ["clientId", "placeholder"]),
             Case(testDescription: "plain http", key: "issuer", value: "http://id.example.com", words: ["issuer", "https", "loopback"]),
-            Case(testDescription: "another scheme", key: "issuer", value: "ftp://id.example.com", words: ["issuer"]),
+            Case(testDescription: "another scheme", key: "issuer", value: "ftp://id.example.com", words: ["issuer", "https://"]),
+            Case(
+                testDescription: "redirect without a scheme", key: "redirectUri", value: "callback",
+                words: ["“redirectUri”", "callback", "scheme"]),
+            Case(
+                testDescription: "unreadable redirect", key: "redirect_uri", value: "https://[id.example.com/callback",
+                words: ["“redirect_uri”", "https://[id.example.com/callback", "com.example.app:/callback"]),
+            Case(
+                testDescription: "redirect with a space", key: "redirectUri", value: "com.example.app:/call back",
+                words: ["“redirectUri”", "call back"]),
+            Case(
+                testDescription: "placeholder in the redirect", key: "redirectUri", value: "com.okta.{yourOktaDomain}:/callback",
+                words: ["“redirectUri”", "placeholder"]),
+            Case(
+                testDescription: "logout redirect without a scheme", key: "logoutRedirectUri", value: "/signed-out",
+                words: ["“logoutRedirectUri”", "/signed-out", "scheme"]),
+            Case(
+                testDescription: "unreadable logout redirect", key: "LogoutRedirectUri", value: "://",
+                words: ["“LogoutRedirectUri”", "scheme"]),
+            Case(
+                testDescription: "unreadable discovery", key: "discoveryUrl", value: "id.example.com",
+                words: ["“discoveryUrl”", "https://"]),
         ])
     func namesProblem(_ row: Case) throws {
         let error = #expect(throws: Failure.self) { try settings([row.key: row.value]) }
