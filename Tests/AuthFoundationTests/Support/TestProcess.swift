@@ -7,19 +7,31 @@ final class TestProcess {
     private let output = Pipe()
     private let variables: [String: String]
 
+    /// The executable of this process. Resolved here: in the child the link means the child.
+    static var executable: URL { URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath() }
+
+    private static let childVariable = "COUNTERSIGN_TEST_CHILD"
+
+    /// Whether this is such a process: what a test asks that runs itself once more.
+    static var isChild: Bool { ProcessInfo.processInfo.environment[childVariable] != nil }
+
     /// - Parameters:
     ///   - test: The suite and the function.
+    ///   - executable: The bundle, or another name of it.
+    ///   - workingDirectory: Where the process starts; by default where this one is.
     ///   - variables: Added to the environment.
     ///   - isOnOneCore: Whether the process has one core, and so one thread for all tasks.
-    init(_ test: String, variables: [String: String] = [:], isOnOneCore: Bool = false) {
+    init(
+        _ test: String, executable: URL = executable, workingDirectory: URL? = nil, variables: [String: String] = [:],
+        isOnOneCore: Bool = false
+    ) {
         self.variables = variables
-        // Resolved here: in the child the link means the child.
-        let executable = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().path
-        var command = [executable, "--testing-library", "swift-testing", "--filter", test]
+        var command = [executable.path, "--testing-library", "swift-testing", "--filter", test]
         if isOnOneCore { command = ["/usr/bin/taskset", "--cpu-list", Self.firstCore] + command }
         process.executableURL = URL(fileURLWithPath: command[0])
         process.arguments = Array(command.dropFirst())
-        process.environment = ProcessInfo.processInfo.environment.merging(variables) { _, new in new }
+        if let workingDirectory { process.currentDirectoryURL = workingDirectory }
+        process.environment = ProcessInfo.processInfo.environment.merging([Self.childVariable: test]) { $1 }.merging(variables) { $1 }
         process.standardOutput = output
         // Where the test library reports.
         process.standardError = output

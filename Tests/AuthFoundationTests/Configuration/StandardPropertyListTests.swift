@@ -1,0 +1,92 @@
+#if os(Linux)
+import Foundation
+import Testing
+
+@testable import AuthFoundation
+
+/// What belongs to the whole process: its folders and its standard error. Each test runs itself once more, in a process of its own.
+@Suite("A process's Okta.plist and log")
+struct StandardPropertyListTests {
+    typealias Settings = OAuth2Client.PropertyListConfiguration
+
+    private static func write(client: String, to folder: URL) throws {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let settings = ["issuer": "https://id.example.com/oauth2/default", "clientId": client, "scopes": "openid profile"]
+        try PropertyListSerialization.data(fromPropertyList: settings, format: .xml, options: 0).write(
+            to: folder.appendingPathComponent("Okta.plist"))
+    }
+
+    private static func expectSuccess(_ child: TestProcess) async throws {
+        let (status, output) = try await child.run()
+        #expect(status == 0, "\(output)")
+        #expect(output.contains("Test run with 1 test "), "\(output)")
+    }
+
+    @Test("without a name the one in the working directory is read", .timeLimit(.minutes(5)))
+    func workingDirectory() async throws {
+        if TestProcess.isChild {
+            #expect(try Settings().clientId == "from-working-directory")
+            return
+        }
+        let folder = TemporaryFolder()
+        try Self.write(client: "from-working-directory", to: folder.url)
+        try await Self.expectSuccess(TestProcess("StandardPropertyListTests/workingDirectory", workingDirectory: folder.url))
+    }
+
+    @Test("one beside the executable is read before it", .timeLimit(.minutes(5)))
+    func besideExecutable() async throws {
+        if TestProcess.isChild {
+            #expect(try Settings().clientId == "from-executable")
+            return
+        }
+        // A second name for this executable, in the same file system, so that nothing is copied and nobody else finds the file.
+        let executable = TestProcess.executable
+        let folder = executable.deletingLastPathComponent().appendingPathComponent("beside-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try Self.write(client: "from-executable", to: folder)
+        let link = folder.appendingPathComponent(executable.lastPathComponent)
+        try FileManager.default.linkItem(at: executable, to: link)
+        let elsewhere = TemporaryFolder()
+        try Self.write(client: "from-working-directory", to: elsewhere.url)
+        try await Self.expectSuccess(
+            TestProcess("StandardPropertyListTests/besideExecutable", executable: link, workingDirectory: elsewhere.url))
+    }
+
+    @Test("without any the error says where one belongs", .timeLimit(.minutes(5)))
+    func missing() async throws {
+        if TestProcess.isChild {
+            let error = #expect(throws: OAuth2Client.PropertyListConfigurationError.self) { try Settings() }
+            guard case .defaultPropertyListNotFound = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            #expect(
+                error?.localizedDescription
+                    == "There is no Okta.plist. Add it to the app's target; on Linux put it beside the executable or into the working directory."
+            )
+            return
+        }
+        let folder = TemporaryFolder()
+        try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
+        try await Self.expectSuccess(TestProcess("StandardPropertyListTests/missing", workingDirectory: folder.url))
+    }
+
+    @Test("a bare host is told of once, however often it is read", .timeLimit(.minutes(5)))
+    func tellsOfBareHost() async throws {
+        if TestProcess.isChild {
+            for issuer in ["one.example.com", "one.example.com", "https://good.example.com", "two.example.com", "one.example.com"] {
+                _ = try Settings(["issuer": issuer, "clientId": "app", "scopes": "openid"])
+            }
+            return
+        }
+        let (status, output) = try await TestProcess("StandardPropertyListTests/tellsOfBareHost").run()
+        #expect(status == 0, "\(output)")
+        let told = output.split(separator: "\n").map(String.init).filter { $0.contains("has no scheme") }
+        #expect(
+            told
+                == ["one", "two"].map {
+                    "countersign: “issuer” in the dictionary has no scheme; https://\($0).example.com is used. Write it with https:// to be rid of this message."
+                })
+    }
+}
+#endif
