@@ -28,8 +28,12 @@ struct SessionTests {
             try await credential.refresh()
             #expect(credential.token.accessToken != before.accessToken)
             #expect(credential.token.refreshToken != before.refreshToken)
-            #expect(credential.token.idToken?.subject == before.idToken?.subject)
+            let (old, new) = (try #require(before.idToken), try #require(credential.token.idToken))
+            #expect(new.rawValue != old.rawValue && new.subject == old.subject)
+            let issued = try #require(old.issuedAt)
+            #expect(try #require(new.issuedAt).timeIntervalSince(issued) >= 5)
             #expect(credential.id == before.id)
+            #expect(try Credential.with(id: before.id) === credential)
             #expect(try await credential.introspect(.accessToken).active == true)
         }
     }

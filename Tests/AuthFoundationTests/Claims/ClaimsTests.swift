@@ -8,7 +8,7 @@ struct ClaimsTests {
     private let profile = try? UserInfo(
         JSON(
             """
-            {"sub":"00u1","name":"Ada Byron","email":"ada@id.test","email_verified":true,"phone_number_verified":1,"zoneinfo":"Europe/London",
+            {"sub":"00u1","name":"Ada Byron","preferred_username":"ada","email":"ada@id.test","email_verified":true,"phone_number_verified":1,"zoneinfo":"Europe/London",
             "locale":"en_GB","updated_at":1735689600,"address":{"locality":"London","postal_code":"N1"},"amr":["pwd","otp","new"],
             "groups":["a","b"],"nickname":null,"acr":"urn:okta:loa:2fa:any","level":7,"ratio":0.5,"tags":{"x":"1"}}
             """))
@@ -17,6 +17,7 @@ struct ClaimsTests {
     func typed() throws {
         let profile = try #require(profile)
         #expect(profile.subject == "00u1" && profile.name == "Ada Byron" && profile.nickname == nil && profile.givenName == nil)
+        #expect(profile.preferredUsername == "ada" && profile.email == "ada@id.test")
         #expect(profile.emailVerified == true && profile.phoneNumberVerified == true)
         #expect(profile.updatedAt == Date(timeIntervalSince1970: 1_735_689_600))
         #expect(profile.timeZone?.identifier == "Europe/London" && profile.userLocale?.identifier == "en_GB")

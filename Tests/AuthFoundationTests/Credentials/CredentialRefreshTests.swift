@@ -275,6 +275,21 @@ struct CredentialRefreshTests {
         }
     }
 
+    @Test("authorize puts the new token in when the old one has run out")
+    func authorizesWithNewToken() async throws {
+        session.on("/v1/token") { _, _ in .tokens("access-2") }
+        try await with {
+            let credential = try Credential.store(.fixture())
+            clock.advance(by: 4000)
+            var request = URLRequest(url: try url("https://api.example.com"))
+            request.setValue("Bearer access-1", forHTTPHeaderField: "Authorization")
+            await credential.authorize(&request)
+            #expect(request.value(forHTTPHeaderField: "Authorization") == "Bearer access-2")
+            await credential.authorize(&request)
+            #expect(session.requests(to: "/v1/token").count == 1)
+        }
+    }
+
     @Test("the throwing twin of authorize throws")
     func authorizingThrows() async throws {
         session.on("/v1/token") { _, _ in .invalidGrant }
