@@ -128,7 +128,8 @@ struct DirectAuthenticationFlowTests {
         let flow = try await challengedFlow()
         server.answer("challenge", .outOfBand(binding: "none", interval: "20"))
         server.answer("token", .pending)
-        await #expect(throws: Failure.pollingTimeoutExceeded) { try await flow.resume(with: .oob(channel: .push)) }
+        let error = await #expect(throws: Failure.pollingTimeoutExceeded) { try await flow.resume(with: .oob(channel: .push)) }
+        #expect(error?.localizedDescription == "The sign-in was not approved in time. Start again.")
         #expect(server.clock.waits == [20, 20])
     }
 
@@ -139,6 +140,27 @@ struct DirectAuthenticationFlowTests {
         server.answer("token", .pending, .refusal("access_denied"))
         let error = await #expect(throws: APIClientError.self) { try await flow.resume(with: .oob(channel: .push)) }
         #expect(error?.serverError?.code == .accessDenied)
+        #expect(error?.localizedDescription == "Authentication error: Said the server. (access_denied).")
+    }
+
+    @Test(
+        "a network that fails is told in words that a person can act on",
+        arguments: [
+            (URLError.Code.notConnectedToInternet, "This device is not connected to the internet."),
+            (.networkConnectionLost, "The connection to the server was lost. Try again."),
+            (.timedOut, "did not answer in time. Try again."),
+            (.cannotFindHost, "can't be found. Check the issuer in the app's configuration and the network."),
+            (.cannotConnectToHost, "can't be reached. Check that the server runs and that the issuer's port is right."),
+            (.serverCertificateUntrusted, "its certificate is not trusted."),
+            (.badURL, "Check the network and try again."),
+        ])
+    func networkFailure(code: URLError.Code, words: String) async throws {
+        let flow = try flow()
+        server.answer("token", .init(body: "", error: code))
+        // As an app has it, which catches any error and shows its description.
+        let error = await #expect(throws: (any Error).self) { try await flow.start("jane", with: .password("x")) }
+        #expect(error?.localizedDescription.hasSuffix(words) == true, "\(error?.localizedDescription ?? "")")
+        #expect(error.map { DirectAuthenticationFlowError($0).localizedDescription } == error?.localizedDescription)
     }
 
     @Test("cancelling the task ends the polling")
