@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import JOSE
 import Testing
@@ -38,6 +39,30 @@ struct PasswordSignInTests {
         let reasons = refusals.map { $0?.reason }
         #expect(reasons == ["wrong password", "unknown user", "account is suspended", "account has no password", "account is locked"])
         #expect(try await org.log().filter { $0.outcome == .failure }.count == 5 + 3)
+    }
+
+    @Test(
+        "derives a key also for who has none to check against: a name that nobody has, no password, a password or a name too long",
+        arguments: [
+            ("nobody@example.com", "wrong-password"), ("new@example.com", "wrong-password"),
+            (SignInFixture.jane, String(repeating: "x", count: 1_025)), (String(repeating: "x", count: 1_025), "wrong-password"),
+        ])
+    func derivesForNobody(username: String, password: String) async throws {
+        let org = try await SignInFixture()
+        #expect(try await org.signIn(username, password).refusal?.code == .invalidGrant)
+        // At a cost of 2^0, which scrypt refuses (RFC 7914 section 6): now a sign-in fails that derives a key at the policy's cost,
+        // and one that derives none would still be answered.
+        let stored: Record? = try await org.store.read {
+            try $0.record(.passwordPolicy, id: OrganizationSettings.passwordPolicyReference.id)
+        }
+        var record = try #require(stored)
+        var policy = try RecordCoding.decode(Configured<PasswordPolicy>.self, from: record)
+        policy.value.scryptLogN = 0
+        record.payload = try RecordCoding.encode(policy)
+        #expect(try await org.store.commit([.put(record)]) == .committed)
+        await #expect(throws: CryptoKitError.self) { try await org.signIn(username, password) }
+        // A hash is checked at its own cost, so that it is not the policy that stops everybody.
+        #expect(try await org.signIn(SignInFixture.jane, "wrong-password").refusal?.code == .invalidGrant)
     }
 
     @Test("locks the account after the policy's failures and opens it after its minutes")
