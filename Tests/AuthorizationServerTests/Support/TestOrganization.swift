@@ -39,6 +39,10 @@ enum TestOrganization {
         Application(
             id: "staff-app", name: "Staff app", kind: .native, grantTypes: ["password"], assignment: .init(groups: ["Staff"]),
             signOnPolicy: "one factor"),
+        // Everything that a password sign-in takes, but for the grant.
+        Application(
+            id: "refresh-app", name: "Refresh app", kind: .native, grantTypes: ["refresh_token"], assignment: .init(everyone: true),
+            signOnPolicy: "one factor"),
         Application(
             id: "service-app", name: "Service", kind: .service, authentication: .clientSecretBasic, secret: "service-app-secret+/%",
             grantTypes: ["client_credentials"], signOnPolicy: "one factor"),

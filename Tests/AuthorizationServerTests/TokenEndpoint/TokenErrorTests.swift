@@ -72,7 +72,10 @@ struct TokenErrorTests {
         // 400 unauthorized_client, unsupported_grant_type
         Row(
             form: "client_id=password-app&grant_type=client_credentials&scope=messages.read", error: "unauthorized_client",
-            text: "The client is not authorized to use this grant_type. Enable it for the application."),
+            text: #"The client is not authorized to use the grant_type "client_credentials". Enable it for the application."#),
+        Row(
+            form: "client_id=refresh-app&grant_type=password&\(jane)&scope=openid", error: "unauthorized_client",
+            text: #"The client is not authorized to use the grant_type "password". Enable it for the application."#),
         Row(
             form: "client_id=password-app&grant_type=urn:ietf:params:oauth:grant-type:device_code&device_code=x",
             error: "unsupported_grant_type", text: "The authorization server does not support this grant_type."),
