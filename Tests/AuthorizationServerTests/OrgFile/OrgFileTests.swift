@@ -81,6 +81,29 @@ struct OrgFileTests {
         #expect(file.organization.applications.first?.secret == "a-secret-of-some-length")
     }
 
+    @Test(
+        "has short names for the grants whose own are hard to remember",
+        arguments: [
+            ("oob", "urn:okta:params:oauth:grant-type:oob"), ("otp", "urn:okta:params:oauth:grant-type:otp"),
+            ("mfa-oob", "http://auth0.com/oauth/grant-type/mfa-oob"), ("mfa-otp", "http://auth0.com/oauth/grant-type/mfa-otp"),
+        ])
+    func grantNames(short: String, full: String) throws {
+        let yaml =
+            Self.head + """
+                sign_on_policies: [{name: p, rules: [{name: r, require: one_factor}]}]
+                authorization_servers:
+                  - id: default
+                    audience: api://default
+                    access_policies: [{name: p, rules: [{name: r, grant_types: [password, \(short)]}]}]
+                applications:
+                  - {id: by-short-name, grant_types: [\(short), refresh_token], sign_on_policy: p}
+                  - {id: by-full-name, grant_types: ["\(full)", refresh_token], sign_on_policy: p}
+                """
+        let organization = try OrgFile.load(yaml: yaml).organization
+        #expect(organization.applications.map(\.grantTypes) == [[full, "refresh_token"], [full, "refresh_token"]])
+        #expect(organization.authorizationServers.last?.accessPolicies.first?.rules.first?.grantTypes == ["password", full])
+    }
+
     @Test("reads times with units")
     func times() throws {
         let yaml =
