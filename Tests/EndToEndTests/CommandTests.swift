@@ -80,64 +80,6 @@ struct CommandTests {
         }
     }
 
-    struct Plist: Sendable, CustomTestStringConvertible {
-        let name: String
-        let issuer: String?
-        var clientID = "password-app"
-        let status: Int32
-        let says: String
-        var testDescription: String { name }
-    }
-
-    static let plists = [
-        Plist(name: "right", issuer: nil, status: 0, says: "may sign people in"),
-        Plist(name: "placeholder", issuer: "https://{yourOktaDomain}/oauth2/default", status: 1, says: "placeholder"),
-        Plist(name: "unreachable", issuer: "http://127.0.0.1:1/oauth2/default", status: 1, says: "Discovery"),
-        Plist(name: "plain http", issuer: "http://id.example.com/oauth2/default", status: 1, says: "https"),
-        Plist(name: "unknown client", issuer: nil, clientID: "unknown-app", status: 1, says: "does not know the client"),
-        Plist(name: "grant not allowed", issuer: nil, clientID: "service-app", status: 1, says: "service-app"),
-    ]
-
-    @Test("the doctor finds what is wrong with an Okta.plist", arguments: plists)
-    func doctor(_ plist: Plist) async throws {
-        try await withSandbox { sandbox in
-            let folder = try TemporaryFolder()
-            let values = [
-                "issuer": plist.issuer ?? sandbox.issuer.absoluteString, "clientId": plist.clientID, "scopes": "openid offline_access",
-            ]
-            let file = folder.url.appending(path: "Okta.plist")
-            try PropertyListSerialization.data(fromPropertyList: values, format: .xml, options: 0).write(to: file)
-            let flags = ["doctor", "--issuer", values["issuer"] ?? "", "--client-id", plist.clientID]
-            for arguments in [["doctor", file.path()], flags] {
-                let ended = try await Command.run(arguments)
-                #expect(ended.status == plist.status, "\(ended.output)")
-                #expect(ended.output.contains(plist.says), "\(ended.output)")
-            }
-        }
-    }
-
-    @Test(
-        "the doctor takes a property list or flags, not half of both",
-        arguments: [["--issuer", "https://id.example.com"], ["a.plist", "--issuer", "https://id.example.com", "--client-id", "app"]])
-    func doctorArguments(_ arguments: [String]) async throws {
-        let ended = try await Command.run(["doctor"] + arguments)
-        #expect(ended.status == 64)
-        #expect(ended.errors.contains("both --issuer and --client-id"))
-    }
-
-    @Test("the doctor notices that the clocks differ")
-    func doctorClock() async throws {
-        try await withSandbox(.init(clock: SandboxClock(startingAt: Date().addingTimeInterval(3600)))) { sandbox in
-            let folder = try TemporaryFolder()
-            let values = ["issuer": sandbox.issuer.absoluteString, "clientId": "password-app", "scopes": "openid offline_access"]
-            let file = folder.url.appending(path: "Okta.plist")
-            try PropertyListSerialization.data(fromPropertyList: values, format: .xml, options: 0).write(to: file)
-            let ended = try await Command.run(["doctor", file.path()])
-            #expect(ended.status == 1)
-            #expect(ended.output.contains("behind the issuer's"))
-        }
-    }
-
     @Test("an org file is written once and never overwritten")
     func initialize() async throws {
         let folder = try TemporaryFolder()

@@ -1,6 +1,5 @@
 import AuthFoundation
 import Foundation
-import OktaDirectAuth
 
 /// The doctor's questions, in an order in which each makes sense only if the ones before were answered.
 struct Diagnosis {
@@ -25,7 +24,8 @@ struct Diagnosis {
     }
 
     let settings: Settings
-    var now: @Sendable () -> Date = { Date() }
+    /// Who is signed in for a trial; nil if it must do without.
+    var person: TrialSignIn.Person?
 
     func run() async -> [Finding] {
         var findings: [Finding] = []
@@ -54,7 +54,7 @@ struct Diagnosis {
         findings += discovery(metadata, list)
         findings += clock(of: client)
         findings += await keys(of: client)
-        findings += await grants(of: client, metadata, list)
+        findings += await TrialSignIn(client: client, person: person).run()
         return findings
     }
 
@@ -119,48 +119,6 @@ struct Diagnosis {
                 ? [.wrong("Keys", "The issuer publishes no key; no token can be checked.")] : [.right("Keys", "\(keys.count) published")]
         } catch {
             return [.wrong("Keys", "The key set can't be read: \(Outcome.explain(error))")]
-        }
-    }
-
-    /// Signs in as somebody who can't exist: how the issuer refuses tells what it thinks of the client.
-    private func grants(
-        of client: OAuth2Client, _ metadata: OpenIdConfiguration, _ list: OAuth2Client.PropertyListConfiguration
-    ) async -> [Finding] {
-        do {
-            _ = try await DirectAuthenticationFlow(client: client).start(
-                "countersign.doctor@invalid", with: .password("countersign-doctor"))
-            return [.warning("Client", "The issuer let in a person who should not exist. Check what it is.")]
-        } catch {
-            guard let code = ServerRefusal.code(of: error) else {
-                return [.wrong("Client", "The token endpoint can't be asked: \(Outcome.explain(error))")]
-            }
-            return [finding(for: code, list)]
-        }
-    }
-
-    private func finding(for code: String, _ list: OAuth2Client.PropertyListConfiguration) -> Finding {
-        switch code {
-        case "invalid_grant", "mfa_required":
-            .right(
-                "Client",
-                "\(list.clientId) may sign people in with a password. If one is refused, it is the password or the app's assignment.")
-        case "invalid_client":
-            .wrong(
-                "Client",
-                "The issuer does not know the client \(list.clientId), or it needs a secret. Compare clientId with the app's general settings."
-            )
-        case "unauthorized_client":
-            .wrong(
-                "Grant",
-                "The client \(list.clientId) is not allowed the password grant. Allow it in the app's grant types, beside refresh_token.")
-        case "unsupported_grant_type": .wrong("Grant", "The issuer does not offer the password grant at all.")
-        case "invalid_scope": .wrong("Scopes", "The issuer does not know one of the scopes \(list.scope.joined(separator: " ")).")
-        case "access_denied":
-            .wrong(
-                "Policy",
-                "No access policy of the authorization server lets this client, grant and scopes through. Add a rule with the password grant."
-            )
-        default: .warning("Client", "The issuer refused a trial sign-in with \(code).")
         }
     }
 }

@@ -6,7 +6,13 @@ import JOSE
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor", abstract: "Read an Okta.plist, or take --issuer and --client-id, and ask the issuer what is wrong.",
-        discussion: "Looks at the file, the issuer, the client, its grants and the clock. No password is needed and nothing is changed.")
+        discussion: """
+            Looks at the file, the issuer, the client, its grants and the clock. That needs no password and changes nothing.
+
+            With --user it signs that person in as well, and revokes the tokens at once. Only this shows whether the password is right, \
+            the app is assigned and an access rule allows the password grant; a wrong password counts as a failed attempt. The password \
+            is asked for without showing it; where the standard input is no terminal, its first line is the password.
+            """)
 
     @Argument(help: "The property list; without it and --issuer, Okta.plist here.")
     var file: String?
@@ -19,6 +25,9 @@ struct DoctorCommand: AsyncParsableCommand {
 
     @Option(help: ArgumentHelp("What the app asks for, separated by spaces, with --issuer.", valueName: "scopes"))
     var scopes = "openid profile email offline_access"
+
+    @Option(help: ArgumentHelp("Also sign this person in, for a trial.", valueName: "name"))
+    var user: String?
 
     @Flag(help: "Write JSON.")
     var json = false
@@ -36,7 +45,11 @@ struct DoctorCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await Outcome.of(json: json) {
-            let findings = await Diagnosis(settings: settings).run()
+            var diagnosis = Diagnosis(settings: settings)
+            if let user {
+                diagnosis.person = .init(name: user, password: try await PasswordPrompt.ask("Password for \(user): "))
+            }
+            let findings = await diagnosis.run()
             if json {
                 let list = findings.map { finding -> JSONValue in
                     ["check": .string(finding.check), "result": .string(finding.result.rawValue), "text": .string(finding.text)]

@@ -1,0 +1,101 @@
+import AuthFoundation
+import OktaDirectAuth
+
+/// Signs in to see how the issuer takes it: as a person who is named, else as one who can't exist.
+///
+/// What the issuer thinks of the client, the grant and the scopes it says to anybody. What it thinks of a person, and the access
+/// policy that is evaluated for a person, it says only to who has given the right password.
+struct TrialSignIn {
+    /// Who signs in.
+    struct Person {
+        let name: String
+        /// Shows nothing of the password when it is described.
+        let password: DirectAuthenticationFlow.PrimaryFactor
+
+        init(name: String, password: String) {
+            self.name = name
+            self.password = .password(password)
+        }
+
+        /// Nobody's name anywhere: no domain is called so (RFC 2606).
+        fileprivate static let nobody = Person(name: "countersign.doctor@invalid", password: "countersign-doctor")
+    }
+
+    let client: OAuth2Client
+    /// Nil if there is nobody to sign in.
+    let person: Person?
+
+    private var clientID: String { client.configuration.clientId }
+    private var scopes: String { client.configuration.scope.joined(separator: " ") }
+
+    func run() async -> [Finding] {
+        let who = person ?? .nobody
+        do {
+            switch try await DirectAuthenticationFlow(client: client).start(who.name, with: who.password) {
+            case .success(let token): return await signedIn(token)
+            case .mfaRequired, .continuation: return [passwordTaken]
+            }
+        } catch {
+            switch OAuth2Error(error) {
+            case .server(let refusal): return [finding(for: refusal)]
+            case .network: return [.wrong("Client", "The token endpoint can't be asked: \(Outcome.explain(error))")]
+            default: return [.wrong("Sign-in", "What the token endpoint gives is not acceptable: \(Outcome.explain(error))")]
+            }
+        }
+    }
+
+    /// Tells of it, and leaves no tokens behind.
+    private func signedIn(_ token: Token) async -> [Finding] {
+        var findings: [Finding] = [
+            person.map { .right("Sign-in", "\($0.name) is let in.") }
+                ?? .warning("Client", "The issuer let in a person who should not exist. Check what it is.")
+        ]
+        do {
+            try await client.revoke(token, type: .all)
+        } catch {
+            findings.append(
+                .warning("Sign-in", "The tokens of the trial could not be revoked, and end by themselves: \(Outcome.explain(error))"))
+        }
+        return findings
+    }
+
+    private var passwordTaken: Finding {
+        guard let person else { return unknownBeyondGrant }
+        return .right("Sign-in", "The password of \(person.name) is right; the issuer goes on with a second factor.")
+    }
+
+    private var unknownBeyondGrant: Finding {
+        .right(
+            "Client",
+            "\(clientID) may ask for the password grant. Whether an access rule and the app's assignment let a person in shows only when one signs in: name one with --user."
+        )
+    }
+
+    private func finding(for refusal: OAuth2ServerError) -> Finding {
+        switch refusal.code {
+        case .invalidGrant:
+            guard let person else { return unknownBeyondGrant }
+            return .wrong(
+                "Password",
+                "The issuer refuses \(person.name) with this password. It does not say whether the name or the password is wrong, or the account locked or suspended; its system log does."
+            )
+        case .mfaRequired: return passwordTaken
+        case .invalidClient:
+            return .wrong(
+                "Client",
+                "The issuer does not know the client \(clientID), or it needs a secret. Compare clientId with the app's general settings.")
+        case .unauthorizedClient:
+            return .wrong(
+                "Grant",
+                "The client \(clientID) is not allowed the password grant. Allow it in the app's grant types, beside refresh_token.")
+        case .invalidScope: return .wrong("Scopes", "The issuer does not know one of the scopes \(scopes).")
+        case .accessDenied:
+            return .wrong(
+                "Policy",
+                "The issuer denies the sign-in: \(refusal.description ?? "it does not say why.") Look at who is assigned to the app, at the access rules of the authorization server (the password grant, the scopes) and at the app's sign-on policy."
+            )
+        case .other(code: "unsupported_grant_type"): return .wrong("Grant", "The issuer does not offer the password grant at all.")
+        default: return .warning("Client", "The issuer refused a trial sign-in with \(refusal.code.rawValue).")
+        }
+    }
+}

@@ -1,0 +1,155 @@
+import CountersignSandbox
+import Foundation
+import JOSE
+import Testing
+
+/// What the doctor finds.
+extension CommandTests {
+    struct Plist: Sendable, CustomTestStringConvertible {
+        let name: String
+        let issuer: String?
+        var clientID = "password-app"
+        let status: Int32
+        let says: String
+        var testDescription: String { name }
+    }
+
+    static let plists = [
+        Plist(name: "right", issuer: nil, status: 0, says: "password-app may ask for the password grant"),
+        Plist(name: "placeholder", issuer: "https://{yourOktaDomain}/oauth2/default", status: 1, says: "placeholder"),
+        Plist(name: "unreachable", issuer: "http://127.0.0.1:1/oauth2/default", status: 1, says: "Discovery"),
+        Plist(name: "plain http", issuer: "http://id.example.com/oauth2/default", status: 1, says: "https"),
+        Plist(name: "unknown client", issuer: nil, clientID: "unknown-app", status: 1, says: "does not know the client unknown-app"),
+        Plist(name: "client with a secret", issuer: nil, clientID: "service-app", status: 1, says: "or it needs a secret"),
+        Plist(
+            name: "grant not allowed", issuer: nil, clientID: "refresh-app", status: 1,
+            says: "Grant: The client refresh-app is not allowed the password grant."),
+        Plist(
+            name: "no rule with the grant", issuer: nil, clientID: "ruleless-app", status: 0,
+            says: "Whether an access rule and the app's assignment let a person in shows only when one signs in"),
+    ]
+
+    /// Apps of which each lacks one thing that a password sign-in takes.
+    private static let organization = """
+        name: Doctor
+        origin: http://localhost:8080
+        groups: [{name: Staff}]
+        sign_on_policies:
+          - name: one-factor
+            rules: [{name: All, require: one_factor}]
+          - name: two-factors
+            rules: [{name: All, require: two_factors}]
+        authorization_servers:
+          - id: default
+            audience: api://default
+            access_policies:
+              - name: Refreshing only
+                clients: [ruleless-app]
+                rules: [{name: Refresh, grant_types: [refresh_token]}]
+              - name: Passwords
+                clients: [password-app, refresh-app, staff-app, directauth-app, service-app]
+                rules: [{name: All, grant_types: [password, refresh_token]}]
+        applications:
+          - {id: password-app, grant_types: [password, refresh_token], assignment: everyone, sign_on_policy: one-factor}
+          - {id: refresh-app, grant_types: [refresh_token], assignment: everyone, sign_on_policy: one-factor}
+          - {id: ruleless-app, grant_types: [password, refresh_token], assignment: everyone, sign_on_policy: one-factor}
+          - {id: staff-app, grant_types: [password, refresh_token], assignment: {groups: [Staff]}, sign_on_policy: one-factor}
+          - {id: directauth-app, grant_types: [password, mfa-oob], assignment: everyone, sign_on_policy: two-factors}
+          - id: service-app
+            type: service
+            authentication: client_secret_basic
+            secret: service-app-secret
+            grant_types: [client_credentials]
+        users:
+          - {login: jane.doe@example.com, password: Correct-Horse-7}
+        """
+
+    @Test("the doctor finds what is wrong with an Okta.plist", arguments: plists)
+    func doctor(_ plist: Plist) async throws {
+        try await withSandbox(.init(organization: Self.organization)) { sandbox in
+            let folder = try TemporaryFolder()
+            let values = [
+                "issuer": plist.issuer ?? sandbox.issuer.absoluteString, "clientId": plist.clientID, "scopes": "openid offline_access",
+            ]
+            let file = folder.url.appending(path: "Okta.plist")
+            try PropertyListSerialization.data(fromPropertyList: values, format: .xml, options: 0).write(to: file)
+            let flags = ["doctor", "--issuer", values["issuer"] ?? "", "--client-id", plist.clientID]
+            for arguments in [["doctor", file.path()], flags] {
+                let ended = try await Command.run(arguments)
+                #expect(ended.status == plist.status, "\(ended.output)")
+                #expect(ended.output.contains(plist.says), "\(ended.output)")
+            }
+        }
+    }
+
+    struct Trial: Sendable, CustomTestStringConvertible {
+        let clientID: String
+        var password = "Correct-Horse-7"
+        let check: String
+        let result: String
+        let says: String
+        var testDescription: String { "\(clientID): \(check)" }
+    }
+
+    static let trials = [
+        Trial(clientID: "password-app", check: "Sign-in", result: "right", says: "jane.doe@example.com is let in."),
+        Trial(clientID: "password-app", password: "wrong-password", check: "Password", result: "wrong", says: "jane.doe@example.com"),
+        Trial(
+            clientID: "ruleless-app", check: "Policy", result: "wrong",
+            says: "Policy evaluation failed for this request: no access policy rule allows it."),
+        Trial(clientID: "staff-app", check: "Policy", result: "wrong", says: "You are not allowed to sign in to this application."),
+        Trial(
+            clientID: "directauth-app", check: "Policy", result: "wrong",
+            says: "This application needs a second factor, and none can be used."),
+        Trial(clientID: "refresh-app", check: "Grant", result: "wrong", says: "is not allowed the password grant"),
+    ]
+
+    @Test("with a person the doctor tells password, assignment, rule and grant apart, and leaves no tokens", arguments: trials)
+    func doctorSignsIn(_ trial: Trial) async throws {
+        try await withSandbox(.init(organization: Self.organization)) { sandbox in
+            let ended = try await Command.run(
+                [
+                    "doctor", "--issuer", sandbox.issuer.absoluteString, "--client-id", trial.clientID, "--user", "jane.doe@example.com",
+                    "--json",
+                ], input: trial.password + "\n")
+            #expect(ended.status == (trial.result == "right" ? 0 : 1), "\(ended.output)")
+            let answer = try JSONValue(parsing: ended.output.trimmingCharacters(in: .newlines))
+            let last = try #require(answer["findings"]?.arrayValue?.last)
+            #expect(last["check"]?.stringValue == trial.check)
+            #expect(last["result"]?.stringValue == trial.result)
+            #expect(last["text"]?.stringValue?.contains(trial.says) == true, "\(ended.output)")
+            #expect(!(ended.output + ended.errors).contains(trial.password))
+            #expect(sandbox.count(.revoke) == (trial.result == "right" ? 2 : 0))
+        }
+    }
+
+    @Test("the doctor says when there is no password to sign in with")
+    func doctorWithoutPassword() async throws {
+        let ended = try await Command.run(
+            ["doctor", "--issuer", "http://127.0.0.1:1/oauth2/default", "--client-id", "app", "--user", "jane.doe@example.com"])
+        #expect(ended.status == 1)
+        #expect(ended.errors.contains("No password was given."))
+    }
+
+    @Test(
+        "the doctor takes a property list or flags, not half of both",
+        arguments: [["--issuer", "https://id.example.com"], ["a.plist", "--issuer", "https://id.example.com", "--client-id", "app"]])
+    func doctorArguments(_ arguments: [String]) async throws {
+        let ended = try await Command.run(["doctor"] + arguments)
+        #expect(ended.status == 64)
+        #expect(ended.errors.contains("both --issuer and --client-id"))
+    }
+
+    @Test("the doctor notices that the clocks differ")
+    func doctorClock() async throws {
+        try await withSandbox(.init(clock: SandboxClock(startingAt: Date().addingTimeInterval(3600)))) { sandbox in
+            let folder = try TemporaryFolder()
+            let values = ["issuer": sandbox.issuer.absoluteString, "clientId": "password-app", "scopes": "openid offline_access"]
+            let file = folder.url.appending(path: "Okta.plist")
+            try PropertyListSerialization.data(fromPropertyList: values, format: .xml, options: 0).write(to: file)
+            let ended = try await Command.run(["doctor", file.path()])
+            #expect(ended.status == 1)
+            #expect(ended.output.contains("behind the issuer's"))
+        }
+    }
+}
