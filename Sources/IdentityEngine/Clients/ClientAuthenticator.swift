@@ -107,7 +107,7 @@ struct ClientAuthenticator: Sendable {
         let now = now.timeIntervalSince1970
         guard let end = claims.expiresAt, now < end else { throw Self.wrong("client.assertion: expired") }
         guard end <= now + Self.longestAssertion else { throw Self.wrong("client.assertion: too long") }
-        return Outcome(application: application, assertionUse: claims.jwtID.map { Self.use(of: $0, by: claimed, until: end) })
+        return Outcome(application: application, assertionUse: claims.jwtID.map { AssertionUse(of: $0, by: claimed, until: end).change })
     }
 
     /// The endpoint that was called; its server's token endpoint and issuer, which clients of other makers name, as well.
@@ -128,12 +128,6 @@ struct ClientAuthenticator: Sendable {
         case .none, .clientSecretBasic, .clientSecretPost:
             return nil
         }
-    }
-
-    /// Stores the assertion's id; conflicts if it is stored already.
-    private static func use(of id: String, by clientID: String, until end: Double) -> Change {
-        let name = Base64URL.encode(Array(SHA256.hash(data: Array("\(clientID)\u{0}\(id)".utf8))))
-        return .put(Record(kind: .assertionID, id: name, expiresAt: Date(timeIntervalSince1970: end), payload: []))
     }
 
     private func active(_ id: String) -> Application? {
