@@ -1,3 +1,4 @@
+internal import Foundation
 internal import JOSE
 
 /// How an enrolled device answers pushes: the push part of an enrolment.
@@ -17,6 +18,8 @@ struct PushMethod: Sendable, Equatable, Codable {
     var pushToken: String
     /// Whether the gateway said that the token is dead. A new token opens it again.
     var isTokenDead = false
+    /// When the app last said that this is its token; the gateway's word about earlier times does not count.
+    var tokenSetAt: Date?
     var environment: Environment
     var transactionTypes: [TransactionType]
     /// Whether the app can show three numbers and say which was picked.

@@ -11,22 +11,39 @@ struct Enrollment: Sendable, Equatable, Codable {
     var createdAt: Date
     /// How the device answers; nil for factors that are no push.
     var push: PushMethod?
+    /// When it last changed; nil if it never did.
+    var updatedAt: Date?
+    /// The grant whose access token enrolled it; nil for what came about otherwise.
+    var grantID: String?
+    /// When it was deleted. It is remembered for a while, so that a device can be told.
+    var deletedAt: Date?
     /// The version of the record that it was read from; 0 before it is stored.
     var version: Int64 = 0
 
-    private enum CodingKeys: String, CodingKey { case id, userID, factor, status, createdAt, push }
+    private enum CodingKeys: String, CodingKey { case id, userID, factor, status, createdAt, push, updatedAt, grantID, deletedAt }
 
-    /// The record to store.
+    /// Seconds that a deleted enrolment is remembered.
+    static let retention: TimeInterval = 30 * 86_400
+
+    /// When it can be forgotten; nil unless it is deleted.
+    var expiresAt: Date? { deletedAt?.addingTimeInterval(Self.retention) }
+
+    /// The record to store. What is deleted is found by its id only: it must be in nobody's way.
     func record() throws -> Record {
         var unique: [String: String] = [:]
-        var indexed = ["user": userID]
-        if let push {
-            // The same person, device and authenticator enrolled again replaces what was there.
-            unique["push"] = "\(userID) \(push.deviceID) \(push.authenticatorID)"
-            indexed["device"] = push.deviceID
+        var indexed: [String: String] = [:]
+        if status != .deleted {
+            indexed["user"] = userID
+            if let push {
+                // The same person, device and authenticator enrolled again replaces what was there.
+                unique["push"] = "\(userID) \(push.deviceID) \(push.authenticatorID)"
+                unique["method"] = push.id
+                indexed["device"] = push.deviceID
+            }
         }
         return Record(
-            kind: .enrollment, id: id, version: version, uniqueKeys: unique, indexedKeys: indexed, payload: try RecordCoding.encode(self))
+            kind: .enrollment, id: id, version: version, uniqueKeys: unique, indexedKeys: indexed, expiresAt: expiresAt,
+            payload: try RecordCoding.encode(self))
     }
 
     /// Reads a record.

@@ -87,7 +87,8 @@ extension IdentityEngine {
 
     /// The grants that the token endpoint knows.
     static let grantHandlers: [String: any GrantHandler.Type] = Dictionary(
-        [PasswordGrant.self, RefreshTokenGrant.self, ClientCredentialsGrant.self].map { (handler: any GrantHandler.Type) in
+        [PasswordGrant.self, RefreshTokenGrant.self, ClientCredentialsGrant.self, JWTBearerGrant.self].map {
+            (handler: any GrantHandler.Type) in
             (handler.grantType, handler)
         }, uniquingKeysWith: { first, _ in first })
 }

@@ -1,0 +1,127 @@
+/// An expected refusal of a device endpoint, in the API form of errors (device-authenticator reference 2.12).
+///
+/// A front door gives it its form and decides nothing: `causes` become an array of objects with one text each, which is the only
+/// shape that official clients read.
+public struct DeviceRefusal: Error, Sendable, Equatable {
+    /// What a program reads, such as `E0000007`.
+    public var code: String
+    /// The HTTP status.
+    public var status: Int
+    /// A sentence for a person, which says what to do.
+    public var summary: String
+    /// What is wrong in detail, a sentence each.
+    public var causes: [String]
+    /// Why, for the log only.
+    public var reason: String
+
+    /// Makes a refusal.
+    public init(code: String, status: Int, summary: String, causes: [String] = [], reason: String) {
+        self.code = code
+        self.status = status
+        self.summary = summary
+        self.causes = causes
+        self.reason = reason
+    }
+}
+
+// MARK: - Of requests
+
+extension DeviceRefusal {
+    /// The body is no JSON object, or too large to be read.
+    ///
+    /// - Parameter reason: Why, for the log.
+    /// - Returns: `E0000003`, status 400.
+    public static func malformed(_ reason: String) -> DeviceRefusal {
+        DeviceRefusal(
+            code: "E0000003", status: 400, summary: "The request body was not well-formed. Send a JSON object of at most 64 KiB.",
+            reason: reason)
+    }
+
+    /// The `Accept` header names no version of the API, or another one.
+    ///
+    /// - Returns: `E0000149`, status 406.
+    public static func versionNotAcceptable() -> DeviceRefusal {
+        DeviceRefusal(
+            code: "E0000149", status: 406,
+            summary: "The Accept header must name the version of the API. Send: application/json; okta-version=1.0.0",
+            reason: "Accept names no okta-version=1.0.0")
+    }
+
+    /// Something in the body cannot be.
+    static func invalid(_ what: String, _ causes: [String], reason: String? = nil) -> DeviceRefusal {
+        DeviceRefusal(
+            code: "E0000001", status: 400, summary: "Api validation failed: \(what)", causes: causes,
+            reason: reason ?? causes.joined(separator: " "))
+    }
+
+    /// The policy and the enrolment's user verification key do not go together.
+    static func userVerificationRequired() -> DeviceRefusal {
+        DeviceRefusal(
+            code: "E0000158", status: 400,
+            summary: "The authenticator requires a user verification key. Turn user verification on in the app and try again.",
+            reason: "user verification is required")
+    }
+}
+
+// MARK: - Of callers
+
+extension DeviceRefusal {
+    /// One answer for every token that is not good.
+    static func invalidToken(_ reason: String) -> DeviceRefusal {
+        DeviceRefusal(
+            code: "E0000011", status: 401, summary: "The token is invalid or expired. Get a new one.", reason: reason)
+    }
+
+    /// The token is good, but not for this.
+    static func accessDenied(_ summary: String, reason: String) -> DeviceRefusal {
+        DeviceRefusal(code: "E0000006", status: 403, summary: summary, reason: reason)
+    }
+
+    /// One answer for what is not there and for what is somebody else's.
+    static func notFound(_ what: String, reason: String) -> DeviceRefusal {
+        DeviceRefusal(code: "E0000007", status: 404, summary: "Not found: there is no such \(what).", reason: reason)
+    }
+}
+
+// MARK: - Of lifecycle
+
+extension DeviceRefusal {
+    static func enrollmentDeleted() -> DeviceRefusal {
+        DeviceRefusal(
+            code: "E0000154", status: 410, summary: "The enrollment was deleted. Remove the account from the app, then enroll again.",
+            reason: "enrollment is deleted")
+    }
+
+    static func enrollmentSuspended() -> DeviceRefusal {
+        DeviceRefusal(
+            code: "E0000180", status: 423, summary: "The enrollment is suspended. Ask an administrator to open it.",
+            reason: "enrollment is suspended")
+    }
+
+    static func deviceDeleted() -> DeviceRefusal {
+        DeviceRefusal(
+            code: "E0000153", status: 410, summary: "The device was deleted. Remove the account from the app, then enroll again.",
+            reason: "device is deleted")
+    }
+
+    static func deviceSuspended() -> DeviceRefusal {
+        DeviceRefusal(
+            code: "E0000152", status: 403, summary: "The device is suspended. Ask an administrator to open it.",
+            reason: "device is suspended")
+    }
+
+    /// What an account's state refuses; nil for an active one. Who is deactivated, or gone, is deleted to a device.
+    static func account(_ user: User?) -> DeviceRefusal? {
+        switch user?.status {
+        case .active: nil
+        case .suspended, .staged:
+            DeviceRefusal(
+                code: "E0000155", status: 423, summary: "The account is suspended. Ask an administrator to open it.",
+                reason: "user is \(user?.status.rawValue ?? "")")
+        case .deactivated, nil:
+            DeviceRefusal(
+                code: "E0000156", status: 410, summary: "The account was deleted. Remove it from the app.",
+                reason: user == nil ? "user is removed" : "user is deactivated")
+        }
+    }
+}
