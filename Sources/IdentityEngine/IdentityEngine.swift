@@ -11,6 +11,8 @@ public final class IdentityEngine: Sendable {
     let environment: EngineEnvironment
     /// Counts requests per client, address and user name.
     let rateLimiter = RateLimiter()
+    /// Slows down clients that poll too fast.
+    let pollPacer = PollPacer()
 
     private let logNumber = Locked<UInt32>(0)
     private let latest = Locked<OrgSnapshot?>(nil)

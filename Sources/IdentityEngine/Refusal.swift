@@ -18,11 +18,16 @@ public struct Refusal: Sendable, Equatable, Error {
         case invalidToken = "invalid_token"
         case insufficientScope = "insufficient_scope"
         case unmetAuthenticationRequirements = "unmet_authentication_requirements"
+        case unknownUserID = "unknown_user_id"
+        case invalidBindingMessage = "invalid_binding_message"
         /// Too many requests: the API form `E0000047` with status 429.
         case tooManyRequests = "E0000047"
         /// No such authorization server: the API form `E0000007` with status 404.
         case notFound = "E0000007"
     }
+
+    /// A status that a code does not have by itself.
+    public enum Status: Int, Sendable { case forbidden = 403, tooManyRequests = 429 }
 
     /// What a program reads.
     public var code: Code
@@ -32,16 +37,21 @@ public struct Refusal: Sendable, Equatable, Error {
     public var members: [String: JSONValue]
     /// Why, for the log only: the rule or the check that decided.
     public var reason: String
+    /// Where the protocol has one code with two statuses, the other one.
+    public var status: Status?
     /// The limit that was met, for the headers of a refusal with ``Code/tooManyRequests``.
     public var rateLimit: RateLimitStatus?
 
     /// Makes a refusal.
-    public init(_ code: Code, _ description: String, members: [String: JSONValue] = [:], reason: String, rateLimit: RateLimitStatus? = nil)
-    {
+    public init(
+        _ code: Code, _ description: String, members: [String: JSONValue] = [:], reason: String, status: Status? = nil,
+        rateLimit: RateLimitStatus? = nil
+    ) {
         self.code = code
         self.description = description
         self.members = members
         self.reason = reason
+        self.status = status
         self.rateLimit = rateLimit
     }
 }

@@ -11,11 +11,15 @@ public struct RequestContext: Sendable {
     /// The peer's `User-Agent`.
     public var userAgent: String?
 
+    /// What a back end calls the device that it speaks for (`X-Device-Token`, at most 32 characters); not to be believed of others.
+    public var deviceToken: String?
+
     /// Describes a request.
-    public init(now: Date, requestID: String, address: String? = nil, userAgent: String? = nil) {
+    public init(now: Date, requestID: String, address: String? = nil, userAgent: String? = nil, deviceToken: String? = nil) {
         self.now = now
         self.requestID = requestID
         self.address = address
         self.userAgent = userAgent
+        self.deviceToken = deviceToken
     }
 }

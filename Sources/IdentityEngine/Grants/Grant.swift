@@ -76,7 +76,7 @@ struct Grant: Sendable, Equatable {
     ///
     /// Compared for equality, never for order: the requests that changed the account and that made the grant may have come at times
     /// that say nothing about which was first, by clocks that differ.
-    struct AccountState: Sendable, Equatable {
+    struct AccountState: Sendable, Equatable, Codable {
         var passwordChangedAt: Date?
         var deactivatedAt: Date?
 

@@ -87,7 +87,10 @@ extension IdentityEngine {
 
     /// The grants that the token endpoint knows.
     static let grantHandlers: [String: any GrantHandler.Type] = Dictionary(
-        [PasswordGrant.self, RefreshTokenGrant.self, ClientCredentialsGrant.self, JWTBearerGrant.self].map {
+        [
+            PasswordGrant.self, RefreshTokenGrant.self, ClientCredentialsGrant.self, OOBGrant.self, SecondFactorOOBGrant.self,
+            BackchannelGrant.self, JWTBearerGrant.self,
+        ].map {
             (handler: any GrantHandler.Type) in
             (handler.grantType, handler)
         }, uniquingKeysWith: { first, _ in first })

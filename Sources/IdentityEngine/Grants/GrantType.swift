@@ -3,4 +3,8 @@ enum GrantType {
     static let password = "password"
     static let refreshToken = "refresh_token"
     static let clientCredentials = "client_credentials"
+    static let oob = "urn:okta:params:oauth:grant-type:oob"
+    static let secondFactorOOB = "http://auth0.com/oauth/grant-type/mfa-oob"
+    static let webAuthn = "urn:okta:params:oauth:grant-type:webauthn"
+    static let ciba = "urn:openid:params:grant-type:ciba"
 }

@@ -31,7 +31,3 @@ struct PasswordGrant: GrantHandler {
         }
     }
 }
-
-extension String {
-    fileprivate var spaceSeparated: [String] { split(separator: " ").map(String.init) }
-}

@@ -61,6 +61,12 @@ public struct OrgSnapshot: Sendable {
         server.id == nil ? origin : server.audience ?? issuer(of: server)
     }
 
+    /// An authenticator.
+    ///
+    /// - Parameter id: Its id.
+    /// - Returns: It, on or off; nil if there is none.
+    public func authenticator(_ id: String) -> PushAuthenticator? { authenticators.first { $0.id == id } }
+
     /// A sign-on policy.
     ///
     /// - Parameter name: The name that an application gives.

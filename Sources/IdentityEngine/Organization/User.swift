@@ -53,6 +53,8 @@ public struct User: Sendable, Equatable, Codable {
     public var lockedAt: Date?
     /// When the account was last deactivated. Grants made before stay closed when it is active again.
     public var deactivatedAt: Date?
+    /// Where they signed in from before, as digests, the last one last; nil before the first sign-in by two factors.
+    var knownOrigins: [String]?
     /// When the account was made.
     public var createdAt: Date
     /// When the profile last changed.

@@ -14,6 +14,8 @@ struct PushChallenge: Sendable, Equatable, Codable {
         /// Echoed by the answer.
         var nonce: String
         var userVerification: UserVerification
+        /// What an approval by this device adds to `amr`.
+        var methods: [String]
     }
 
     /// Whether the person must unlock a key to approve.
@@ -41,7 +43,7 @@ struct PushChallenge: Sendable, Equatable, Codable {
     /// Where it stands. One transition only.
     enum State: Sendable, Equatable, Codable {
         case pending
-        case approved(targetID: String, userVerified: Bool, at: Date)
+        case approved(targetID: String, userVerified: Bool, methods: [String], at: Date)
         case denied(targetID: String, isSuspicious: Bool, at: Date)
         /// An approval that proves nothing: the person gave up verifying, or picked another number.
         case failed(targetID: String, reason: String, at: Date)
@@ -49,8 +51,6 @@ struct PushChallenge: Sendable, Equatable, Codable {
 
     var transactionType: PushMethod.TransactionType
     var targets: [Target]
-    /// The method that an approval adds to `amr`.
-    var methods: [String]
     /// What the person is asked to confirm; CIBA only.
     var bindingMessage: String?
     var numbers: Numbers?

@@ -6,11 +6,17 @@ extension User {
     ///
     /// - Returns: Whether the account is open now.
     mutating func openLock(policy: PasswordPolicy, now: Date) -> Bool {
-        guard let lockedAt else { return true }
-        guard let minutes = policy.lockoutMinutes, now >= lockedAt.addingTimeInterval(Double(minutes) * 60) else { return false }
-        self.lockedAt = nil
+        guard lockedAt != nil else { return true }
+        guard isLockOver(policy: policy, now: now) else { return false }
+        lockedAt = nil
         failedAttempts = 0
         return true
+    }
+
+    /// Whether a locked account has waited long enough.
+    func isLockOver(policy: PasswordPolicy, now: Date) -> Bool {
+        guard let lockedAt, let minutes = policy.lockoutMinutes else { return false }
+        return now >= lockedAt.addingTimeInterval(Double(minutes) * 60)
     }
 
     /// Counts a failed attempt and locks the account when they are too many.

@@ -71,23 +71,7 @@ extension IdentityEngine {
     ) async throws -> (user: StoredUser, subject: SignInTransaction.Subject)? {
         try await store.read { [self] view in
             guard let user = try user(login: username, in: view) else { return nil }
-            let subject = SignInTransaction.Subject(
-                user: user.value, decision: snapshot.signOnDecision(for: user.value, application: request.application),
-                passwordPolicy: snapshot.passwordPolicy,
-                secondFactorGrantTypes: try secondFactorGrantTypes(of: user.value, request: request, in: view))
-            return (user, subject)
-        }
-    }
-
-    /// The grants by which a user can present a second factor: enrolled by the user, enabled for the application, and
-    /// among those that the client says it can perform.
-    private func secondFactorGrantTypes(of user: User, request: SignInRequest, in view: any StoreView) throws -> [String] {
-        let enrolled = try view.records(.enrollment, where: "user", is: user.id, limit: 100)
-            .map(Enrollment.init)
-            .filter { $0.status == .active }
-            .flatMap(\.factor.secondFactorGrantTypes)
-        return Set(enrolled).sorted().filter { grant in
-            request.application.grantTypes.contains(grant) && request.supportedGrantTypes?.contains(grant) ?? true
+            return (user, try view.subject(user.value, of: request, snapshot: snapshot))
         }
     }
 
@@ -129,6 +113,8 @@ extension IdentityEngine {
                     members: [
                         "mfa_token": .string(token), "supported_challenge_types": .string(grantTypes.joined(separator: " ")),
                     ], reason: "a second factor is asked for"))
+        case .challenged, .pending, .judged, .tooLate, .cancelled:
+            answer = .refused(.overTransaction)
         }
         switch try await store.commit(changes) {
         case .committed: return answer
@@ -138,12 +124,9 @@ extension IdentityEngine {
 
     /// Stores a transaction that goes on, with the token that leads to it.
     private func open(_ transaction: SignInTransaction, by token: String) throws -> [Change] {
-        let record = Record(
-            kind: .transaction, id: transaction.id, indexedKeys: transaction.userID.map { ["user": $0] } ?? [:],
-            expiresAt: transaction.expiresAt, payload: try RecordCoding.encode(transaction))
         let ticket = Ticket(
             kind: .mfaToken, digest: TicketDigest(of: token), owner: RecordReference(.transaction, transaction.id), use: .untilClosed,
             expiresAt: transaction.expiresAt)
-        return [.put(record), .issue(ticket)]
+        return [.put(try transaction.record()), .issue(ticket)]
     }
 }

@@ -6,15 +6,23 @@ internal import Foundation
 /// an answer, hands the verdict in, and commits what comes out.
 struct SignInTransaction: Sendable, Equatable, Codable {
     /// What the person is here for.
-    enum Purpose: String, Sendable, Codable { case signIn }
+    enum Purpose: String, Sendable, Codable {
+        case signIn
+        /// Somebody else asks: a client that the person does not use right now (CIBA).
+        case backchannel
+    }
 
     /// A factor that was proved.
     struct Proof: Sendable, Equatable, Codable {
         var factor: FactorKind
-        var factorClass: FactorClass
+        /// More than one if what was proved rests on more: a device whose key the person unlocked.
+        var factorClasses: Set<FactorClass>
         var methods: [String]
         var time: Date
     }
+
+    /// How it ended.
+    enum End: String, Sendable, Codable { case authenticated, refused, cancelled }
 
     /// Seconds that a person has for the next factor.
     static let lifetime: TimeInterval = 300
@@ -28,23 +36,33 @@ struct SignInTransaction: Sendable, Equatable, Codable {
     var contextClasses: [String]
     /// Nil until the person is identified.
     var userID: String?
+    /// The account as the first step met it: a password that is set or a deactivation ends the transaction.
+    var account: Grant.AccountState?
     /// In the order proved.
     var proofs: [Proof] = []
+    /// What the person's devices were asked last.
+    var challenge: PushChallenge?
+    /// How many challenges were sent, those that were replaced among them.
+    var challengeCount = 0
+    /// The digest of the secret by which the client asks for the challenge's outcome.
+    var challengeTicket: [UInt8]?
     var createdAt: Date
-    var isFinished = false
+    var expiresAt: Date
+    var end: End?
 
-    init(id: String, request: SignInRequest, now: Date) {
+    init(
+        id: String, purpose: Purpose = .signIn, request: SignInRequest, now: Date, lifetime: TimeInterval = SignInTransaction.lifetime
+    ) {
         self.id = id
+        self.purpose = purpose
         applicationID = request.application.id
         server = request.server
         scopes = request.scopes
         supportedGrantTypes = request.supportedGrantTypes
         contextClasses = request.contextClasses
         createdAt = now
+        expiresAt = now.addingTimeInterval(lifetime)
     }
-
-    /// When it ends unfinished.
-    var expiresAt: Date { createdAt.addingTimeInterval(Self.lifetime) }
 }
 
 extension SignInTransaction {
@@ -55,12 +73,23 @@ extension SignInTransaction {
         var passwordPolicy: PasswordPolicy
         /// The grants by which they can present a second factor to this application.
         var secondFactorGrantTypes: [String]
+        /// Whether what is asked for takes two factors whatever the policy says: a device is enrolled by one factor only as long as
+        /// there is no other.
+        var demandsTwoFactors = false
     }
 
     /// What happens to a transaction.
     enum Input: Sendable {
         /// A factor was judged; without a subject, the name given is nobody's.
         case judged(FactorKind, FactorClass, methods: [String], FactorVerdict, Subject?)
+        /// A challenge is about to be sent to the person's devices; one that is open is replaced by it.
+        case challenged(PushChallenge, Subject)
+        /// A device answered.
+        case answered(PushAnswer)
+        /// The client asks where it stands; the subject is needed once a device has approved.
+        case polled(Subject?)
+        /// The client gives up.
+        case cancelled
     }
 
     /// Where a transaction stands after a step.
@@ -71,6 +100,16 @@ extension SignInTransaction {
         case factorRequired([String])
         /// Refused, for good.
         case refused(Refusal)
+        /// The challenge can be sent.
+        case challenged
+        /// No device has answered yet.
+        case pending
+        /// A device's answer was looked at.
+        case judged(PushChallenge.Verdict)
+        /// A device's answer came after the end.
+        case tooLate(String)
+        /// Given up by the client.
+        case cancelled
     }
 
     /// What a step changes beside the transaction; committed with it, in order.
@@ -92,8 +131,13 @@ extension SignInTransaction {
         case .judged(let factor, let factorClass, let methods, let verdict, let subject):
             let type = "user.authentication.\(factor.rawValue)"
             guard let subject else { return refused(.wrongCredentials("unknown user"), type, []) }
+            guard end == nil, now < expiresAt else { return refused(.overTransaction, type, []) }
             return judged(
-                Proof(factor: factor, factorClass: factorClass, methods: methods, time: now), verdict, subject, type: type, now: now)
+                Proof(factor: factor, factorClasses: [factorClass], methods: methods, time: now), verdict, subject, type: type, now: now)
+        case .challenged(let challenge, let subject): return challenged(challenge, subject, now: now)
+        case .answered(let answer): return answered(answer, now: now)
+        case .polled(let subject): return polled(subject, now: now)
+        case .cancelled: return cancelled()
         }
     }
 
@@ -102,6 +146,7 @@ extension SignInTransaction {
     ) -> (SignInTransaction, Outcome, [Effect]) {
         var next = self
         next.userID = subject.user.id
+        next.account = .init(subject.user)
         var user = subject.user
         // Locked and closed accounts answer before the verdict is looked at: a guess tells nothing and counts for nothing.
         guard user.openLock(policy: subject.passwordPolicy, now: now) else {
@@ -126,7 +171,7 @@ extension SignInTransaction {
     }
 
     /// A factor was right: is it enough?
-    private func proved(_ subject: Subject, _ type: String, _ effects: [Effect]) -> (SignInTransaction, Outcome, [Effect]) {
+    func proved(_ subject: Subject, _ type: String, _ effects: [Effect]) -> (SignInTransaction, Outcome, [Effect]) {
         let decision = subject.decision
         guard decision.assurance != .deny else {
             return refused(
@@ -135,9 +180,12 @@ extension SignInTransaction {
         let canAddFactor = !subject.secondFactorGrantTypes.isEmpty
         let asked = AuthenticationContextClass.preferred(of: contextClasses)
         let extra = asked?.assurance(hasSecondFactor: canAddFactor) ?? .oneFactor
-        let needsTwo = decision.assurance == .twoFactors || extra == .twoFactors
-        if needsTwo && Set(proofs.map(\.factorClass)).count < 2 {
-            guard canAddFactor else { return refused(.noSecondFactor(decision: decision), type, effects) }
+        let needsTwo = decision.assurance == .twoFactors || extra == .twoFactors || subject.demandsTwoFactors
+        if needsTwo && factorClasses.count < 2 {
+            // Whoever has proved possession has no second grant that proves anything else.
+            guard canAddFactor, !proofs.contains(where: { $0.factor == .push }) else {
+                return refused(.noSecondFactor(decision: decision, demanded: subject.demandsTwoFactors), type, effects)
+            }
             return (self, .factorRequired(subject.secondFactorGrantTypes), effects + [.log(type: type, .success, reason: decision.reason)])
         }
         if asked == .password && !proofs.contains(where: { $0.factor == .password }) {
@@ -146,22 +194,25 @@ extension SignInTransaction {
                 effects)
         }
         var next = self
-        next.isFinished = true
+        next.end = .authenticated
         let context = AuthenticationContext(
             userID: subject.user.id, time: proofs.last?.time ?? createdAt, methods: methods, contextClass: asked?.rawValue)
         return (next, .authenticated(context), effects + [.log(type: type, .success, reason: decision.reason)])
     }
 
+    /// What all proofs together rest on.
+    private var factorClasses: Set<FactorClass> { proofs.reduce(into: []) { $0.formUnion($1.factorClasses) } }
+
     /// The methods of all proofs, each once, and `mfa` if they are of different classes.
     private var methods: [String] {
         var all: [String] = []
         for method in proofs.flatMap(\.methods) where !all.contains(method) { all.append(method) }
-        return all + (Set(proofs.map(\.factorClass)).count > 1 ? ["mfa"] : [])
+        return all + (factorClasses.count > 1 ? ["mfa"] : [])
     }
 
-    private func refused(_ refusal: Refusal, _ type: String, _ effects: [Effect]) -> (SignInTransaction, Outcome, [Effect]) {
+    func refused(_ refusal: Refusal, _ type: String, _ effects: [Effect]) -> (SignInTransaction, Outcome, [Effect]) {
         var next = self
-        next.isFinished = true
+        next.end = .refused
         let outcome: LogEvent.Outcome = refusal.code == .invalidGrant ? .failure : .denied
         return (next, .refused(refusal), effects + [.log(type: type, outcome, reason: refusal.reason)])
     }
@@ -174,8 +225,8 @@ extension Refusal {
     }
 
     /// Two factors are asked for and the person, or the client, has no second one: asking would lead nowhere.
-    static func noSecondFactor(decision: SignOnDecision) -> Refusal {
-        guard decision.assurance == .twoFactors else {
+    static func noSecondFactor(decision: SignOnDecision, demanded: Bool) -> Refusal {
+        guard decision.assurance == .twoFactors || demanded else {
             return Refusal(
                 .unmetAuthenticationRequirements, "The requested authentication needs a second factor, and none can be used.",
                 reason: "acr_values asks for two factors; no usable second factor")

@@ -17,6 +17,10 @@ extension IdentityEngine {
             try Revocable(token, of: application, finder: finder)
         }
         guard case .success(let revocable?) = found else { return found.map { _ in () } }
+        if case .transaction(let secret, let clientID) = revocable {
+            _ = try await cancelTransaction(by: secret, clientID: clientID, context: context)
+            return .success(())
+        }
         for _ in 0..<Self.attempts {
             guard let grant = try await store.read({ try $0.record(.grant, id: revocable.grantID).map(Grant.init) }),
                 let changes = revocable.changes(to: grant, now: context.now)
@@ -65,10 +69,14 @@ extension IdentityEngine {
 private enum Revocable: Sendable {
     case accessToken(id: String, grantID: String, issuedAt: Int, expiresAt: Int)
     case grant(String)
+    /// A sign-in that is under way, by the secret that leads to it.
+    case transaction(String, clientID: String)
 
     /// Nil if there is nothing to revoke.
     init?(_ token: String, of application: Application, finder: TokenFinder) throws {
-        if token.utf8.contains(UInt8(ascii: ".")) {
+        if ["mfa_", "oob_", "ft_"].contains(where: token.hasPrefix) {
+            self = .transaction(token, clientID: application.id)
+        } else if token.utf8.contains(UInt8(ascii: ".")) {
             guard let (claims, grant, _) = try finder.access(token), grant.clientID == application.id, let id = claims.jwtID,
                 let issuedAt = claims.issuedAt, let expiresAt = claims.expiresAt
             else { return nil }
@@ -86,6 +94,7 @@ private enum Revocable: Sendable {
     var grantID: String {
         switch self {
         case .accessToken(_, let grantID, _, _), .grant(let grantID): grantID
+        case .transaction: ""
         }
     }
 
@@ -93,12 +102,14 @@ private enum Revocable: Sendable {
         switch self {
         case .accessToken: "token.revoke.access_token"
         case .grant: "token.revoke.refresh_token"
+        case .transaction: "user.authentication.cancel"
         }
     }
 
     /// Nil if it is revoked already.
     func changes(to grant: Grant, now: Date) -> [Change]? {
         switch self {
+        case .transaction: return nil
         case .grant:
             return grant.revokedAt == nil ? grant.revoking(at: now) : nil
         case .accessToken(let id, _, let issuedAt, let expiresAt):

@@ -12,6 +12,9 @@ struct ScopeRequest: Sendable, Equatable {
     static let groups = "groups"
     /// The scopes that every server knows.
     static let reserved: Set<String> = ["openid", "profile", "email", "address", "phone", "offline_access"]
+    /// Scopes that only a sign-in by the person gives: at the org server, in an access token, never by a refresh
+    /// (device-authenticator reference 1.2).
+    static let interactive: Set<String> = ["okta.myAccount.appAuthenticator.manage"]
     /// The longest parameter, in characters.
     static let longest = 4096
 
@@ -69,15 +72,17 @@ struct ScopeRequest: Sendable, Equatable {
     /// - Throws: ``Refusal`` with `invalid_scope` if nothing was asked for and there are no defaults, or a scope is not on offer.
     func grantedToClient(_ application: Application, by server: AuthorizationServerDefinition) throws(Refusal) -> [String] {
         let wanted = try namesOrDefaults(of: server)
-        for name in wanted where !Self.isOwn(name, of: server, for: application) {
-            throw Self.unknown(name, reason: Self.isReserved(name) ? "scope.needs_user" : "scope.not_offered")
+        for name in wanted where !Self.isOwn(name, of: server, for: application) || Self.interactive.contains(name) {
+            let needsUser = Self.isReserved(name) || Self.interactive.contains(name)
+            throw Self.unknown(name, reason: needsUser ? "scope.needs_user" : "scope.not_offered")
         }
         return wanted
     }
 
-    /// The scopes that a refresh gets: the original ones, or the part of them that was asked for.
-    /// - Throws: ``Refusal`` with `invalid_scope` if a scope was not granted originally.
-    func narrowing(_ original: [String]) throws(Refusal) -> [String] {
+    /// The scopes that a refresh gets: the original ones without those that take a sign-in, or the part of them that was asked for.
+    /// - Throws: ``Refusal`` with `invalid_scope` if a scope was not granted originally, or takes a sign-in.
+    func narrowing(_ granted: [String]) throws(Refusal) -> [String] {
+        let original = granted.filter { !Self.interactive.contains($0) }
         for name in names where !original.contains(name) {
             throw Refusal(.invalidScope, "A refresh cannot ask for more scopes than were granted.", reason: "scope.wider_than_grant")
         }
@@ -97,7 +102,8 @@ struct ScopeRequest: Sendable, Equatable {
 
     private static func isOwn(_ name: String, of server: AuthorizationServerDefinition, for application: Application) -> Bool {
         if name.hasPrefix("okta.") {
-            return (server.id == nil || name.hasPrefix("okta.myAccount.")) && application.grantedAPIScopes.contains(name)
+            let isOffered = server.id == nil || (name.hasPrefix("okta.myAccount.") && !interactive.contains(name))
+            return isOffered && application.grantedAPIScopes.contains(name)
         }
         return !reserved.contains(name) && server.scopes.contains { $0.name == name }
     }

@@ -35,7 +35,9 @@ extension IdentityEngine {
                 let isDenied = refusal.code == .accessDenied
                 // Whoever knows a public client's name could fill the disk with refusals; the access log has them. What is told of
                 // them: who was denied with the right password, and what was noticed of a user, such as a token that came back.
-                if admitted?.application.isConfidential == true || isDenied || userID != nil || !own.isEmpty {
+                // A client that waits is told so again and again; that is no news.
+                let isWaiting = refusal.code == .authorizationPending || refusal.code == .slowDown
+                if (admitted?.application.isConfidential == true && !isWaiting) || isDenied || userID != nil || !own.isEmpty {
                     changes.append(
                         try logEntry(
                             type, isDenied ? .denied : .failure, reason: refusal.reason, userID: userID,
@@ -127,7 +129,7 @@ extension IdentityEngine {
     }
 
     /// The phases up to the authenticated client.
-    private func admit(_ request: TokenRequest, snapshot: OrgSnapshot, context: RequestContext) throws(Refusal) -> AdmittedRequest {
+    func admit(_ request: TokenRequest, snapshot: OrgSnapshot, context: RequestContext) throws(Refusal) -> AdmittedRequest {
         let server = try snapshot.knownServer(request.server)
         let client = try ClientAuthenticator(snapshot: snapshot, server: server, now: context.now).authenticate(request.client)
         return AdmittedRequest(

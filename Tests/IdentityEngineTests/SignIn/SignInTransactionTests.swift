@@ -33,7 +33,7 @@ struct SignInTransactionTests {
         let (after, outcome, effects) = transaction().step(password(.proved(passwordHash: nil), subject()), now: Self.now)
         #expect(outcome == .authenticated(AuthenticationContext(userID: "00u1", time: Self.now, methods: ["pwd"])))
         #expect(effects == [.log(type: "user.authentication.password", .success, reason: "rule")])
-        #expect(after.isFinished && after.proofs.count == 1)
+        #expect(after.end == .authenticated && after.proofs.count == 1)
     }
 
     @Test("goes on to a factor of another class, and then names all methods and mfa")
@@ -41,13 +41,13 @@ struct SignInTransactionTests {
         let subject = subject(.twoFactors, grants: [Self.oob])
         let (first, outcome, _) = transaction().step(password(.proved(passwordHash: nil), subject), now: Self.now)
         #expect(outcome == .factorRequired([Self.oob]))
-        #expect(!first.isFinished)
+        #expect(first.end == nil)
         let later = Self.now.addingTimeInterval(20)
         let push = SignInTransaction.Input.judged(
             .push, .possession, methods: ["okta_verify", "swk"], .proved(passwordHash: nil), subject)
         let (second, end, _) = first.step(push, now: later)
         #expect(end == .authenticated(AuthenticationContext(userID: "00u1", time: later, methods: ["pwd", "okta_verify", "swk", "mfa"])))
-        #expect(second.isFinished)
+        #expect(second.end == .authenticated)
     }
 
     @Test("does not take two factors of one class for two")

@@ -1,0 +1,121 @@
+internal import Foundation
+
+/// What a grant that waits for a person's device has found.
+struct WaitingTransaction: Sendable {
+    let stored: StoredTransaction
+    let subject: SignInTransaction.Subject?
+    /// The user as a write must name them.
+    let user: StoredUser?
+    let digest: TicketDigest
+
+    /// Finds the transaction that a secret leads to; throws ``Refusal`` if there is none that is this client's and still open. The
+    /// scopes are what the tokens will permit, where the transaction does not know it.
+    init(_ kind: TicketKind, secret: String, scopes: [String]?, request: AdmittedRequest, reading view: any StoreView) throws {
+        let now = request.context.now
+        guard let (stored, ticket) = try view.transaction(kind, secret: secret, now: now),
+            stored.value.applicationID == request.application.id, stored.value.server == request.server.id
+        else {
+            throw Refusal(
+                .invalidGrant, "The code is not known, or was used before.", reason: "\(kind.rawValue): unknown or another client's")
+        }
+        switch ticket {
+        case .fresh: break
+        case .expired: throw Refusal(.expiredToken, "Nobody answered in time. Begin again.", reason: "\(kind.rawValue): expired")
+        default: throw Refusal(.invalidGrant, "The code is not known, or was used before.", reason: "\(kind.rawValue): closed")
+        }
+        self.stored = stored
+        digest = TicketDigest(of: secret)
+        // Who waits in vain is not read: polls are many.
+        guard stored.value.challenge?.state != .pending, let id = stored.value.userID else {
+            (user, subject) = (nil, nil)
+            return
+        }
+        user = try view.record(.user, id: id).map(StoredUser.init)
+        subject = try user.flatMap { try view.subject($0.value, of: stored.value, scopes: scopes, snapshot: request.snapshot) }
+    }
+
+    /// Takes the step, and tokens if it is the last one.
+    func decide(_ request: AdmittedRequest, scopes: [String], _ engine: IdentityEngine) throws -> TokenDecision {
+        let now = request.context.now
+        let (next, outcome, effects) = stored.value.step(.polled(subject), now: now)
+        var changes: [Change] = []
+        var reason: String?
+        for case .log(let type, let result, let text) in effects {
+            changes.append(
+                try engine.logEntry(
+                    type, result, reason: text, userID: next.userID, clientID: next.applicationID, server: next.server,
+                    context: request.context))
+            reason = text
+        }
+        switch outcome {
+        case .pending:
+            let isTooFast = engine.pollPacer.isTooFast(digest, now: now)
+            throw isTooFast
+                ? Refusal(.slowDown, "You are polling too fast. Wait five seconds longer between requests.", reason: "poll: too fast")
+                : Refusal(.authorizationPending, "The person has not answered yet.", reason: "poll: pending")
+        case .authenticated(let authentication):
+            guard let user else { throw Refusal.overTransaction }
+            engine.pollPacer.forget(digest)
+            let origin = SignInOrigin.fingerprint(of: request.context, application: request.application)
+            let known = SignInOrigin.remembering(origin, of: user.value)
+            if known != user.value { changes.append(.put(try user.record(holding: known))) }
+            changes += [try stored.writing(next), .closeTickets(of: RecordReference(.transaction, next.id))]
+            let issued = try UserGrant(request: request, user: user.value, authentication: authentication, scopes: scopes).issue(engine)
+            guard case .issued(let response, let own, let rule, let userID) = issued else { return issued }
+            return .issued(response, changes: changes + own, rule: rule, userID: userID)
+        case .refused(let refusal):
+            engine.pollPacer.forget(digest)
+            changes += [try stored.writing(next), .closeTickets(of: RecordReference(.transaction, next.id))]
+            return .refused(refusal, changes: changes, userID: next.userID)
+        case .factorRequired, .challenged, .judged, .tooLate, .cancelled:
+            throw Refusal(.invalidGrant, Refusal.overTransaction.description, reason: reason ?? "transaction: unexpected")
+        }
+    }
+}
+
+/// A push as the second factor (`mfa-oob`; oauth reference 2.4.10).
+struct SecondFactorOOBGrant: GrantHandler {
+    static let grantType = GrantType.secondFactorOOB
+    static let isQuick = true
+
+    private let request: AdmittedRequest
+    private let waiting: WaitingTransaction
+
+    init(_ request: AdmittedRequest, reading view: any StoreView) throws {
+        self.request = request
+        let token = try request.required("mfa_token")
+        waiting = try WaitingTransaction(.oobCode, secret: request.required("oob_code"), scopes: nil, request: request, reading: view)
+        guard case (let other, .fresh)? = try view.transaction(.mfaToken, secret: token, now: request.context.now),
+            other.value.id == waiting.stored.value.id
+        else { throw Refusal(.invalidGrant, "The mfa_token does not belong to the code, or has expired.", reason: "mfa_token: other") }
+    }
+
+    func decide(_ engine: IdentityEngine) async throws -> TokenDecision {
+        // The scopes are those that the first request asked for: nobody widens them in the middle.
+        try waiting.decide(request, scopes: waiting.stored.value.scopes, engine)
+    }
+}
+
+/// A push as the first factor (`oob`; oauth reference 2.4.10).
+struct OOBGrant: GrantHandler {
+    static let grantType = GrantType.oob
+    static let isQuick = true
+
+    private let request: AdmittedRequest
+    private let waiting: WaitingTransaction
+    private let scopes: [String]
+
+    init(_ request: AdmittedRequest, reading view: any StoreView) throws {
+        self.request = request
+        scopes = try ScopeRequest(request["scope"]).grantedToUser(of: request.application, by: request.server)
+        waiting = try WaitingTransaction(
+            .oobCode, secret: request.required("oob_code"), scopes: scopes, request: request, reading: view)
+        guard waiting.stored.value.proofs.isEmpty else {
+            throw Refusal(.invalidGrant, "The code is of a second factor. Use it with its mfa_token.", reason: "oob_code: second factor")
+        }
+    }
+
+    func decide(_ engine: IdentityEngine) async throws -> TokenDecision {
+        try waiting.decide(request, scopes: scopes, engine)
+    }
+}

@@ -1,0 +1,153 @@
+internal import Foundation
+public import JOSE
+
+/// What became of a device's answer.
+public enum ChallengeAnswerOutcome: Sendable, Equatable {
+    /// The sign-in goes on.
+    case approved
+    /// The sign-in is refused, as the person wanted.
+    case denied
+}
+
+extension IdentityEngine {
+    /// Takes a device's answer to a challenge (device-authenticator reference 2.9 and 3.7).
+    ///
+    /// The signed token in the body is the only proof. The first final answer decides for all devices that were asked; it is on disk
+    /// before this returns.
+    ///
+    /// - Parameters:
+    ///   - id: The challenge's id, from the path.
+    ///   - body: `method` and `challengeResponse`.
+    ///   - context: When and from where it came.
+    /// - Returns: Whether it was approved or denied; a refusal if it is no answer, comes too late, or proves nothing.
+    /// - Throws: ``StoreError`` if the store failed; then nothing was answered.
+    public func answerChallenge(
+        id: String, body: JSONValue, context: RequestContext
+    ) async throws -> Result<ChallengeAnswerOutcome, DeviceRefusal> {
+        guard body["method"]?.stringValue == "push", let token = body["challengeResponse"]?.stringValue else {
+            return .failure(.invalid("answer", ["The answer needs the members method (push) and challengeResponse."]))
+        }
+        for _ in 0..<Self.attempts {
+            let reading: Result<AnswerReading, DeviceRefusal> = try await store.read { [self] view in
+                do {
+                    return .success(
+                        try AnswerReading(id: id, token: token, view: view, snapshot: snapshot(view), now: context.now))
+                } catch let refusal as DeviceRefusal {
+                    return .failure(refusal)
+                }
+            }
+            let found: AnswerReading
+            switch reading {
+            case .failure(let refusal): return .failure(refusal)
+            case .success(let value): found = value
+            }
+            let (next, outcome, effects) = found.transaction.value.step(.answered(found.response.answer), now: context.now)
+            var changes = [found.response.use.change]
+            for case .log(let type, let result, let reason) in effects {
+                changes.append(
+                    try logEntry(
+                        type, result, reason: "\(reason); device \(found.enrollment.id)", userID: next.userID, clientID: next.applicationID,
+                        server: next.server, context: context))
+            }
+            if next != found.transaction.value { changes.append(try found.transaction.writing(next)) }
+            if case .judged(.failed) = outcome, found.response.answer.consent == .verificationPermanentlyUnavailable {
+                var lost = found.enrollment
+                lost.push?.userVerification = nil
+                changes.append(.put(try lost.record()))
+            }
+            switch try await store.commit(changes) {
+            case .committed: return Self.result(of: outcome)
+            case .conflict(index: 0, .version):
+                return .failure(.invalid("answer", ["The answer was given before."]))
+            case .conflict: continue
+            }
+        }
+        throw StoreError(.unavailable, "The answer met other writers \(Self.attempts) times. Try it again.")
+    }
+
+    private static func result(of outcome: SignInTransaction.Outcome) -> Result<ChallengeAnswerOutcome, DeviceRefusal> {
+        switch outcome {
+        case .judged(.approved): .success(.approved)
+        case .judged(.denied): .success(.denied)
+        case .judged(.failed(let reason)):
+            .failure(.invalid("answer", ["The answer is no approval, and the sign-in was refused: \(reason)."]))
+        case .judged(.invalid(let reason)):
+            .failure(.invalid("answer", ["The answer cannot be taken: \(reason). The challenge is still open."]))
+        case .tooLate(let text): .failure(.invalid("challenge", [text]))
+        default: .failure(.invalid("challenge", ["The challenge is over."]))
+        }
+    }
+
+    /// The challenges that wait for an enrolled device (device-authenticator reference 2.8): unanswered, unexpired, of this enrolment.
+    ///
+    /// - Parameters:
+    ///   - enrollmentID: The enrolment, from the path.
+    ///   - authorization: A token with any of the device scopes.
+    ///   - context: When and from where it came.
+    /// - Returns: An array with the members of a push payload for each; or a refusal.
+    /// - Throws: ``StoreError`` if the store failed.
+    public func pendingChallenges(
+        enrollmentID: String, authorization: DeviceAuthorization, context: RequestContext
+    ) async throws -> Result<JSONValue, DeviceRefusal> {
+        try await answerDevice("device.challenge.list", authorization, needing: DeviceScope.any, context: context) {
+            [self] access, caller in
+            let enrolled = try access.enrollment(id: enrollmentID, of: caller)
+            guard enrolled.isUsable else { return DeviceDecision(answer: .array([])) }
+            let open = try openChallenges(for: enrolled.enrollment, in: access.view, now: context.now)
+            return DeviceDecision(
+                answer: .array(
+                    try open.map { transaction, challenge, target in
+                        .object(
+                            ChallengeToken.payload(
+                                try ChallengeToken(
+                                    snapshot: access.snapshot, transaction: transaction, challenge: challenge, target: target
+                                ).signed(now: context.now)))
+                    }))
+        }
+    }
+
+    /// The challenges that an enrolment can still answer, each with its transaction; for use inside `store.read`.
+    func openChallenges(
+        for enrollment: Enrollment, in view: any StoreView, now: Date
+    ) throws -> [(transaction: SignInTransaction, challenge: PushChallenge, target: PushChallenge.Target)] {
+        try view.records(.transaction, where: "challenged", is: enrollment.userID, limit: 100)
+            .map { try StoredTransaction($0).value }
+            .compactMap { transaction in
+                guard transaction.end == nil, let challenge = transaction.challenge, challenge.isOpen(at: now),
+                    let target = challenge.targets.first(where: { $0.enrollmentID == enrollment.id }),
+                    enrollment.push?.transactionTypes.contains(challenge.transactionType) == true
+                else { return nil }
+                return (transaction, challenge, target)
+            }
+            .sorted { ($0.challenge.createdAt, $0.target.id) < ($1.challenge.createdAt, $1.target.id) }
+    }
+}
+
+/// What a device's answer leads to, its signature and its bindings checked.
+private struct AnswerReading: Sendable {
+    var transaction: StoredTransaction
+    var enrollment: Enrollment
+    var response: ChallengeResponse
+
+    /// - Throws: ``DeviceRefusal``, ``StoreError``.
+    init(id: String, token: String, view: any StoreView, snapshot: OrgSnapshot, now: Date) throws {
+        // Expired and closed ones are looked at as well: the device is told why it is too late.
+        guard id.utf8.count <= 100, let (stored, _) = try view.transaction(.pushChallenge, secret: id, now: now) else {
+            throw DeviceRefusal.notFound("challenge", reason: "challenge is unknown")
+        }
+        guard let challenge = stored.value.challenge, let target = challenge.targets.first(where: { $0.id == id }) else {
+            throw DeviceRefusal.invalid("challenge", ["The challenge was replaced by a newer one."])
+        }
+        let directory = DeviceDirectory(snapshot: snapshot, view: view, now: now)
+        guard let enrolled = try directory.enrollment(id: target.enrollmentID) else { throw DeviceRefusal.enrollmentDeleted() }
+        transaction = stored
+        enrollment = enrolled.enrollment
+        // Nobody learns of an account's or an enrolment's state without a signature by its key.
+        response = try ChallengeResponse(
+            verifying: token, target: target, transactionType: challenge.transactionType, issuer: snapshot.origin, enrollment: enrollment,
+            device: enrolled.device, now: now)
+        let user = try GrantHolder.user(id: enrollment.userID, in: view)
+        if let refusal = DeviceRefusal.account(user) ?? enrolled.refusal { throw refusal }
+        guard enrolled.isUsable else { throw DeviceRefusal.accessDenied("Push is turned off.", reason: "authenticator is off") }
+    }
+}

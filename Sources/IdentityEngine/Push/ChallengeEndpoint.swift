@@ -1,0 +1,135 @@
+internal import Foundation
+public import JOSE
+
+/// A challenge that was stored: what the client is told, and what is to be sent to the devices.
+public struct StartedChallenge: Sendable {
+    /// The members of the answer.
+    public var members: [String: JSONValue]
+    /// To be sent now; each at most once.
+    public var pushes: [PushMessage]
+}
+
+extension IdentityEngine {
+    /// Starts a second factor that takes a step of the server's (`/challenge`, oauth reference 2.6).
+    ///
+    /// - Parameters:
+    ///   - request: The client and the parameters.
+    ///   - context: When and from where it came.
+    /// - Returns: What was started, on disk; or a refusal.
+    /// - Throws: ``StoreError`` if the store failed; then nothing was started.
+    public func challenge(_ request: TokenRequest, context: RequestContext) async throws -> Result<StartedChallenge, Refusal> {
+        try await start(request, context: context) { [self] admitted, view in
+            let token = try admitted.required("mfa_token")
+            let types = try admitted.required("challenge_types_supported").spaceSeparated
+            guard types.contains(GrantType.secondFactorOOB) else {
+                throw ChallengePlan.unusable("the challenge type is not supported: \(types.joined(separator: " ").prefix(200))")
+            }
+            try admitted.requireGrant(GrantType.secondFactorOOB)
+            try Self.requirePushChannel(admitted)
+            guard let (stored, ticket) = try view.transaction(.mfaToken, secret: token, now: context.now), case .fresh = ticket,
+                stored.value.applicationID == admitted.application.id, stored.value.server == admitted.server.id,
+                let userID = stored.value.userID, let user = try user(id: userID, in: view)?.value
+            else {
+                throw Refusal(.accessDenied, "The mfa_token is unknown or has expired. Begin again.", reason: "challenge: mfa_token")
+            }
+            return ChallengeStart(stored: stored, user: user, type: GrantType.secondFactorOOB)
+        }
+    }
+
+    /// Starts a first factor that takes a step of the server's (`/primary-authenticate`, and `/oob-authenticate` as it was called;
+    /// oauth reference 2.5).
+    ///
+    /// A name that is nobody's is answered like a person without a device.
+    ///
+    /// - Parameters:
+    ///   - request: The client and the parameters.
+    ///   - context: When and from where it came.
+    /// - Returns: What was started, on disk; or a refusal.
+    /// - Throws: ``StoreError`` if the store failed; then nothing was started.
+    public func primaryAuthenticate(_ request: TokenRequest, context: RequestContext) async throws -> Result<StartedChallenge, Refusal> {
+        if let hint = request.parameters["login_hint"], let snapshot = latestSnapshot {
+            let attempts = countAttempt(login: Self.possibleName(hint), snapshot: snapshot, context: context)
+            guard attempts.isAdmitted else { return .failure(.tooManySignIns(attempts)) }
+        }
+        return try await start(request, context: context) { [self] admitted, view in
+            let hint = admitted["challenge_hint"] ?? GrantType.oob
+            guard hint == GrantType.oob else {
+                guard hint == GrantType.webAuthn else {
+                    throw Refusal(
+                        .invalidRequest, "The challenge_hint is not supported. Use \(GrantType.oob).", reason: "challenge_hint")
+                }
+                throw ChallengePlan.unusable("WebAuthn is not enrolled")
+            }
+            let login = Self.possibleName(try admitted.required("login_hint"))
+            try admitted.requireGrant(GrantType.oob)
+            try Self.requirePushChannel(admitted)
+            guard let user = try user(login: login, in: view)?.value, user.status == .active else {
+                throw ChallengePlan.unusable("unknown or inactive user")
+            }
+            guard admitted.application.assignment.includes(user) else {
+                throw Refusal(
+                    .accessDenied, "The user is not assigned to the client application.", reason: "user is not assigned")
+            }
+            let signIn = SignInRequest(
+                application: admitted.application, server: admitted.server.id, scopes: [],
+                supportedGrantTypes: admitted["grant_types_supported"]?.spaceSeparated,
+                contextClasses: admitted["acr_values"]?.spaceSeparated ?? [])
+            let transaction = SignInTransaction(
+                id: try environment.random.identifier(prefix: "txn"), request: signIn, now: context.now)
+            return ChallengeStart(new: transaction, user: user)
+        }
+    }
+
+    private static func requirePushChannel(_ admitted: AdmittedRequest) throws(Refusal) {
+        switch try admitted.required("channel_hint") {
+        case "push": return
+        case "sms", "voice": throw ChallengePlan.unusable("the channel is not enrolled")
+        default: throw Refusal(.invalidRequest, "The channel_hint is not supported. Use push, sms or voice.", reason: "channel_hint")
+        }
+    }
+}
+
+/// What a challenge is started for.
+struct ChallengeStart: Sendable {
+    var transaction: SignInTransaction
+    /// The stored version; 0 for a new transaction.
+    var version: Int64
+    var user: User
+    /// The `challenge_type` of the answer; nil for a first factor.
+    var type: String?
+    var bindingMessage: String?
+    var preferredAuthenticator: String?
+    var ticket = TicketKind.oobCode
+
+    init(stored: StoredTransaction, user: User, type: String) {
+        (transaction, version, self.user, self.type) = (stored.value, stored.version, user, type)
+    }
+
+    init(new transaction: SignInTransaction, user: User) {
+        (self.transaction, version, self.user) = (transaction, 0, user)
+    }
+}
+
+extension AdmittedRequest {
+    /// - Throws: ``Refusal`` with `unauthorized_client` if the client may not use the grant that a challenge leads to.
+    func requireGrant(_ type: String) throws(Refusal) {
+        guard application.grantTypes.contains(type) else {
+            throw Refusal(
+                .unauthorizedClient, "The client is not authorized to use the grant_type \"\(type)\". Enable it for the application.",
+                reason: "grant.not_enabled")
+        }
+    }
+}
+
+extension Refusal {
+    /// A person's sign-in attempts are over their limit, as the challenge endpoints spell it (oauth reference 2.16).
+    static func tooManySignIns(_ status: RateLimitStatus) -> Refusal {
+        Refusal(
+            .invalidGrant, "Too many attempts. Wait and try again.", reason: "sign-in attempts for one user name or from one address",
+            status: .tooManyRequests, rateLimit: status)
+    }
+}
+
+extension String {
+    var spaceSeparated: [String] { split(separator: " ").map(String.init) }
+}

@@ -1,0 +1,159 @@
+internal import Foundation
+internal import JOSE
+
+extension IdentityEngine {
+    /// Starts a challenge: one read, in which `find` says whose it is, the pure step, one commit.
+    func start(
+        _ request: TokenRequest, context: RequestContext,
+        find: @escaping @Sendable (AdmittedRequest, any StoreView) throws -> ChallengeStart
+    ) async throws -> Result<StartedChallenge, Refusal> {
+        for _ in 0..<Self.attempts {
+            let reading = try await read(request, context: context, find: find)
+            let plan: PlannedChallenge
+            var changes = reading.admitted?.assertionUse.map { [$0] } ?? []
+            switch reading.plan {
+            case .failure(let refusal):
+                if reading.admitted?.application.isConfidential == true {
+                    changes.append(try challengeLog(.failure, refusal.reason, reading.admitted, request, nil, context))
+                }
+                guard !changes.isEmpty else { return .failure(refusal) }
+                if case .conflict = try await store.commit(changes) { return .failure(ClientAuthenticator.wrong("client.assertion: used")) }
+                return .failure(refusal)
+            case .success(let planned):
+                plan = planned
+            }
+            let (committing, answer) = try commitment(of: plan, context: context, request: request)
+            switch try await store.commit(changes + committing) {
+            case .committed: return try answer()
+            case .conflict(index: 0, .version) where reading.admitted?.assertionUse != nil:
+                return .failure(ClientAuthenticator.wrong("client.assertion: used"))
+            case .conflict: continue
+            }
+        }
+        throw StoreError(.unavailable, "The request met other writers \(Self.attempts) times. Try it again.")
+    }
+
+    /// What the read found.
+    private struct Reading: Sendable {
+        var admitted: AdmittedRequest?
+        var plan: Result<PlannedChallenge, Refusal>
+    }
+
+    private func read(
+        _ request: TokenRequest, context: RequestContext,
+        find: @escaping @Sendable (AdmittedRequest, any StoreView) throws -> ChallengeStart
+    ) async throws -> Reading {
+        try await store.read { [self] view in
+            var admitted: AdmittedRequest?
+            do {
+                let known = try admit(request, snapshot: snapshot(view), context: context)
+                admitted = known
+                return Reading(admitted: known, plan: .success(try plan(find(known, view), known, view)))
+            } catch let refusal as Refusal {
+                return Reading(admitted: admitted, plan: .failure(refusal))
+            }
+        }
+    }
+
+    private func plan(_ start: ChallengeStart, _ admitted: AdmittedRequest, _ view: any StoreView) throws -> PlannedChallenge {
+        let context = admitted.context
+        guard let subject = try view.subject(start.user, of: start.transaction, snapshot: admitted.snapshot) else {
+            throw Refusal.overTransaction
+        }
+        let recent = try view.records(.transaction, where: "challenged", is: start.user.id, limit: 100).map(StoredTransaction.init)
+        guard SignInTransaction.unansweredChallenges(recent.map(\.value), now: context.now) < ChallengePlan.mostUnanswered else {
+            throw ChallengePlan.tooMany
+        }
+        let needsTwo = subject.decision.assurance == .twoFactors || subject.demandsTwoFactors
+        let enrollments = try view.usableEnrollments(of: start.user.id, snapshot: admitted.snapshot)
+        let remaining = start.transaction.expiresAt.timeIntervalSince(context.now)
+        let plan = try ChallengePlan(
+            .init(
+                application: admitted.application, transactionType: start.transaction.purpose == .backchannel ? .ciba : .login,
+                bindingMessage: start.bindingMessage, preferredAuthenticator: start.preferredAuthenticator,
+                lifetime: min(ChallengePlan.lifetime, remaining),
+                mustVerifyUser: needsTwo && start.transaction.proofs.isEmpty),
+            to: start.user, enrollments: enrollments, snapshot: admitted.snapshot, random: environment.random, context: context)
+        return PlannedChallenge(start: start, subject: subject, plan: plan, admitted: admitted)
+    }
+
+    /// The changes of a planned challenge, and what is answered when they are committed.
+    private func commitment(
+        of planned: PlannedChallenge, context: RequestContext, request: TokenRequest
+    ) throws -> ([Change], () throws -> Result<StartedChallenge, Refusal>) {
+        let start = planned.start
+        let (next, outcome, effects) = start.transaction.step(.challenged(planned.plan.challenge, planned.subject), now: context.now)
+        var changes: [Change] = []
+        for case .log(let type, let outcome, let reason) in effects {
+            changes.append(
+                try logEntry(
+                    type, outcome, reason: reason, userID: start.user.id, clientID: planned.admitted.application.id,
+                    server: request.server, context: context))
+        }
+        guard case .challenged = outcome, let challenge = next.challenge else {
+            guard case .refused(let refusal) = outcome else { return (changes, { .failure(.overTransaction) }) }
+            return (changes, { .failure(refusal) })
+        }
+        let owner = RecordReference(.transaction, next.id)
+        let secret = try environment.random.secret(prefix: start.ticket == .oobCode ? "oob_" : "ft_")
+        // Whatever led to an earlier challenge leads nowhere from now on; the mfa_token stays good.
+        for old in start.transaction.challenge?.targets ?? [] { changes.append(.close(.pushChallenge, digest: TicketDigest(of: old.id))) }
+        if let old = start.transaction.challengeTicket { changes.append(.close(start.ticket, digest: TicketDigest(bytes: old))) }
+        var stored = next
+        stored.challengeTicket = TicketDigest(of: secret).bytes
+        changes.append(.put(try stored.record(version: start.version)))
+        changes.append(
+            .issue(
+                Ticket(
+                    kind: start.ticket, digest: TicketDigest(of: secret), owner: owner, use: .untilClosed, expiresAt: challenge.expiresAt)))
+        for target in challenge.targets {
+            changes.append(
+                .issue(
+                    Ticket(
+                        kind: .pushChallenge, digest: TicketDigest(of: target.id), owner: owner, use: .untilClosed,
+                        expiresAt: challenge.expiresAt)))
+        }
+        return (
+            changes,
+            { [admitted = planned.admitted, enrollments = planned.plan.enrollments] in
+                let pushes = try PushMessage.all(
+                    of: challenge, in: stored, to: enrollments, snapshot: admitted.snapshot, now: context.now)
+                return .success(
+                    StartedChallenge(members: Self.members(of: challenge, start: start, secret: secret, now: context.now), pushes: pushes))
+            }
+        )
+    }
+
+    private static func members(of challenge: PushChallenge, start: ChallengeStart, secret: String, now: Date) -> [String: JSONValue] {
+        var members: [String: JSONValue] = [
+            "expires_in": .integer(Int64(challenge.expiresAt.timeIntervalSince(now))), "interval": .integer(Int64(PollPacer.interval)),
+        ]
+        if start.ticket == .backchannelRequest {
+            members["auth_req_id"] = .string(secret)
+            return members
+        }
+        members["oob_code"] = .string(secret)
+        members["channel"] = "push"
+        members["binding_method"] = challenge.numbers == nil ? "none" : "transfer"
+        members["binding_code"] = challenge.numbers.map { .string($0.right) }
+        members["challenge_type"] = start.type.map(JSONValue.string)
+        return members
+    }
+
+    private func challengeLog(
+        _ outcome: LogEvent.Outcome, _ reason: String, _ admitted: AdmittedRequest?, _ request: TokenRequest, _ userID: String?,
+        _ context: RequestContext
+    ) throws -> Change {
+        try logEntry(
+            "user.mfa.push.challenge", outcome, reason: reason, userID: userID, clientID: admitted?.application.id, server: request.server,
+            context: context)
+    }
+}
+
+/// A challenge that can be started.
+private struct PlannedChallenge: Sendable {
+    var start: ChallengeStart
+    var subject: SignInTransaction.Subject
+    var plan: ChallengePlan
+    var admitted: AdmittedRequest
+}

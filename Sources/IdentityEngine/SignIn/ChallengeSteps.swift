@@ -1,0 +1,110 @@
+internal import Foundation
+
+/// The steps of a transaction that waits for a person's devices.
+extension SignInTransaction {
+    private static let pushType = "user.authentication.push"
+
+    /// A challenge is sent: by somebody who proved something, by somebody who begins with it, or by a client in the back channel.
+    func challenged(_ challenge: PushChallenge, _ subject: Subject, now: Date) -> (SignInTransaction, Outcome, [Effect]) {
+        guard end == nil, now < expiresAt, userID ?? subject.user.id == subject.user.id else {
+            return refused(.overTransaction, Self.pushType, [])
+        }
+        // A transaction that proved nothing yet begins with this account; one that did goes on with the account that it met.
+        guard account ?? .init(subject.user) == .init(subject.user), subject.user.status == .active else {
+            return refused(.overTransaction, Self.pushType, [])
+        }
+        guard subject.decision.assurance != .deny else {
+            return refused(
+                Refusal(.accessDenied, "You are not allowed to sign in to this application.", reason: subject.decision.reason),
+                Self.pushType, [])
+        }
+        var next = self
+        next.userID = subject.user.id
+        next.account = .init(subject.user)
+        next.challenge = challenge
+        next.challenge?.expiresAt = min(challenge.expiresAt, expiresAt)
+        next.challengeCount += 1
+        let reason = "\(challenge.targets.count) device(s)" + (challenge.numbers == nil ? "" : ", with a number")
+        return (next, .challenged, [.log(type: "user.mfa.push.challenge", .success, reason: reason)])
+    }
+
+    /// A device answers: the first final answer decides, also for the other devices.
+    func answered(_ answer: PushAnswer, now: Date) -> (SignInTransaction, Outcome, [Effect]) {
+        guard let challenge, let target = challenge.targets.first(where: { $0.id == answer.targetID }) else {
+            return (self, .tooLate("The challenge was replaced by a newer one."), [])
+        }
+        guard end != .cancelled else { return (self, .tooLate("The sign-in was cancelled."), []) }
+        guard challenge.state == .pending, end == nil else { return (self, .tooLate("The challenge was answered before."), []) }
+        guard now < challenge.expiresAt else { return (self, .tooLate("The challenge has expired."), []) }
+        var next = self
+        let verdict = challenge.judge(answer)
+        let type = "user.mfa.push.answer"
+        let effect: Effect
+        switch verdict {
+        case .approved(let userVerified):
+            let methods = target.methods + (userVerified ? answer.verificationMethods : [])
+            next.challenge?.state = .approved(targetID: answer.targetID, userVerified: userVerified, methods: methods, at: now)
+            effect = .log(type: type, .success, reason: userVerified ? "approved, user verified" : "approved")
+        case .denied(let isSuspicious):
+            next.challenge?.state = .denied(targetID: answer.targetID, isSuspicious: isSuspicious, at: now)
+            effect = .log(
+                type: isSuspicious ? "user.account.report_suspicious_activity" : type, .denied,
+                reason: isSuspicious ? "denied: it was not me" : "denied")
+        case .failed(let reason):
+            next.challenge?.state = .failed(targetID: answer.targetID, reason: reason, at: now)
+            effect = .log(type: type, .failure, reason: reason)
+        case .invalid(let reason):
+            effect = .log(type: type, .failure, reason: "invalid: \(reason)")
+        }
+        return (next, .judged(verdict), [effect])
+    }
+
+    /// The client asks for its tokens.
+    func polled(_ subject: Subject?, now: Date) -> (SignInTransaction, Outcome, [Effect]) {
+        guard end == nil, let challenge else { return refused(.overTransaction, Self.pushType, []) }
+        guard now < challenge.expiresAt else {
+            return refused(
+                Refusal(.expiredToken, "Nobody answered in time. Sign in again.", reason: "challenge expired"), Self.pushType, [])
+        }
+        switch challenge.state {
+        case .pending:
+            return (self, .pending, [])
+        case .denied, .failed:
+            return refused(Refusal(.accessDenied, "The sign-in was rejected on the device.", reason: "rejected"), Self.pushType, [])
+        case .approved(_, let userVerified, let methods, let time):
+            guard let subject, subject.user.id == userID, .init(subject.user) == account, subject.user.status == .active,
+                subject.user.lockedAt == nil || subject.user.isLockOver(policy: subject.passwordPolicy, now: now)
+            else { return refused(.overTransaction, Self.pushType, []) }
+            var next = self
+            next.proofs.append(
+                Proof(
+                    factor: .push, factorClasses: userVerified ? [.possession, .inherence] : [.possession], methods: methods, time: time))
+            return next.proved(subject, Self.pushType, [])
+        }
+    }
+
+    /// How many challenges of these transactions the person did not approve, of those of the last minutes.
+    static func unansweredChallenges(_ transactions: [SignInTransaction], now: Date) -> Int {
+        transactions.reduce(0) { count, transaction in
+            guard let challenge = transaction.challenge, challenge.createdAt.addingTimeInterval(ChallengePlan.lifetime) > now else {
+                return count
+            }
+            if case .approved = challenge.state { return count + transaction.challengeCount - 1 }
+            return count + transaction.challengeCount
+        }
+    }
+
+    /// The client gives up, so that a later approval signs nobody in.
+    func cancelled() -> (SignInTransaction, Outcome, [Effect]) {
+        guard end == nil else { return (self, .cancelled, []) }
+        var next = self
+        next.end = .cancelled
+        return (next, .cancelled, [.log(type: "user.authentication.cancel", .success, reason: "by the client")])
+    }
+}
+
+extension Refusal {
+    /// The transaction was finished, cancelled, or met an account that changed since.
+    static let overTransaction = Refusal(
+        .invalidGrant, "The sign-in is over. Begin again.", reason: "transaction is over, or the account changed")
+}

@@ -1,0 +1,41 @@
+internal import Foundation
+
+/// What a sign-in asks of a person, as the store and the configuration are now.
+extension StoreView {
+    /// What a sign-in that begins asks of a person.
+    func subject(
+        _ user: User, of request: SignInRequest, snapshot: OrgSnapshot
+    ) throws -> SignInTransaction.Subject {
+        let enrollments = try usableEnrollments(of: user.id, snapshot: snapshot)
+        let grants = Set(enrollments.flatMap(\.factor.secondFactorGrantTypes)).sorted().filter { grant in
+            request.application.grantTypes.contains(grant) && request.supportedGrantTypes?.contains(grant) ?? true
+        }
+        return SignInTransaction.Subject(
+            user: user, decision: snapshot.signOnDecision(for: user, application: request.application),
+            passwordPolicy: snapshot.passwordPolicy, secondFactorGrantTypes: grants,
+            demandsTwoFactors: !enrollments.isEmpty && !ScopeRequest.interactive.isDisjoint(with: request.scopes))
+    }
+
+    /// The same for a transaction that goes on; nil if its application is gone. The scopes are what the tokens will permit, where the
+    /// transaction does not know it yet.
+    func subject(
+        _ user: User, of transaction: SignInTransaction, scopes: [String]? = nil, snapshot: OrgSnapshot
+    ) throws -> SignInTransaction.Subject? {
+        guard let application = snapshot.application(transaction.applicationID) else { return nil }
+        let request = SignInRequest(
+            application: application, server: transaction.server, scopes: scopes ?? transaction.scopes,
+            supportedGrantTypes: transaction.supportedGrantTypes, contextClasses: transaction.contextClasses)
+        return try subject(user, of: request, snapshot: snapshot)
+    }
+
+    /// The factors of a user that can be presented now: enrolled, their device active, their authenticator on.
+    func usableEnrollments(of userID: String, snapshot: OrgSnapshot) throws -> [Enrollment] {
+        try records(.enrollment, where: "user", is: userID, limit: 100).map(Enrollment.init).filter { enrollment in
+            guard enrollment.status == .active else { return false }
+            guard let push = enrollment.push else { return true }
+            guard snapshot.authenticator(push.authenticatorID)?.isActive == true else { return false }
+            let device = try record(.device, id: push.deviceID).map(Device.init)
+            return device?.status == .active
+        }
+    }
+}
