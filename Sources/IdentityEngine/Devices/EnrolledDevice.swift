@@ -13,12 +13,11 @@ struct EnrolledDevice: Sendable {
 
     /// Why it cannot be used or changed; nil if it can (device-authenticator reference 2.12).
     var refusal: DeviceRefusal? {
+        // A device that was deleted took its enrolments along.
+        if device.status == .deleted { return .deviceDeleted() }
         if enrollment.status == .deleted { return .enrollmentDeleted() }
-        switch device.status {
-        case .deleted: return .deviceDeleted()
-        case .suspended: return .deviceSuspended()
-        case .active: return enrollment.status == .active ? nil : .enrollmentSuspended()
-        }
+        if device.status == .suspended { return .deviceSuspended() }
+        return enrollment.status == .active ? nil : .enrollmentSuspended()
     }
 }
 

@@ -9,6 +9,7 @@ extension OrganizationDefinition {
         check.organization()
         for index in authorizationServers.indices { check.server(authorizationServers[index], at: index) }
         for index in applications.indices { check.application(applications[index], at: index) }
+        check.authenticators()
         check.signOnPolicies()
         check.limits()
         check.users()

@@ -1,0 +1,87 @@
+internal import Foundation
+
+/// Who may change how a person proves who they are: register a key, take one away, remove a device.
+///
+/// A password that was stolen must never do it. So long as the person has another factor, the sign-in must have proved that too;
+/// a key is registered only soon after the sign-in, and never by a device's own signature.
+struct EnrollmentPermission: Sendable {
+    /// Seconds since the sign-in within which a key can be registered.
+    static let freshness: TimeInterval = 15 * 60
+    /// The grants by which a person signs in here and now, not by what was given to them, or to a client, earlier or elsewhere.
+    private static let interactive: Set<String> = [
+        GrantType.password, "authorization_code", "urn:okta:params:oauth:grant-type:otp", "urn:okta:params:oauth:grant-type:oob",
+        "urn:okta:params:oauth:grant-type:webauthn", "http://auth0.com/oauth/grant-type/mfa-otp",
+        "http://auth0.com/oauth/grant-type/mfa-oob", "urn:okta:params:oauth:grant-type:mfa-webauthn",
+    ]
+
+    let caller: DeviceCaller
+    /// The factors that stand between a password and the account: all of the person's that could be used, or could be again.
+    let factors: [Enrollment]
+    let now: Date
+
+    /// Collects what decides.
+    ///
+    /// - Parameters:
+    ///   - caller: Who asks.
+    ///   - directory: Where the person's factors are found.
+    /// - Throws: ``StoreError``.
+    init(_ caller: DeviceCaller, _ directory: DeviceDirectory) throws {
+        self.caller = caller
+        now = directory.now
+        factors = try directory.enrollments(ofUser: caller.user.id).filter { enrollment in
+            // What is suspended counts: it was suspended because somebody distrusted it, which is no reason to ask for less.
+            guard enrollment.status == .active || enrollment.status == .suspended else { return false }
+            guard enrollment.push != nil else { return true }
+            guard let enrolled = try directory.enrolled(enrollment) else { return false }
+            return enrolled.device.status != .deleted && enrolled.authenticator?.isActive == true
+        }
+    }
+
+    /// Checks whether the caller may register a key.
+    ///
+    /// - Parameters:
+    ///   - enrollment: The enrolment that the key is for; nil for a new one.
+    ///   - isAttested: Whether its device has shown in this request that it is that.
+    /// - Throws: ``DeviceRefusal`` with `E0000006` that says how to sign in.
+    func checkAddingKey(to enrollment: Enrollment?, isAttested: Bool = false) throws(DeviceRefusal) {
+        guard let grant = caller.grant, Self.interactive.contains(grant.grantType), let time = grant.authentication?.time else {
+            throw .accessDenied(
+                "Registering a key needs an access token of a sign-in. Sign in again.", reason: "key: no interactive sign-in")
+        }
+        guard now.timeIntervalSince1970 - Double(time) <= Self.freshness else {
+            throw .accessDenied(
+                "The sign-in is longer ago than \(Int(Self.freshness / 60)) minutes. Sign in again.", reason: "key: sign-in is too old")
+        }
+        try checkFactors(except: isAttested ? enrollment : nil, target: enrollment)
+    }
+
+    /// Checks whether the caller may take away a key or an enrolment.
+    ///
+    /// - Parameters:
+    ///   - enrollment: What it is taken from.
+    ///   - role: The role of the key that must have signed, if the device signed the request; nil for any of its keys.
+    /// - Throws: ``DeviceRefusal`` with `E0000006` that says how to sign in.
+    func checkTaking(from enrollment: Enrollment, signedBy role: PushMethod.KeyRole? = nil) throws(DeviceRefusal) {
+        if caller.grant == nil {
+            guard role == nil || caller.keyRole == role else {
+                throw .accessDenied(
+                    "The key is removed by its own signature, or after a sign-in. Sign in again.", reason: "key: signed by another key")
+            }
+        } else {
+            try checkFactors(except: nil, target: enrollment)
+        }
+    }
+
+    private func checkFactors(except excepted: Enrollment?, target: Enrollment?) throws(DeviceRefusal) {
+        let others = factors.filter { factor in
+            // What this same sign-in has enrolled does not stand in the way of its own completion, or of its end.
+            let isOwn = factor.id == target?.id && factor.grantID != nil && factor.grantID == caller.grant?.id
+            return factor.id != excepted?.id && !isOwn
+        }
+        guard others.isEmpty || caller.grant?.authentication?.methods.contains("mfa") == true else {
+            throw .accessDenied(
+                "Another factor is enrolled for this account. Sign in again with it, then try once more.",
+                reason: "second factor is not proved")
+        }
+    }
+}

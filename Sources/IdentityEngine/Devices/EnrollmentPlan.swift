@@ -1,0 +1,103 @@
+internal import Foundation
+internal import JOSE
+
+/// What enrolling a device writes and answers: every check of the device-authenticator reference 2.5.4, in one view of the store.
+struct EnrollmentPlan: Sendable {
+    private let enrollment: Enrollment
+    private let device: Device
+    private let attestation: AssertionUse?
+    private let isReplacement: Bool
+    let answer: JSONValue
+
+    /// Checks and plans.
+    ///
+    /// - Throws: ``DeviceRefusal``, ``StoreError``.
+    init(request: EnrollmentRequest, caller: DeviceCaller, access: DeviceAccess, random: any RandomSource) throws {
+        guard
+            let authenticator = access.snapshot.authenticators.first(where: { $0.id == request.authenticatorID }), authenticator.isActive,
+            authenticator.clientID == caller.clientID
+        else { throw DeviceRefusal.notFound("authenticator", reason: "authenticator is unknown, off, or linked to another client") }
+        if authenticator.userVerification == .required && request.userVerification == nil { throw DeviceRefusal.userVerificationRequired() }
+        (device, attestation) = try Self.device(of: request, access, random)
+        let existing = try access.directory.enrollments(ofUser: caller.user.id).filter { $0.push != nil }
+        let replaced = existing.first { $0.push?.deviceID == device.id && $0.push?.authenticatorID == authenticator.id }
+        if replaced?.status == .suspended { throw DeviceRefusal.enrollmentSuspended() }
+        try EnrollmentPermission(caller, access.directory).checkAddingKey(to: replaced, isAttested: attestation != nil)
+        guard replaced != nil || existing.count < IdentityEngine.mostEnrollments else {
+            throw DeviceRefusal.invalid(
+                "enrollment", ["The account has \(IdentityEngine.mostEnrollments) enrollments, which is the most. Delete one first."])
+        }
+        let method = PushMethod(
+            id: try random.identifier(prefix: "opf"), authenticatorID: authenticator.id, deviceID: device.id, pushToken: request.pushToken,
+            tokenSetAt: access.now, environment: request.environment, transactionTypes: request.transactionTypes,
+            answersNumbers: request.answersNumbers, proofOfPossession: request.proofOfPossession.json,
+            userVerification: request.userVerification?.json)
+        var enrollment =
+            try replaced
+            ?? Enrollment(
+                id: random.identifier(prefix: "pfd"), userID: caller.user.id, factor: .push, status: .active, createdAt: access.now)
+        enrollment.push = method
+        enrollment.updatedAt = access.now
+        enrollment.grantID = caller.grant?.id
+        self.enrollment = enrollment
+        isReplacement = replaced != nil
+        answer = EnrollmentRepresentation(origin: access.snapshot.origin).enrollment(enrollment, method, device, of: caller.user)
+    }
+
+    /// What is written.
+    var changes: [Change] {
+        get throws { try (attestation.map { [$0.change] } ?? []) + [.put(device.record()), .put(enrollment.record())] }
+    }
+
+    /// For the log.
+    var explanation: String {
+        "\(enrollment.id) on \(device.id)" + (isReplacement ? ", replaced" : "") + (device.version == 0 ? ", new device" : "")
+    }
+
+    // MARK: - The device
+
+    /// The device that a request comes from, to be written, and the use of what shows that it is that.
+    private static func device(
+        of request: EnrollmentRequest, _ access: DeviceAccess, _ random: any RandomSource
+    ) throws -> (Device, AssertionUse?) {
+        switch request.installation {
+        case .new(let key):
+            let device = Device(
+                id: try random.identifier(prefix: "guo"), clientInstanceID: try random.identifier(prefix: "cli"),
+                clientInstanceKey: key.json, profile: request.profile, status: .active, createdAt: access.now, updatedAt: access.now)
+            return (device, nil)
+        case .known(let id, let instanceID, let attestation):
+            guard var device = try access.directory.device(id: id), device.clientInstanceID == instanceID else {
+                throw DeviceRefusal.invalidToken("attestation: no such device")
+            }
+            let use = try use(of: attestation, by: device, access)
+            switch device.status {
+            case .deleted: throw DeviceRefusal.deviceDeleted()
+            case .suspended: throw DeviceRefusal.deviceSuspended()
+            case .active: break
+            }
+            try DeviceKey.checkDifferent([DeviceKey(stored: device.clientInstanceKey), request.proofOfPossession, request.userVerification])
+            device.profile.merge(request.profile) { _, new in new }
+            device.updatedAt = access.now
+            device.unusedSince = nil
+            return (device, use)
+        }
+    }
+
+    /// Checks a client instance attestation (device-authenticator reference 3.9).
+    private static func use(of attestation: String, by device: Device, _ access: DeviceAccess) throws -> AssertionUse {
+        let token: DeviceToken
+        do {
+            token = try DeviceToken(
+                verifying: attestation,
+                DeviceToken.Expectation(
+                    types: ["", "JWT"], keys: [device.clientInstanceKey], issuer: device.clientInstanceID, subject: device.id,
+                    audience: access.snapshot.deviceAudience), now: access.now)
+        } catch {
+            throw DeviceRefusal.invalidToken("attestation: \(error.code.rawValue)")
+        }
+        let use = token.use(by: device.clientInstanceID)
+        guard try !use.isMade(in: access.view) else { throw DeviceRefusal.invalidToken("attestation: used") }
+        return use
+    }
+}
