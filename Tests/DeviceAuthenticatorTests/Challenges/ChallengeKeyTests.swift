@@ -1,0 +1,124 @@
+import AuthFoundation
+import Foundation
+import JOSE
+import Testing
+
+@testable import DeviceAuthenticator
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("The org's challenge keys (device-authenticator reference 2.11)")
+struct ChallengeKeyTests {
+    @Test("an unknown kid has the keys read once more; a new key is found, an unknown one is not")
+    func rotation() async throws {
+        let phone = try TestPhone()
+        try await phone.enroll()
+        phone.org.publish([TestOrg.signingKey, TestOrg.nextKey])
+        let challenge = try phone.parse(phone.org.challenge(key: TestOrg.nextKey))
+        #expect(!challenge.isVerified)
+        try await challenge.resolve(onRemediation: approving)
+        #expect(phone.org.requests(.keys).count == 2)
+        #expect(try phone.parse(phone.org.challenge("ft2", key: TestOrg.nextKey)).isVerified)
+        let stranger = try SigningKey.generate(.rs256, keyID: "srv-3")
+        let unknown = try phone.parse(phone.org.challenge("ft3", key: stranger))
+        #expect(await failure { try await unknown.resolve(onRemediation: approving) }?.reason == .untrustedChallenge)
+        #expect(phone.org.requests(.keys).count == 3)
+        #expect(phone.org.requests(.verify).count == 1)
+    }
+
+    @Test("keys are read by themselves again with a pull and with changes, but not more than once an hour")
+    func refresh() async throws {
+        let phone = try TestPhone()
+        let enrollment = try await phone.enroll()
+        _ = try await enrollment.retrievePushChallenges(authenticationToken: TestPhone.token)
+        try await enrollment.updateDeviceToken(Data([1]), authenticationToken: TestPhone.token)
+        #expect(phone.org.requests(.keys).count == 1)
+        phone.clock.advance(by: 3601)
+        phone.org.publish([TestOrg.nextKey])
+        _ = try await enrollment.retrievePushChallenges(authenticationToken: TestPhone.token)
+        #expect(phone.org.requests(.keys).count == 2)
+        #expect(try phone.parse(phone.org.challenge(at: phone.clock.now, key: TestOrg.nextKey)).isVerified)
+        // Withdrawn by the org, and so here.
+        #expect(try !phone.parse(phone.org.challenge(at: phone.clock.now)).isVerified)
+    }
+
+    @Test("keys that were read a day ago are no proof any more: they are read again before the consent step")
+    func age() async throws {
+        let phone = try TestPhone()
+        try await phone.enroll()
+        phone.clock.advance(by: 24 * 3600)
+        phone.org.publish([TestOrg.nextKey])
+        let challenge = try phone.parse(phone.org.challenge(at: phone.clock.now))
+        #expect(!challenge.isVerified)
+        #expect(await failure { try await challenge.resolve(onRemediation: approving) }?.reason == .untrustedChallenge)
+        #expect(phone.org.requests(.verify).isEmpty)
+    }
+
+    @Test("a custom server's challenge is checked with that server's keys", arguments: [true, false])
+    func customServer(claim: Bool) async throws {
+        let phone = try TestPhone()
+        try await phone.enroll()
+        let more: JSONValue = claim ? ["authorizationServerId": "default"] : ["iss": "https://id.example.com/oauth2/default"]
+        let challenge = try phone.parse(phone.org.challenge(more: more))
+        #expect(!challenge.isVerified)
+        try await challenge.resolve(onRemediation: approving)
+        #expect(phone.org.requests(.discovery).last?.url?.path() == "/oauth2/default/.well-known/openid-configuration")
+        #expect(try phone.org.answers().first?.claims.audience == [claim ? phone.org.url : "https://id.example.com/oauth2/default"])
+    }
+
+    @Test("a key set with certificates, other keys and rubbish is read (section 11)")
+    func foreignKeys() async throws {
+        let phone = try TestPhone()
+        let other = try #require(try SigningKey.generate(.es256, keyID: "ec-1").publicKey).json()
+        var certified = try #require(TestOrg.nextKey.publicKey).json()
+        certified["x5c"] = ["MIIB"]
+        certified["key_ops"] = ["verify"]
+        phone.org.publish([TestOrg.signingKey], and: [certified, other, 7, ["kty": "RSA"], ["kty": "PQC", "kid": "srv-1"]])
+        try await phone.enroll()
+        #expect(try phone.parse(phone.org.challenge()).isVerified)
+    }
+
+    @Test("a key set that is too large is cut off, and secrets are never kept")
+    func bounds() async throws {
+        let phone = try TestPhone()
+        let template = try #require(TestOrg.nextKey.publicKey)
+        let many = (0..<100).map { number -> JSONValue in
+            var key = template
+            key.keyID = "many-\(number)"
+            return key.json()
+        }
+        phone.org.publish([], and: [["kty": "oct", "k": "c2VjcmV0", "kid": "srv-1"]] + many)
+        try await phone.enroll()
+        let store = EnrollmentStore(
+            folder: EntryFolder(path: phone.folder.url.path, keySource: StoreKeyFile()),
+            keys: FileDeviceKeyStore(directory: phone.folder.url))
+        #expect(try store.challengeKeys(of: "00o1")?.issuers[phone.org.url]?.keys.count == ChallengeKeys.maximumCount)
+        let forged = try phone.org.challenge(key: SigningKey.secret(Array(repeating: 7, count: 32), algorithm: .hs256, keyID: "srv-1"))
+        #expect(throws: (any Error).self) { try phone.parse(forged) }
+    }
+
+    @Test(
+        "a discovery document that leads elsewhere than https is not followed",
+        arguments: ["http://id.example.com/oauth2/v1/keys", "file:///etc/passwd", "", 7] as [JSONValue])
+    func hostileDiscovery(uri: JSONValue) async throws {
+        let phone = try TestPhone()
+        phone.org.answer(.discovery, .json(["jwks_uri": uri]), .json(["jwks_uri": uri]))
+        try await phone.enroll()
+        let challenge = try phone.parse(phone.org.challenge())
+        #expect(await failure { try await challenge.resolve(onRemediation: approving) } == .internalError(""))
+        #expect(phone.org.requests(.keys).isEmpty)
+    }
+
+    @Test("without the network, a challenge whose key is known can be checked, and another one not")
+    func offline() async throws {
+        let phone = try TestPhone()
+        try await phone.enroll()
+        phone.org.answer(.discovery, .offline)
+        let known = try phone.parse(phone.org.challenge())
+        try await known.verify()
+        let unknown = try phone.parse(phone.org.challenge(key: TestOrg.nextKey))
+        #expect(await failure { try await unknown.verify() }?.reason == .network)
+    }
+}

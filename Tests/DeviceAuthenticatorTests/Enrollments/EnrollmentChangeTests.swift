@@ -1,0 +1,171 @@
+import AuthFoundation
+import Foundation
+import JOSE
+import Testing
+
+@testable import DeviceAuthenticator
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("Changing an enrollment (D4, device-authenticator reference 2.6)")
+struct EnrollmentChangeTests {
+    @Test("a new push token is sent with the merge patch's media type as both kinds of header (D4-1)")
+    func pushToken() async throws {
+        let phone = try TestPhone()
+        let enrollment = try await phone.enroll()
+        // The body of the answer does not matter.
+        phone.org.answer(.update, .text("ok"))
+        try await enrollment.updateDeviceToken(Data([0xAB, 0x01]), authenticationToken: .bearer("maintenance-secret"))
+        let request = try #require(phone.org.requests(.update).first)
+        #expect(request.httpMethod == "PATCH")
+        #expect(request.url?.absoluteString == "https://id.example.com/idp/myaccount/app-authenticators/pfd1")
+        #expect(request.value(forHTTPHeaderField: "Content-Type") == "application/merge-patch+json; okta-version=1.0.0")
+        #expect(request.value(forHTTPHeaderField: "Accept") == "application/merge-patch+json; okta-version=1.0.0")
+        #expect(request.value(forHTTPHeaderField: "Authorization") == "Bearer maintenance-secret")
+        #expect(try phone.org.bodies(.update) == [["methods": ["push": ["pushToken": "ab01"]]]])
+    }
+
+    @Test("CIBA is turned on and off by naming the transaction types (D4-4)")
+    func ciba() async throws {
+        let phone = try TestPhone()
+        let enrollment = try await phone.enroll()
+        try await enrollment.enableCIBATransactions(authenticationToken: TestPhone.token, enable: true)
+        #expect(enrollment.isCIBAEnabled)
+        #expect(try phone.authenticator.allEnrollments()[0].isCIBAEnabled)
+        try await enrollment.enableCIBATransactions(authenticationToken: TestPhone.token, enable: false)
+        #expect(try !phone.authenticator.allEnrollments()[0].isCIBAEnabled)
+        #expect(
+            try phone.org.bodies(.update) == [
+                ["methods": ["push": ["capabilities": ["transactionTypes": ["LOGIN", "CIBA"]]]]],
+                ["methods": ["push": ["capabilities": ["transactionTypes": ["LOGIN"]]]]],
+            ])
+    }
+
+    @Test("user verification on, on again, off: a new key, the same key, null and no key (D4-3)")
+    func userVerification() async throws {
+        let phone = try TestPhone()
+        let enrollment = try await phone.enroll()
+        try await enrollment.setUserVerification(authenticationToken: TestPhone.token, enable: true)
+        #expect(try phone.authenticator.allEnrollments()[0].userVerificationEnabled)
+        try await enrollment.setUserVerification(authenticationToken: TestPhone.token, enable: true)
+        let bodies = try phone.org.bodies(.update)
+        #expect(bodies.count == 2 && bodies[0] == bodies[1])
+        #expect(phone.verifier?.requests.count == 1)
+        try await phone.parse(phone.org.challenge(more: ["userVerification": "REQUIRED"])).resolve(onRemediation: approving)
+        #expect(try phone.org.answers().first?.claims["keyType"] == "userVerification")
+        try await enrollment.setUserVerification(authenticationToken: TestPhone.token, enable: false)
+        #expect(try phone.org.bodies(.update).last == ["methods": ["push": ["keys": ["userVerification": nil]]]])
+        #expect(try !phone.authenticator.allEnrollments()[0].userVerificationEnabled)
+        // The client instance key and the proof of possession are left.
+        #expect(try phone.folder.names(of: "key").count == 2)
+    }
+
+    @Test("a lost user verification key is replaced by a new one")
+    func lostKey() async throws {
+        let phone = try TestPhone()
+        let enrollment = try await phone.enroll(verification: true)
+        let old = try #require(enrollment.record.verificationKeyTag)
+        try FileDeviceKeyStore(directory: phone.folder.url).deleteKey(tag: old)
+        try await enrollment.setUserVerification(authenticationToken: TestPhone.token, enable: true)
+        #expect(enrollment.record.verificationKeyTag != old)
+        #expect(try phone.folder.names(of: "key").count == 3)
+    }
+
+    @Test("a lost user verification key stays named when another setting changes: the server still knows it")
+    func lostKeyIsKept() async throws {
+        let phone = try TestPhone()
+        let enrollment = try await phone.enroll(verification: true)
+        try FileDeviceKeyStore(directory: phone.folder.url).deleteKey(tag: try #require(enrollment.record.verificationKeyTag))
+        try await enrollment.enableCIBATransactions(authenticationToken: TestPhone.token, enable: true)
+        #expect(try phone.authenticator.allEnrollments()[0].userVerificationEnabled)
+    }
+
+    @Test(
+        "a change that fails changes nothing here but the state",
+        arguments: [
+            (TestOrg.Reply.failure("E0000158", status: 400), EnrollmentState.active), (.failure("E0000152", status: 403), .suspended),
+            (.failure("E0000153", status: 410), .reset), (.failure("E0000154", status: 410), .reset),
+            (.failure("E0000156", status: 410), .deleted), (.failure("E0000008", status: 404), .deleted), (.offline, .active),
+            (.text("not json"), .active), (.json([:]), .active),
+        ])
+    func failure(reply: TestOrg.Reply, state: EnrollmentState) async throws {
+        let phone = try TestPhone()
+        let enrollment = try await phone.enroll(verification: true)
+        let keys = try phone.folder.names(of: "key")
+        let calls: [(AuthenticatorEnrollment) async throws -> Void] = [
+            { try await $0.setUserVerification(authenticationToken: TestPhone.token, enable: false) },
+            { try await $0.enableCIBATransactions(authenticationToken: TestPhone.token, enable: true) },
+        ]
+        for call in calls {
+            phone.org.answer(.update, reply)
+            await #expect(throws: DeviceAuthenticatorError.self) { try await call(enrollment) }
+            #expect(enrollment.enrollmentState == state)
+            let stored = try #require(try phone.authenticator.allEnrollments().first as? AuthenticatorEnrollment)
+            #expect(stored.userVerificationEnabled && !stored.isCIBAEnabled && stored.enrollmentState == state)
+            #expect(try phone.folder.names(of: "key") == keys)
+        }
+        try await enrollment.updateDeviceToken(Data([1]), authenticationToken: TestPhone.token)
+        #expect(enrollment.enrollmentState == .active)
+    }
+
+    @Test("a new key whose registration fails is deleted")
+    func newKeyIsRolledBack() async throws {
+        let phone = try TestPhone()
+        let enrollment = try await phone.enroll()
+        let keys = try phone.folder.names(of: "key")
+        phone.org.answer(.update, .failure("E0000006", status: 403))
+        let error = await DeviceAuthenticatorTests.failure {
+            try await enrollment.setUserVerification(authenticationToken: .bearer("maintenance-secret"), enable: true)
+        }
+        #expect(error?.reason == .notPermitted)
+        #expect(try phone.folder.names(of: "key") == keys)
+        #expect(!enrollment.userVerificationEnabled)
+    }
+
+    @Test("an answer without the pending link does not make the stored one forgotten")
+    func pendingLink() async throws {
+        let phone = try TestPhone()
+        let enrollment = try await phone.enroll()
+        var answer = phone.org.enrollment()
+        answer["methods"] = ["push": ["id": "opf1"]]
+        phone.org.answer(.update, .json(answer))
+        try await enrollment.enableCIBATransactions(authenticationToken: TestPhone.token, enable: true)
+        #expect(try await enrollment.retrievePushChallenges(authenticationToken: TestPhone.token).isEmpty)
+    }
+
+    @Test("what another authenticator on the same folder changed is not undone")
+    func otherProcess() async throws {
+        let phone = try TestPhone()
+        let first = try await phone.enroll()
+        let second = try #require(try phone.authenticator.allEnrollments().first)
+        try await first.enableCIBATransactions(authenticationToken: TestPhone.token, enable: true)
+        try await second.setUserVerification(authenticationToken: TestPhone.token, enable: true)
+        let stored = try phone.authenticator.allEnrollments()[0]
+        #expect(stored.isCIBAEnabled && stored.userVerificationEnabled)
+        #expect(second.isCIBAEnabled)
+    }
+
+    @Test("callbacks are called once each, off the main thread")
+    func callbacks() async throws {
+        let phone = try TestPhone()
+        let enrollment: any AuthenticatorEnrollmentProtocol = try await phone.enroll()
+        let errors = Recorder<DeviceAuthenticatorError?>()
+        await withCheckedContinuation { continuation in
+            enrollment.updateDeviceToken(Data([1]), authenticationToken: TestPhone.token) { error in
+                errors.add(error)
+                enrollment.setUserVerification(authenticationToken: TestPhone.token, enable: true) { error in
+                    errors.add(error)
+                    phone.org.answer(.update, .offline)
+                    enrollment.enableCIBATransactions(authenticationToken: TestPhone.token, enable: true) { error in
+                        #expect(!Thread.isMainThread)
+                        errors.add(error)
+                        continuation.resume()
+                    }
+                }
+            }
+        }
+        #expect(errors.all == [nil, nil, .networkError(URLError(.notConnectedToInternet))])
+    }
+}

@@ -1,0 +1,180 @@
+import AuthFoundation
+import Foundation
+import JOSE
+import Testing
+
+@testable import DeviceAuthenticator
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("Errors (D8-1, device-authenticator reference 2.12 and 8.4)")
+struct ErrorTests {
+    private static let result = HTTPURLResult(request: nil, response: nil, data: nil)
+
+    private func refusal(_ status: Int, _ body: JSONValue) throws -> DeviceAuthenticatorError {
+        let response = HTTPURLResponse(url: try url("https://id.example.com"), statusCode: status, httpVersion: nil, headerFields: nil)
+        return .serverAPIError(
+            HTTPURLResult(request: nil, response: response, data: nil), ServerAPIErrorModel(body: body.serialized()))
+    }
+
+    @Test("cases have the published codes and domain, and a text each")
+    func codes() async throws {
+        let phone = try TestPhone()
+        try await phone.enroll()
+        let errors: [DeviceAuthenticatorError] = [
+            .serverAPIError(Self.result, nil), .networkError(URLError(.timedOut)), .securityError(.jwtError("x")),
+            .storageError(.itemNotFound), .genericError("x"), .internalError("x"),
+            .accountNotFoundForChallenge(try phone.parse(phone.org.challenge())), .pushNotRecognized, .noVerificationMethodsToEnroll,
+        ]
+        #expect(errors.map(\.errorCode) == (1...9).map { -$0 })
+        #expect(errors.map { ($0 as NSError).code } == (1...9).map { -$0 })
+        #expect(errors.allSatisfy { ($0 as NSError).domain == "DeviceAuthenticator.DeviceAuthenticatorError" })
+        #expect(DeviceAuthenticatorErrorDomain == "DeviceAuthenticator.DeviceAuthenticatorError")
+        #expect(errors.allSatisfy { $0.errorDescription?.isEmpty == false && $0.localizedDescription == $0.errorDescription })
+        #expect(DeviceAuthenticatorError.genericError("a") == .genericError("b"))
+        #expect(DeviceAuthenticatorError.genericError("a") != .internalError("a"))
+    }
+
+    @Test(
+        "server codes have the published names and consequences",
+        arguments: [
+            ("E0000007", ServerErrorCode.resourceNotFound, 404, false, false, EnrollmentState.active),
+            ("E0000008", .enrollmentNotFound, 404, true, false, .deleted), ("E0000011", .invalidToken, 400, false, false, .active),
+            ("E0000152", .deviceSuspended, 403, false, true, .suspended), ("E0000153", .deviceDeleted, 410, true, false, .reset),
+            ("E0000154", .enrollmentDeleted, 410, true, false, .reset), ("E0000155", .userSuspended, 423, false, true, .suspended),
+            ("E0000156", .userDeleted, 410, true, false, .deleted),
+            ("E0000158", .biometricKeyEnrollmentComplianceError, 400, false, false, .active),
+            ("E0000180", .enrollmentSuspended, 423, false, true, .suspended),
+            ("E0000212", .phishingAttemptDetected, 403, false, false, .active),
+            ("E0000999", .unknown("E0000999"), 400, false, false, .active),
+        ])
+    func serverCodes(raw: String, code: ServerErrorCode, status: Int, deleted: Bool, suspended: Bool, state: EnrollmentState) throws {
+        #expect(ServerErrorCode(raw: raw) == code)
+        #expect(code.rawValue == raw)
+        #expect(code.httpCode() == status)
+        #expect(code.isResourceDeleted == deleted && code.isResourceSuspended == suspended && code.enrollmentState == state)
+        let coded = try JSONEncoder().encode([code])
+        #expect(String(decoding: coded, as: UTF8.self) == "[\"\(raw)\"]")
+        #expect(try JSONDecoder().decode([ServerErrorCode].self, from: coded) == [code])
+    }
+
+    static let causes: [(JSONValue, DeviceAuthenticatorError.Reason)] = [
+        (["reason": "expired"], .expired), (["reason": "answered"], .alreadyAnswered), (["reason": "cancelled"], .cancelled),
+        (["errorSummary": "The challenge has expired."], .expired),
+        (["errorSummary": "This challenge was already answered."], .alreadyAnswered),
+        (["errorSummary": "The transaction was cancelled."], .cancelled), (["errorSummary": "Bad."], .other),
+        (["reason": "later", "errorSummary": "Bad."], .other),
+    ]
+
+    @Test("what became of a challenge is told apart, by our server's word and by others' words", arguments: causes)
+    func challengeCauses(cause: JSONValue, reason: DeviceAuthenticatorError.Reason) async throws {
+        let phone = try TestPhone()
+        try await phone.enroll()
+        phone.org.answer(.verify, .failure("E0000001", status: 400, causes: [7, cause]))
+        let challenge = try phone.parse(phone.org.challenge())
+        let error = await failure { try await challenge.resolve(onRemediation: approving) }
+        #expect(error?.reason == reason)
+        #expect(error?.localizedDescription.isEmpty == false)
+    }
+
+    @Test("an unknown challenge and a gone or suspended enrollment are told to the app, which decides; nothing is removed")
+    func lifecycle() async throws {
+        let phone = try TestPhone()
+        try await phone.enroll()
+        let cases: [(String, Int, DeviceAuthenticatorError.Reason)] = [
+            ("E0000007", 404, .notFound), ("E0000153", 410, .enrollmentGone), ("E0000154", 410, .enrollmentGone),
+            ("E0000180", 423, .enrollmentSuspended), ("E0000155", 423, .enrollmentSuspended), ("E0000047", 429, .tooManyRequests),
+        ]
+        for (code, status, reason) in cases {
+            phone.org.answer(.verify, .failure(code, status: status))
+            let challenge = try phone.parse(phone.org.challenge())
+            #expect(await failure { try await challenge.resolve(onRemediation: approving) }?.reason == reason)
+        }
+        #expect(try phone.authenticator.allEnrollments().count == 1)
+        #expect((try phone.authenticator.allEnrollments()[0] as? AuthenticatorEnrollment)?.enrollmentState == .active)
+    }
+
+    @Test("an error body of any shape is read as far as it goes")
+    func bodies() throws {
+        let whole = try #require(
+            ServerAPIErrorModel(
+                body: Data(
+                    #"{"errorCode":"E0000154","errorSummary":"s","errorLink":"l","errorId":"i","status":"S","errorCauses":[{"a":"b","c":1},"x"],"more":[]}"#
+                        .utf8)))
+        #expect(whole.errorCode == .enrollmentDeleted && whole.errorSummary == "s" && whole.errorLink == "l")
+        #expect(whole.errorId == "i" && whole.status == "S" && whole.errorCauses == [["a": "b"]])
+        #expect(
+            ServerAPIErrorModel(body: Data(#"{"errorCode":"E0000007","errorCauses":"text","status":400}"#.utf8))?.errorCode
+                == .resourceNotFound)
+        for body in ["", "<html>", "[]", "7"] { #expect(ServerAPIErrorModel(body: Data(body.utf8)) == nil) }
+        let again = try JSONDecoder().decode(ServerAPIErrorModel.self, from: JSONEncoder().encode(whole))
+        #expect(again.errorCode == whole.errorCode && again.errorCauses == whole.errorCauses)
+    }
+
+    @Test(
+        "a refusal without a code is told apart by its status",
+        arguments: [
+            (401, DeviceAuthenticatorError.Reason.tokenRefused), (403, .notPermitted), (404, .notFound), (429, .tooManyRequests),
+            (500, .other),
+        ])
+    func statusOnly(status: Int, reason: DeviceAuthenticatorError.Reason) throws {
+        #expect(try refusal(status, [:]).reason == reason)
+    }
+
+    @Test("errors carry neither the token nor what was sent, and their descriptions nothing of the answer")
+    func noSecrets() async throws {
+        let phone = try TestPhone()
+        phone.org.answer(.enroll, .failure("E0000006", status: 403))
+        let error = try #require(await failure { try await phone.enroll() })
+        guard case .serverAPIError(let result, _) = error else {
+            Issue.record("unexpected: \(error)")
+            return
+        }
+        #expect(result.request?.url?.path() == "/idp/myaccount/app-authenticators" && result.request?.httpMethod == "POST")
+        #expect(result.request?.allHTTPHeaderFields?["Authorization"] == nil && result.request?.httpBody == nil)
+        #expect(result.response?.statusCode == 403 && result.data?.isEmpty == false)
+        var dumped = ""
+        dump(error, to: &dumped)
+        #expect(!"\(error) \(error.localizedDescription) \(dumped)".contains("secret"))
+        #expect(result.description == "HTTPURLResult(POST /idp/myaccount/app-authenticators, status: 403)")
+    }
+
+    @Test("tokens show in no description")
+    func tokens() throws {
+        let credential = try JSONDecoder().decode(
+            Oauth2Credential.self, from: Data(#"{"access_token":"secret-1","token_type":"Bearer","refresh_token":"secret-2"}"#.utf8))
+        var dumped = ""
+        dump(credential, to: &dumped)
+        dump(AuthToken.bearer("secret-3"), to: &dumped)
+        dump(EnrollmentParameters(deviceToken: .tokenString("secret-4")), to: &dumped)
+        dumped += "\(credential) \(AuthToken.bearer("secret-3")) \(DeviceToken.tokenString("secret-4")) \(String(reflecting: credential))"
+        #expect(!dumped.contains("secret"))
+    }
+
+    @Test("equality of security errors is by case and content")
+    func securityErrors() {
+        let failed = UserVerificationFailure.failed
+        #expect(SecurityError.localAuthenticationFailed(failed) == .localAuthenticationFailed(failed))
+        #expect(SecurityError.localAuthenticationFailed(failed) != .localAuthenticationCancelled(failed))
+        #expect(SecurityError.jwtError("a") != .jwtError("b"))
+        #expect(SecurityError.generalEncryptionError(1, nil, "a") == .generalEncryptionError(1, nil, "a"))
+        #expect(SecurityError.generalEncryptionError(1, nil, "a") != .generalEncryptionError(2, nil, "a"))
+        #expect(SecurityError.dataEncryptionDecryptionError(nil) == .dataEncryptionDecryptionError(nil))
+        #expect(StorageError.missingAppGroupEntitlement == .missingAppGroupEntitlement)
+        #expect((StorageError.generalStorageError("the text") as any Error).localizedDescription == "the text")
+    }
+
+    @Test("a result survives secure coding")
+    func coding() throws {
+        let request = URLRequest(url: try url("https://id.example.com/x"))
+        let response = HTTPURLResponse(url: try url("https://id.example.com/x"), statusCode: 418, httpVersion: nil, headerFields: nil)
+        let result = HTTPURLResult(request: request, response: response, data: Data([1, 2]), error: URLError(.timedOut))
+        let data = try NSKeyedArchiver.archivedData(withRootObject: result, requiringSecureCoding: true)
+        let again = try #require(try NSKeyedUnarchiver.unarchivedObject(ofClass: HTTPURLResult.self, from: data))
+        #expect(again.request?.url == request.url && again.data == Data([1, 2]))
+        #expect(again.response?.statusCode == 418)
+        #expect((again.error as NSError?)?.code == URLError.Code.timedOut.rawValue)
+    }
+}

@@ -1,0 +1,100 @@
+import Crypto
+import Foundation
+import JOSE
+import Testing
+
+@testable import DeviceAuthenticator
+
+@Suite("Keys in files (D3-6)")
+struct FileDeviceKeyStoreTests {
+    private let folder = TemporaryFolder()
+    private var store: FileDeviceKeyStore { FileDeviceKeyStore(directory: folder.url, secretCost: 10) }
+    private let request = UserVerificationRequest(purpose: .approve, reason: "why")
+
+    private func isValid(_ signature: Data, of message: Data, by key: DevicePublicKey) throws -> Bool {
+        try P256.Signing.PublicKey(rawRepresentation: key.x + key.y)
+            .isValidSignature(P256.Signing.ECDSASignature(rawRepresentation: signature), for: message)
+    }
+
+    @Test("a key signs, also in another process's store, until it is deleted")
+    func signs() throws {
+        let key = try store.makeKey(tag: "A")
+        let signature = try store.sign(Data("message".utf8), tag: "A")
+        #expect(signature.count == 64)
+        #expect(try isValid(signature, of: Data("message".utf8), by: key))
+        #expect(try store.publicKey(tag: "A") == key)
+        try store.deleteKey(tag: "A")
+        try store.deleteKey(tag: "A")
+        #expect(try store.publicKey(tag: "A") == nil)
+        #expect(throws: SecurityError.keyCorrupted(DeviceKeyError.missing(tag: "A"))) { try store.sign(Data(), tag: "A") }
+    }
+
+    @Test("nobody else may read the files, and no private key or secret stands in them")
+    func files() async throws {
+        _ = try store.makeKey(tag: "A")
+        _ = try await store.makeGuardedKey(tag: "B", request: request, verifier: TestVerifier())
+        #expect(try folder.mode() == 0o700)
+        let names = try folder.names
+        #expect(names.count == 4)
+        for name in names { #expect(try folder.mode(of: name) == 0o600) }
+        for name in names where name != "key" {
+            let text = String(decoding: try Data(contentsOf: folder.url.appendingPathComponent(name)), as: UTF8.self)
+            #expect(!text.contains("privateKey") && !text.contains("2468"))
+        }
+    }
+
+    @Test("a guarded key signs only with the secret it was made with, and says how the person was verified")
+    func guarded() async throws {
+        let verifier = TestVerifier()
+        let key = try await store.makeGuardedKey(tag: "B", request: request, verifier: verifier)
+        let (message, signature) = try await store.sign(guardedTag: "B", request: request, verifier: verifier) { Data($0.rawValue.utf8) }
+        #expect(message == Data("pin".utf8))
+        #expect(try isValid(signature, of: message, by: key))
+        for outcome: Result<UserVerification, UserVerificationFailure> in [
+            .success(UserVerification(method: .pin, secret: Data("1357".utf8))), .success(UserVerification(method: .pin)),
+            .failure(.failed),
+        ] {
+            verifier.answer(outcome)
+            await #expect(throws: SecurityError.localAuthenticationFailed(UserVerificationFailure.failed)) {
+                try await store.sign(guardedTag: "B", request: request, verifier: verifier) { _ in Data() }
+            }
+        }
+        #expect(throws: SecurityError.self) { try store.sign(Data(), tag: "B") }
+        await #expect(throws: SecurityError.localAuthenticationPasscodeNotSet(UserVerificationFailure.unavailable)) {
+            try await store.sign(guardedTag: "B", request: request, verifier: nil) { _ in Data() }
+        }
+    }
+
+    @Test("a key that needs nobody is no guarded one")
+    func confused() async throws {
+        _ = try store.makeKey(tag: "A")
+        let verifier = TestVerifier()
+        await #expect(throws: SecurityError.keyCorrupted(DeviceKeyError.damaged(tag: "A"))) {
+            try await store.sign(guardedTag: "A", request: request, verifier: verifier) { _ in Data() }
+        }
+        #expect(verifier.requests.isEmpty)
+    }
+
+    @Test("a key can't be put in the place of another")
+    func swapped() throws {
+        _ = try store.makeKey(tag: "A")
+        _ = try store.makeKey(tag: "B")
+        let (a, b) = (
+            folder.url.appendingPathComponent(SealedEntry.fileName(.key, "A")),
+            folder.url.appendingPathComponent(SealedEntry.fileName(.key, "B"))
+        )
+        try Data(contentsOf: a).write(to: b)
+        #expect(throws: StorageError.self) { try store.sign(Data(), tag: "B") }
+        let text = String(decoding: try Data(contentsOf: a), as: UTF8.self).replacing("\"id\":\"A\"", with: "\"id\":\"B\"")
+        try Data(text.utf8).write(to: b)
+        #expect(throws: StorageError.self) { try store.sign(Data(), tag: "B") }
+    }
+
+    @Test("descriptions show no secret")
+    func descriptions() {
+        let verification = UserVerification(method: .pin, secret: Data("2468".utf8))
+        var dumped = ""
+        dump(verification, to: &dumped)
+        #expect(!"\(verification)\(String(reflecting: verification))\(dumped)".contains("2468"))
+    }
+}

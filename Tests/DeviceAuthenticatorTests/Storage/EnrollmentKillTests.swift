@@ -1,0 +1,47 @@
+#if os(Linux)
+import AuthFoundation
+import Foundation
+import JOSE
+import Testing
+
+@testable import DeviceAuthenticator
+
+@Suite("Enrollments under kill -9")
+struct EnrollmentKillTests {
+    private static let variable = "COUNTERSIGN_TEST_DEVICE"
+    private static let prefix = "enrolled "
+
+    @Test("an enrollment that was told is there after kill -9, with its keys", .timeLimit(.minutes(1)), arguments: [1, 2, 5, 9])
+    func survivesKill(_ count: Int) async throws {
+        let folder = TemporaryFolder()
+        let lines = try await KilledTest.lines(
+            of: "EnrollmentKillTests/enrollsAgainAndAgain", variables: [Self.variable: folder.url.path], beginning: Self.prefix,
+            killingAfter: count)
+        let told = Set(lines.map { String($0.dropFirst(Self.prefix.count)) })
+        #expect(told.count >= count)
+        let phone = try TestPhone(folder: folder)
+        let enrollments = try phone.authenticator.enrollments().compactMap { ($0 as? AuthenticatorEnrollment)?.record }
+        #expect(told.isSubset(of: enrollments.map(\.id)))
+        let keys = FileDeviceKeyStore(directory: folder.url)
+        for tag in enrollments.flatMap(\.keyTags) { #expect(try keys.publicKey(tag: tag) != nil) }
+        // And it goes on.
+        phone.org.answer(.enroll, .json(phone.org.enrollment(999_999)))
+        try await phone.enroll()
+    }
+
+    /// Alone it makes some enrollments; as the child of the test above it makes them until it is killed.
+    @Test("enrolling again and again stores each enrollment")
+    func enrollsAgainAndAgain() async throws {
+        let path = ProcessInfo.processInfo.environment[Self.variable]
+        let phone = try TestPhone(folder: path.map { TemporaryFolder(keeping: URL(fileURLWithPath: $0)) } ?? TemporaryFolder())
+        for number in 1...(path == nil ? 3 : 100_000) {
+            phone.org.answer(.enroll, .json(phone.org.enrollment(number)))
+            let enrollment = try await phone.enroll()
+            if path != nil {
+                try FileHandle.standardOutput.write(contentsOf: Data("\(Self.prefix)\(enrollment.enrollmentId)\n".utf8))
+            }
+        }
+        #expect(try phone.authenticator.enrollments().count == 3)
+    }
+}
+#endif
