@@ -108,7 +108,7 @@ let package = Package(
         .target(
             name: "AuthorizationServer",
             dependencies: [
-                "IdentityEngine", "StoreSQLite", "JOSE",
+                "Delivery", "IdentityEngine", "StoreSQLite", "JOSE",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HummingbirdCore", package: "hummingbird", condition: server),
                 .product(name: "HummingbirdTLS", package: "hummingbird", condition: server),
@@ -179,6 +179,10 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(name: "AuthFoundationTests", dependencies: ["AuthFoundation", "JOSE", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "OktaDirectAuthTests", dependencies: ["OktaDirectAuth", "TestSupport"], swiftSettings: strict),
+        .testTarget(
+            name: "DeviceAuthenticatorTests",
+            dependencies: ["DeviceAuthenticator", "AuthFoundation", "JOSE", .product(name: "Crypto", package: "swift-crypto")],
+            resources: [.copy("Fixtures")], swiftSettings: strict),
         .testTarget(name: "IdentityEngineTests", dependencies: ["IdentityEngine", "JOSE", "TestSupport"], swiftSettings: strict),
         .testTarget(
             name: "StoreTests",
