@@ -45,24 +45,52 @@ public final class HTTPURLResult: NSObject, NSSecureCoding, Sendable {
     /// Always true.
     public static var supportsSecureCoding: Bool { true }
 
-    /// Writes the result.
+    /// What of a result is written: Foundation's own types for requests and answers can't be archived everywhere.
+    private struct Archive: Codable {
+        var requestURL: URL?
+        var method: String?
+        var requestHeaders: [String: String]?
+        var responseURL: URL?
+        var status: Int?
+        var responseHeaders: [String: String]?
+        var data: Data?
+        var errorDomain: String?
+        var errorCode: Int?
+    }
+
+    private static let archiveKey = "result"
+
+    /// Writes the result: of the request its URL, method and headers, of the error its domain and code.
     ///
     /// - Parameter coder: The coder to write to.
     public func encode(with coder: NSCoder) {
-        coder.encode(request.map { $0 as NSURLRequest }, forKey: "request")
-        coder.encode(response, forKey: "response")
-        coder.encode(data.map { $0 as NSData }, forKey: "data")
-        coder.encode(error.map { NSError(domain: ($0 as NSError).domain, code: ($0 as NSError).code) }, forKey: "error")
+        let headers = response?.allHeaderFields.compactMap { name, value in
+            (name as? String).flatMap { name in (value as? String).map { (name, $0) } }
+        }
+        let archive = Archive(
+            requestURL: request?.url, method: request?.httpMethod, requestHeaders: request?.allHTTPHeaderFields, responseURL: response?.url,
+            status: response?.statusCode, responseHeaders: headers.map { Dictionary($0) { first, _ in first } }, data: data,
+            errorDomain: error.map { ($0 as NSError).domain }, errorCode: error.map { ($0 as NSError).code })
+        // There is nothing in it that can't be encoded, and the protocol leaves no way to say otherwise.
+        coder.encode((try? JSONEncoder().encode(archive)) as NSData?, forKey: Self.archiveKey)
     }
 
     /// Reads a result.
     ///
     /// - Parameter coder: The coder to read from.
     public required init?(coder: NSCoder) {
-        request = coder.decodeObject(of: NSURLRequest.self, forKey: "request").map { $0 as URLRequest }
-        response = coder.decodeObject(of: HTTPURLResponse.self, forKey: "response")
-        data = coder.decodeObject(of: NSData.self, forKey: "data").map { $0 as Data }
-        error = coder.decodeObject(of: NSError.self, forKey: "error")
+        guard let data = coder.decodeObject(of: NSData.self, forKey: Self.archiveKey),
+            let archive = try? JSONDecoder().decode(Archive.self, from: data as Data)
+        else { return nil }
+        var request = archive.requestURL.map { URLRequest(url: $0) }
+        request?.httpMethod = archive.method
+        request?.allHTTPHeaderFields = archive.requestHeaders
+        self.request = request
+        response = archive.responseURL.flatMap { url in
+            archive.status.flatMap { HTTPURLResponse(url: url, statusCode: $0, httpVersion: nil, headerFields: archive.responseHeaders) }
+        }
+        self.data = archive.data
+        error = archive.errorDomain.map { NSError(domain: $0, code: archive.errorCode ?? 0) }
     }
 }
 
