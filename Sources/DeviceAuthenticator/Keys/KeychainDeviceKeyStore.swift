@@ -1,0 +1,183 @@
+#if canImport(Security)
+internal import Crypto
+internal import Dispatch
+public import Foundation
+internal import Security
+
+#if canImport(LocalAuthentication) && !os(tvOS) && !os(watchOS)
+internal import LocalAuthentication
+#endif
+
+/// Private keys in the Secure Enclave, or in the Keychain of a device without one: what an authenticator uses on Apple's systems.
+///
+/// The system itself verifies the person when a guarded key signs; a ``UserVerifier`` is not asked. Keys are there after the first unlock
+/// since the start, and never leave the device. Safe from any thread.
+public struct KeychainDeviceKeyStore: DeviceKeyStore {
+    private let group: String?
+
+    /// A store.
+    ///
+    /// - Parameter group: The keychain group that the app and its extensions share; nil for the app's own.
+    public init(group: String?) {
+        self.group = group
+    }
+
+    /// Whether the device has a Secure Enclave.
+    public var isHardwareBacked: Bool { SecureEnclave.isAvailable }
+
+    // MARK: - Making
+
+    /// Makes a key that is used without asking the person.
+    public func makeKey(tag: String) throws -> DevicePublicKey { try makeKey(tag: tag, flags: []) }
+
+    /// Makes a key that the system lets sign only after it has verified the person. Nobody is asked yet.
+    public func makeGuardedKey(tag: String, request: UserVerificationRequest, verifier: (any UserVerifier)?) async throws -> DevicePublicKey
+    {
+        try makeKey(tag: tag, flags: request.accessControlFlags)
+    }
+
+    private func makeKey(tag: String, flags: SecAccessControlCreateFlags) throws -> DevicePublicKey {
+        var flags = flags
+        if isHardwareBacked { flags.insert(.privateKeyUsage) }
+        var failure: Unmanaged<CFError>?
+        guard
+            let access = SecAccessControlCreateWithFlags(nil, kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly, flags, &failure)
+        else { throw Self.failed("The access control could not be made", failure) }
+        var privateAttributes: [String: Any] = [
+            kSecAttrIsPermanent as String: true, kSecAttrApplicationTag as String: Data(tag.utf8), kSecAttrAccessControl as String: access,
+        ]
+        privateAttributes[kSecAttrAccessGroup as String] = group
+        var attributes: [String: Any] = [
+            kSecAttrKeyType as String: kSecAttrKeyTypeECSECPrimeRandom, kSecAttrKeySizeInBits as String: 256,
+            kSecPrivateKeyAttrs as String: privateAttributes,
+        ]
+        if isHardwareBacked { attributes[kSecAttrTokenID as String] = kSecAttrTokenIDSecureEnclave }
+        #if os(macOS)
+        attributes[kSecUseDataProtectionKeychain as String] = true
+        #endif
+        guard let key = SecKeyCreateRandomKey(attributes as CFDictionary, &failure) else {
+            throw Self.failed("The key could not be made", failure)
+        }
+        guard let publicKey = Self.publicKey(of: key) else { throw SecurityError.jwkError("The new key has no public part.") }
+        return publicKey
+    }
+
+    private static func failed(_ text: String, _ failure: Unmanaged<CFError>?) -> SecurityError {
+        let error = failure?.takeRetainedValue()
+        return .keyGenFailed(
+            error.map { OSStatus(truncatingIfNeeded: CFErrorGetCode($0)) } ?? errSecInternalError,
+            "\(text): \(error.map { ($0 as any Error).localizedDescription } ?? "the system did not say why")")
+    }
+
+    // MARK: - Using
+
+    /// The public part of a key; nil if there is none, or the system has invalidated it. Nobody is asked.
+    public func publicKey(tag: String) throws -> DevicePublicKey? {
+        #if canImport(LocalAuthentication) && !os(tvOS) && !os(watchOS)
+        let context = LAContext()
+        context.interactionNotAllowed = true
+        guard let key = try find(tag, context: context) else { return nil }
+        // An invalidated key can be found and not used. One that would ask the person is a good one.
+        do {
+            _ = try Self.signature(of: Data(), with: key)
+        } catch SecurityError.keyCorrupted {
+            return nil
+        } catch {}
+        #else
+        guard let key = try find(tag, context: nil) else { return nil }
+        #endif
+        return Self.publicKey(of: key)
+    }
+
+    /// Signs with a key that needs nobody.
+    public func sign(_ message: Data, tag: String) throws -> Data {
+        guard let key = try find(tag, context: nil) else { throw SecurityError.keyCorrupted(DeviceKeyError.missing(tag: tag)) }
+        return try Self.signature(of: message, with: key)
+    }
+
+    /// Signs with a guarded key; the system asks the person.
+    public func sign(
+        guardedTag tag: String, request: UserVerificationRequest, verifier: (any UserVerifier)?,
+        message: @Sendable (UserVerification.Method) throws -> Data
+    ) async throws -> (message: Data, signature: Data) {
+        #if canImport(LocalAuthentication) && !os(tvOS) && !os(watchOS)
+        let context = LAContext()
+        context.localizedReason = request.reason
+        let message = try message(Self.method(of: context, flags: request.accessControlFlags))
+        #else
+        let context: Any? = nil
+        let message = try message(.none)
+        #endif
+        guard let key = try find(tag, context: context) else { throw SecurityError.keyCorrupted(DeviceKeyError.missing(tag: tag)) }
+        // The call returns when the person has answered, so it gets a thread that may wait.
+        let signature = try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Data, any Error>) in
+            DispatchQueue.global(qos: .userInitiated).async {
+                continuation.resume(with: Result { try Self.signature(of: message, with: key) })
+            }
+        }
+        return (message, signature)
+    }
+
+    /// Deletes a key for good.
+    public func deleteKey(tag: String) throws {
+        let status = SecItemDelete(query(tag) as CFDictionary)
+        guard status == errSecSuccess || status == errSecItemNotFound else {
+            throw StorageError.generalStorageError("The key \(tag) can't be deleted from the Keychain (\(status)).")
+        }
+    }
+
+    #if canImport(LocalAuthentication) && !os(tvOS) && !os(watchOS)
+    private static func method(of context: LAContext, flags: SecAccessControlCreateFlags) -> UserVerification.Method {
+        guard context.canEvaluatePolicy(.deviceOwnerAuthenticationWithBiometrics, error: nil) else {
+            return flags.contains(.devicePasscode) || flags.contains(.userPresence) ? .pin : .none
+        }
+        switch context.biometryType {
+        case .faceID: return .face
+        case .touchID: return .fingerprint
+        default: return .none
+        }
+    }
+    #endif
+
+    private func query(_ tag: String) -> [String: Any] {
+        var query: [String: Any] = [
+            kSecClass as String: kSecClassKey, kSecAttrKeyType as String: kSecAttrKeyTypeECSECPrimeRandom,
+            kSecAttrApplicationTag as String: Data(tag.utf8),
+        ]
+        query[kSecAttrAccessGroup as String] = group
+        #if os(macOS)
+        query[kSecUseDataProtectionKeychain as String] = true
+        #endif
+        return query
+    }
+
+    private func find(_ tag: String, context: Any?) throws -> SecKey? {
+        var query = query(tag)
+        query[kSecReturnRef as String] = true
+        query[kSecUseAuthenticationContext as String] = context
+        var item: CFTypeRef?
+        let status = SecItemCopyMatching(query as CFDictionary, &item)
+        if status == errSecItemNotFound { return nil }
+        guard status == errSecSuccess, let item, CFGetTypeID(item) == SecKeyGetTypeID() else {
+            throw StorageError.generalStorageError("The key \(tag) can't be read from the Keychain (\(status)).")
+        }
+        // Checked by the line above: a class of Core Foundation can't be cast conditionally.
+        return unsafeDowncast(item, to: SecKey.self)
+    }
+
+    private static func publicKey(of key: SecKey) -> DevicePublicKey? {
+        guard let publicKey = SecKeyCopyPublicKey(key), let point = SecKeyCopyExternalRepresentation(publicKey, nil) as Data?,
+            point.count == 65
+        else { return nil }
+        return DevicePublicKey(rawRepresentation: point.dropFirst())
+    }
+
+    private static func signature(of message: Data, with key: SecKey) throws -> Data {
+        var failure: Unmanaged<CFError>?
+        guard let encoded = SecKeyCreateSignature(key, .ecdsaSignatureMessageX962SHA256, message as CFData, &failure) as Data? else {
+            throw SecurityError.create(with: failure)
+        }
+        return try P256.Signing.ECDSASignature(derRepresentation: encoded).rawRepresentation
+    }
+}
+#endif

@@ -1,0 +1,42 @@
+#if canImport(Security)
+internal import AuthFoundation
+internal import Crypto
+internal import Foundation
+internal import Security
+
+/// The key that seals the stored enrollments, in the Keychain: there after the first unlock, never leaves the device.
+struct KeychainStoreKey: StoreKeySource {
+    // Not the folder's path: an update of the app may move its container.
+    private static let account = "enrollments"
+    private static let service = "CountersignDeviceAuthenticator"
+
+    let group: String?
+
+    func key(in folder: VaultFolder) throws -> SymmetricKey? {
+        do {
+            let item = try Keychain.Search(account: Self.account, service: Self.service, accessGroup: group).get()
+            guard item.value.count == 32 else {
+                throw StorageError.generalStorageError("The Keychain holds no key for \(folder.path). Delete the folder and enroll again.")
+            }
+            return SymmetricKey(data: item.value)
+        } catch KeychainError.notFound {
+            return nil
+        } catch KeychainError.cannotGet(code: errSecMissingEntitlement) {
+            throw StorageError.missingAppGroupEntitlement
+        }
+    }
+
+    func makeKey(in folder: VaultFolder) throws -> SymmetricKey {
+        let key = SymmetricKey(size: .bits256)
+        let item = Keychain.Item(
+            account: Self.account, service: Self.service, accessibility: .afterFirstUnlockThisDeviceOnly, accessGroup: group,
+            value: key.withUnsafeBytes { Data($0) })
+        do {
+            try item.save()
+        } catch KeychainError.cannotSave(code: errSecMissingEntitlement) {
+            throw StorageError.missingAppGroupEntitlement
+        }
+        return key
+    }
+}
+#endif
