@@ -11,18 +11,15 @@ struct EnrollmentChange: Sendable {
 
     func setPushToken(_ pushToken: DeviceToken) async throws {
         let record = try await current()
-        try await patch(["methods": ["push": ["pushToken": .string(pushToken.wireValue)]]], record) { _, _ in }
+        try await patch(["methods": ["push": ["pushToken": .string(pushToken.wireValue)]]], record, readsAnswer: false)
     }
 
     func setCIBA(_ isEnabled: Bool) async throws {
         let record = try await current()
         let types: TransactionType = isEnabled ? [.login, .ciba] : [.login]
         let body: JSONValue = ["methods": ["push": ["capabilities": ["transactionTypes": JSONValue(types.names)]]]]
-        try await patch(body, record) { record, answer in
-            // What was asked for counts, whatever the answer says.
-            record.transactionTypes = types.rawValue
-            try Self.take(answer, into: &record)
-        }
+        // What was asked for counts, whatever the answer says.
+        try await patch(body, record) { $0.transactionTypes = types.rawValue }
     }
 
     func setUserVerification(_ isEnabled: Bool, settings: BiometricEnrollmentSettings) async throws {
@@ -55,19 +52,17 @@ struct EnrollmentChange: Sendable {
         change: @Sendable @escaping (inout EnrollmentRecord) -> Void = { _ in }
     ) async throws {
         let jwk = key.jwk(tag: tag, isHardwareBacked: device.keys.isHardwareBacked)
-        try await patch(["methods": ["push": ["keys": ["userVerification": jwk]]]], record) { record, answer in
+        try await patch(["methods": ["push": ["keys": ["userVerification": jwk]]]], record) { record in
             record.verificationKeyTag = tag
             change(&record)
-            try Self.take(answer, into: &record)
         }
     }
 
     private func disableVerification() async throws {
         let record = try await current()
-        try await patch(["methods": ["push": ["keys": ["userVerification": nil]]]], record) { record, answer in
+        try await patch(["methods": ["push": ["keys": ["userVerification": nil]]]], record) { record in
             record.verificationKeyTag = nil
             record.verificationFlags = nil
-            try Self.take(answer, into: &record)
         }
         if let tag = record.verificationKeyTag { await device.deleteKeys([tag]) }
     }
@@ -83,22 +78,26 @@ struct EnrollmentChange: Sendable {
         return record
     }
 
-    /// Sends a change, and stores what became of it. An answer that can't be read is a failure, and nothing changes here.
+    /// Sends a change, and stores what became of it. What another process changed meanwhile stays; an answer that has to be read and can't
+    /// be is a failure, and then nothing changes here.
     private func patch(
-        _ body: JSONValue, _ record: EnrollmentRecord, apply: @Sendable @escaping (inout EnrollmentRecord, Data) throws -> Void
+        _ body: JSONValue, _ record: EnrollmentRecord, readsAnswer: Bool = true,
+        change: @Sendable @escaping (inout EnrollmentRecord) -> Void = { _ in }
     ) async throws {
         let now = device.clock.now
         let request = try OrgRequests.update(record.id, of: record.organizationURL, body: body, token: token)
         do {
-            let answer = try await device.transport.send(request)
-            var changed = record
-            try apply(&changed, answer)
-            // What a change of another process made of the stored record in the meantime stays.
+            let data = try await device.transport.send(request)
+            let answer = readsAnswer ? try EnrollmentAnswer(reading: data, organization: record.organizationURL) : nil
             let stored = try await device.store.run { store in
-                try store.update(record.id) { stored in
-                    try? apply(&stored, answer)
-                    stored.serverErrorCode = nil
-                    stored.updatedAt = now
+                try store.update(record.id) { record in
+                    change(&record)
+                    record.userName = answer?.userName ?? record.userName
+                    record.methodID = answer?.methodID ?? record.methodID
+                    // A link that the answer leaves out stays as it is.
+                    record.pendingLink = answer?.pendingLink ?? record.pendingLink
+                    record.serverErrorCode = nil
+                    record.updatedAt = now
                 }
             }
             if let stored { enrollment.adopt(stored) }
@@ -110,16 +109,5 @@ struct EnrollmentChange: Sendable {
             throw DeviceAuthenticatorError.serverAPIError(result, model)
         }
         await device.challengeKeys.refreshIfNeeded(record.organizationURL, organizationID: record.organizationID)
-    }
-
-    /// What the server may have changed of its own accord. A link that the answer leaves out stays as it is.
-    private static func take(_ answer: Data, into record: inout EnrollmentRecord) throws {
-        guard let json = try? JSONValue(parsing: answer) else {
-            throw DeviceAuthenticatorError.internalError("The server's answer to the change is no JSON.")
-        }
-        let answer = try EnrollmentAnswer(json, organization: record.organizationURL)
-        record.userName = answer.userName ?? record.userName
-        record.methodID = answer.methodID
-        record.pendingLink = answer.pendingLink ?? record.pendingLink
     }
 }

@@ -6,6 +6,16 @@ public struct Organization: Sendable, Equatable {
     public let id: String
     /// The org's URL.
     public let url: URL
+
+    /// An org, for an app's own test doubles.
+    ///
+    /// - Parameters:
+    ///   - id: The org's id.
+    ///   - url: The org's URL.
+    public init(id: String, url: URL) {
+        self.id = id
+        self.url = url
+    }
 }
 
 /// A user, as an enrollment knows them.
@@ -14,6 +24,16 @@ public struct User: Sendable, Equatable {
     public let id: String
     /// The user's name, if the server gave it.
     public let name: String?
+
+    /// A user, for an app's own test doubles.
+    ///
+    /// - Parameters:
+    ///   - id: The user's id.
+    ///   - name: The user's name.
+    public init(id: String, name: String?) {
+        self.id = id
+        self.name = name
+    }
 }
 
 /// What the policy of an authenticator asks for.

@@ -50,6 +50,14 @@ struct EnrollmentAnswer: Sendable {
         createdAt = answer["createdDate"]?.stringValue.flatMap(Self.date)
     }
 
+    /// Reads the body of an answer.
+    init(reading data: Data, organization: URL) throws {
+        guard let json = try? JSONValue(parsing: data) else {
+            throw DeviceAuthenticatorError.internalError("The server's enrollment is no JSON.")
+        }
+        try self.init(json, organization: organization)
+    }
+
     /// With or without fractional seconds.
     static func date(_ text: String) -> Date? {
         (try? Date(text, strategy: .iso8601.year().month().day().time(includingFractionalSeconds: true)))
