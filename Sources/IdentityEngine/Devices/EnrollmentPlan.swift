@@ -18,7 +18,7 @@ struct EnrollmentPlan: Sendable {
             authenticator.clientID == caller.clientID
         else { throw DeviceRefusal.notFound("authenticator", reason: "authenticator is unknown, off, or linked to another client") }
         if authenticator.userVerification == .required && request.userVerification == nil { throw DeviceRefusal.userVerificationRequired() }
-        (device, attestation) = try Self.device(of: request, access, random)
+        let (device, attestation) = try Self.device(of: request, access, random)
         let existing = try access.directory.enrollments(ofUser: caller.user.id).filter { $0.push != nil }
         let replaced = existing.first { $0.push?.deviceID == device.id && $0.push?.authenticatorID == authenticator.id }
         if replaced?.status == .suspended { throw DeviceRefusal.enrollmentSuspended() }
@@ -40,6 +40,8 @@ struct EnrollmentPlan: Sendable {
         enrollment.updatedAt = access.now
         enrollment.grantID = caller.grant?.id
         self.enrollment = enrollment
+        self.device = device
+        self.attestation = attestation
         isReplacement = replaced != nil
         answer = EnrollmentRepresentation(origin: access.snapshot.origin).enrollment(enrollment, method, device, of: caller.user)
     }
