@@ -12,12 +12,12 @@ internal import NIOHTTP1
 /// await sender.shutdown()
 /// ```
 ///
-/// All pushes to one environment share one connection. It makes nothing but the request: what is in the payload, and what follows
+/// All pushes of one signing key to one environment share one connection. It makes nothing but the request: what is in the payload, and what follows
 /// from a dead device token, is for others. `Sendable`; safe from any task. Call ``shutdown()`` before letting it go.
 public final class APNsSender: PushSender {
     private let configuration: Configuration
     private let origins: [PushEnvironment: String]
-    private let client: HTTPClient
+    private let connections: APNsConnections
     private let tokens = ProviderTokens()
     private let timing: PushTiming
     private let log: PushLog
@@ -37,8 +37,7 @@ public final class APNsSender: PushSender {
         self.timing = timing
         log = PushLog(logger: logger)
         origins = try configuration.checkedOrigins()
-        client = HTTPClient(
-            eventLoopGroupProvider: .singleton, configuration: HTTPClient.Configuration(configuration, tls: try configuration.checkedTLS()))
+        connections = APNsConnections(configuration, tls: try configuration.checkedTLS())
     }
 
     /// Sends one push, and tries again as long as that makes sense.
@@ -53,8 +52,7 @@ public final class APNsSender: PushSender {
 
     /// Ends the connections. What is being sent gives up; call it when nothing is. Later pushes give up at once.
     public func shutdown() async {
-        // It fails only when it was shut down before.
-        try? await client.shutdown()
+        await connections.shutdown()
     }
 
     // MARK: - Trying
@@ -97,6 +95,7 @@ public final class APNsSender: PushSender {
 
     private func attempt(_ request: APNsRequest, token: String) async -> GatewayAnswer.Verdict {
         let notification = request.notification
+        guard let client = connections.client(for: notification.credentials) else { return Self.wasShutDown }
         guard let origin = origins[notification.environment] else { return .ended(.refused(reason: "BadPath", status: 404)) }
         do {
             // Without a logger: it would be told the URL, and with it the device token.
@@ -107,14 +106,15 @@ public final class APNsSender: PushSender {
                 status: Int(response.status.code), body: Array(body.readableBytesView), id: response.headers.first(name: "apns-id"),
                 retryAfter: response.headers.first(name: "retry-after")
             ).verdict(for: notification)
-        } catch let error as HTTPClientError where error == .alreadyShutdown {
-            return .ended(.gaveUp(reason: "the sender was shut down"))
         } catch {
+            guard !connections.isShutDown else { return Self.wasShutDown }
             guard !Task.isCancelled else { return .ended(.gaveUp(reason: "cancelled")) }
             // What TLS has to say may fill a page.
             return .retry(reason: String("\(error)".prefix(200)), after: nil)
         }
     }
+
+    private static let wasShutDown = GatewayAnswer.Verdict.ended(.gaveUp(reason: "the sender was shut down"))
 
     // MARK: - Provider tokens
 
