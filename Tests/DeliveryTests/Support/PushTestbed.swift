@@ -41,7 +41,7 @@ struct PushTestbed: Sendable {
         let logs = RecordedLogs()
         var configuration = APNsSender.Configuration(
             productionOrigin: gateway.productionOrigin, developmentOrigin: gateway.developmentOrigin,
-            additionalTrustRootsPEM: gateway.certificatePEM)
+            additionalTrustRootsPEM: gateway.certificatePEM, attemptTimeout: .seconds(60), connectTimeout: .seconds(60))
         configure(&configuration)
         let timing = PushTiming(
             now: { clock.now },
@@ -91,4 +91,45 @@ struct PushTestbed: Sendable {
 
     /// The pauses so far.
     var pausesTaken: [Duration] { pauses.withLockedValue { $0 } }
+}
+
+extension PushTestbed {
+    /// The payloads that the device was handed.
+    var delivered: [String] { deliveries.withLockedValue { $0.map { String(decoding: $0.payload, as: UTF8.self) } } }
+
+    /// The provider tokens in the order of the answers.
+    var tokens: [String] {
+        gateway.received.compactMap { $0.headers["authorization"].map { String($0.dropFirst("bearer ".count)) } }
+    }
+
+    /// Sends that many pushes at the same time.
+    @discardableResult
+    func sendAtOnce(_ count: Int) async -> [PushOutcome] {
+        await withTaskGroup(of: PushOutcome.self) { group in
+            for _ in 0..<count { group.addTask { await sender.send(push()) } }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+    }
+
+    /// Credentials of another key, which the gateway knows.
+    func trust(teamID: String, keyID: String) throws -> APNsCredentials {
+        let key = try SigningKey.generate(.es256, keyID: keyID)
+        try gateway.trust(teamID: teamID, keyID: keyID, publicKey: try #require(key.publicKey), topics: [Self.topic])
+        return try APNsCredentials(teamID: teamID, keyID: keyID, privateKeyPEM: try #require(key.privatePEM))
+    }
+
+    /// Runs something with a further sender to the same gateway, and shuts that down.
+    func withSender<Value: Sendable>(timing: PushTiming, _ body: (APNsSender) async -> Value) async throws -> Value {
+        let sender = try APNsSender(
+            .init(
+                productionOrigin: gateway.productionOrigin, developmentOrigin: gateway.developmentOrigin,
+                additionalTrustRootsPEM: gateway.certificatePEM), timing: timing, logger: logs.logger)
+        let value = await body(sender)
+        await sender.shutdown()
+        return value
+    }
+}
+
+extension PushOutcome {
+    var isDelivered: Bool { if case .delivered = self { true } else { false } }
 }

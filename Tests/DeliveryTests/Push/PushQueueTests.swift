@@ -1,0 +1,208 @@
+import CountersignSandbox
+import Delivery
+import Foundation
+import JOSE
+import Metrics
+import MetricsTestKit
+import NIOConcurrencyHelpers
+import Testing
+
+@Suite("the queue of pushes")
+struct PushQueueTests {
+    /// What the handler was told: outcome by push id.
+    final class Reports: Sendable {
+        private let box = NIOLockedValueBox<[(id: String, outcome: PushOutcome)]>([])
+        var all: [(id: String, outcome: PushOutcome)] { box.withLockedValue { $0 } }
+        var ids: [String] { all.map(\.id) }
+        func add(_ push: PushNotification, _ outcome: PushOutcome) { box.withLockedValue { $0.append((push.id, outcome)) } }
+    }
+
+    let clock = SandboxClock(.standing, startingAt: PushTestbed.start)
+    let reports = Reports()
+    let logs = RecordedLogs()
+    let metrics = TestMetrics()
+    let credentials: APNsCredentials
+
+    init() throws {
+        let pem = try #require(SigningKey.generate(.es256).privatePEM)
+        credentials = try APNsCredentials(teamID: "TEAM123456", keyID: "KEY1234567", privateKeyPEM: pem)
+    }
+
+    func queue(_ sender: any PushSender, capacity: Int = 1000, concurrency: Int = 4) -> PushQueue {
+        PushQueue(
+            sender: sender, configuration: .init(capacity: capacity, concurrency: concurrency, drainTime: .seconds(5)), timing: timing,
+            logger: logs.logger, metrics: metrics, handler: { [reports] push, outcome in reports.add(push, outcome) })
+    }
+
+    var timing: PushTiming {
+        PushTiming(now: { [clock] in clock.now }, sleep: { [clock] in try await clock.sleep(for: $0 / .seconds(1)) }, jitter: { 0 })
+    }
+
+    func push(_ id: String, _ environment: PushEnvironment = .production) -> PushNotification {
+        PushNotification(
+            deviceToken: "aabbccdd", topic: "com.example.app", environment: environment, payload: [],
+            expiresAt: PushTestbed.start.addingTimeInterval(300), id: id, credentials: credentials)
+    }
+
+    func count(_ environment: PushEnvironment, _ outcome: String) throws -> Int64 {
+        try metrics.expectCounter("countersign_pushes_total", [("environment", environment.rawValue), ("outcome", outcome)]).totalValue
+    }
+
+    @Test("each push is sent, and its outcome told once")
+    func tellsOutcomes() async throws {
+        let queue = queue(ScriptedSender(outcome: { Int($0.id)! % 2 == 0 ? .delivered(id: $0.id) : .tokenDead(since: nil) }))
+        for number in 0..<100 { #expect(queue.submit(push("\(number)"))) }
+        queue.shutdown()
+        await queue.run()
+        #expect(reports.ids.sorted() == (0..<100).map(String.init).sorted())
+        for report in reports.all {
+            #expect(report.outcome == (Int(report.id)! % 2 == 0 ? .delivered(id: report.id) : .tokenDead(since: nil)))
+        }
+        #expect(try count(.production, "delivered") == 50)
+        #expect(try count(.production, "token_dead") == 50)
+        #expect(try count(.development, "delivered") == 0)
+    }
+
+    @Test("no more pushes are on their way at once than allowed, in each environment")
+    func concurrency() async throws {
+        let sender = ScriptedSender(isHeld: true)
+        let queue = queue(sender, concurrency: 3)
+        for number in 0..<20 { queue.submit(push("\(number)")) }
+        async let running: Void = queue.run()
+        await sender.started(3)
+        // A stuck environment leaves the other one alone.
+        queue.submit(push("other", .development))
+        await sender.started(4)
+        #expect(sender.started.contains("other"))
+        #expect(sender.mostAtOnce == 4)
+        sender.release()
+        queue.shutdown()
+        await running
+        #expect(reports.all.count == 21)
+        #expect(sender.mostAtOnce <= 6)
+    }
+
+    @Test("a full queue takes no more, says so at once, and forgets nothing that it took")
+    func bounds() async throws {
+        let sender = ScriptedSender(isHeld: true)
+        let queue = queue(sender, capacity: 5, concurrency: 2)
+        async let running: Void = queue.run()
+        queue.submit(push("a"))
+        queue.submit(push("b"))
+        await sender.started(2)
+        let taken = (0..<10).filter { queue.submit(push("\($0)")) }
+        #expect(taken == [0, 1, 2, 3, 4])
+        #expect(queue.submit(push("other", .development)))
+        #expect(try count(.production, "dropped") == 5)
+        #expect(logs.lines.filter { $0.contains("outcome=dropped") && $0.hasPrefix("warning") }.count == 5)
+        sender.release()
+        queue.shutdown()
+        await running
+        #expect(reports.ids.sorted() == ["0", "1", "2", "3", "4", "a", "b", "other"])
+        #expect(reports.all.filter(\.outcome.isDelivered).count == reports.all.count)
+    }
+
+    @Test("a shutdown lets waiting pushes be sent, and takes no more")
+    func drains() async throws {
+        let sender = ScriptedSender(isHeld: true)
+        let queue = queue(sender, concurrency: 1)
+        for number in 0..<10 { queue.submit(push("\(number)")) }
+        async let running: Void = queue.run()
+        await sender.started(1)
+        queue.shutdown()
+        queue.shutdown()
+        #expect(!queue.submit(push("late")))
+        sender.release()
+        await running
+        #expect(reports.ids == (0..<10).map(String.init))
+        #expect(reports.all.filter(\.outcome.isDelivered).count == reports.all.count)
+    }
+
+    @Test("when the drain time is over, pushes on their way give up and the rest is dropped, all of them told")
+    func drainTime() async throws {
+        let sender = ScriptedSender(isHeld: true)
+        let queue = queue(sender, concurrency: 2)
+        for number in 0..<10 { queue.submit(push("\(number)")) }
+        async let running: Void = queue.run()
+        await sender.started(2)
+        queue.shutdown()
+        let moving = advanceUntilStopped()
+        await running
+        moving.cancel()
+        #expect(reports.ids.sorted() == (0..<10).map(String.init))
+        #expect(reports.all.filter { $0.outcome == .gaveUp(reason: "cancelled") }.count == 2)
+        #expect(reports.all.filter { $0.outcome == .dropped }.count == 8)
+        #expect(try count(.production, "dropped") == 8)
+        #expect(try count(.production, "gave_up") == 2)
+    }
+
+    @Test("cancellation ends the queue at once, and everything is told")
+    func cancellation() async throws {
+        let sender = ScriptedSender(isHeld: true)
+        let queue = queue(sender, concurrency: 2)
+        for number in 0..<10 { queue.submit(push("\(number)")) }
+        let running = Task { await queue.run() }
+        await sender.started(2)
+        running.cancel()
+        await running.value
+        #expect(!queue.submit(push("late")))
+        #expect(reports.ids.sorted() == (0..<10).map(String.init))
+        #expect(reports.all.filter { $0.outcome == .dropped }.count == 8)
+    }
+
+    @Test("the handler is not cancelled with the queue")
+    func handlerGoesOn() async throws {
+        let sender = ScriptedSender(isHeld: true)
+        let wasCancelled = NIOLockedValueBox<[Bool]>([])
+        let queue = PushQueue(sender: sender, timing: timing, logger: logs.logger, metrics: metrics) { _, _ in
+            wasCancelled.withLockedValue { $0.append(Task.isCancelled) }
+        }
+        queue.submit(push("a"))
+        let running = Task { await queue.run() }
+        await sender.started(1)
+        running.cancel()
+        await running.value
+        #expect(wasCancelled.withLockedValue { $0 } == [false])
+    }
+
+    @Test("a stuck push service never holds up who submits")
+    func stuckGateway() async throws {
+        try await PushTestbed.run(configure: { $0.attemptTimeout = .seconds(60) }) { (bed) async throws in
+            bed.gateway.misbehave(.hold, times: 8)
+            let queue = PushQueue(
+                sender: bed.sender, configuration: .init(capacity: 500, concurrency: 8), timing: timing, logger: logs.logger,
+                metrics: metrics
+            ) { [reports] in reports.add($0, $1) }
+            async let running: Void = queue.run()
+            for _ in 0..<8 { queue.submit(bed.push()) }
+            await bed.gateway.waitForArrivals(8)
+            // The service answers nobody, and 500 more are taken and 500 refused, without a single answer.
+            let taken = (0..<1000).filter { _ in queue.submit(bed.push()) }
+            #expect(taken.count == 500)
+            #expect(bed.gateway.received.isEmpty)
+            bed.gateway.releaseHeld()
+            queue.shutdown()
+            await running
+            #expect(reports.all.count == 508)
+            #expect(reports.all.filter(\.outcome.isDelivered).count == reports.all.count)
+            #expect(bed.gateway.connectionCount == 1)
+        }
+    }
+
+    @Test("counters name environments and outcomes, and nothing else")
+    func labels() {
+        _ = queue(ScriptedSender())
+        #expect(metrics.counters.count == 10)
+        for counter in metrics.counters { #expect(counter.dimensions.map(\.0) == ["environment", "outcome"]) }
+    }
+
+    /// Moves the clock on until it is cancelled: who waits by it may begin to at any time.
+    private func advanceUntilStopped() -> Task<Void, Never> {
+        Task {
+            while !Task.isCancelled {
+                clock.advance(by: 1)
+                await Task.yield()
+            }
+        }
+    }
+}
