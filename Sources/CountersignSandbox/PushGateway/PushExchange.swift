@@ -31,14 +31,11 @@ struct PushExchange: Sendable {
 
     /// Announces the end of the connection.
     ///
-    /// - Parameter isTaken: Whether this request still counts.
+    /// - Parameter last: The last stream that counts.
     /// - Throws: If the connection has ended already.
-    func goAway(isTaken: Bool) async throws {
-        let id = try await stream.getOption(HTTP2StreamChannelOptions.streamID).get()
-        let last = isTaken ? id : HTTP2StreamID(max(Int(id) - 2, 0))
-        try await connection.writeAndFlush(
-            HTTP2Frame(streamID: .rootStream, payload: .goAway(lastStreamID: last, errorCode: .noError, opaqueData: nil))
-        ).get()
+    func goAway(last: Int) async throws {
+        let payload = HTTP2Frame.FramePayload.goAway(lastStreamID: HTTP2StreamID(last), errorCode: .noError, opaqueData: nil)
+        try await connection.writeAndFlush(HTTP2Frame(streamID: .rootStream, payload: payload)).get()
     }
 
     private static func body(of answer: PushGatewayAnswer) -> [UInt8] {

@@ -29,8 +29,17 @@ public final class PushGateway: Sendable {
         var arrivals = 0
         var arrivalWatchers: [(count: Int, signal: AsyncStream<Void>.Continuation)] = []
         var held: [AsyncStream<Void>.Continuation] = []
+        /// The last stream of each connection, and the last that counts of those that have been said goodbye on.
+        var lastStreams: [Int: Int] = [:]
+        var goodbyes: [Int: Int] = [:]
         var listeners: [PushGatewayListener] = []
         var service: Task<Void, Never>?
+
+        mutating func forget(connection: Int) {
+            tokens.forget(connection: connection)
+            // Its goodbye is remembered: a request that nobody counts any more may still be on its way.
+            lastStreams[connection] = nil
+        }
     }
 
     /// The service for production tokens, such as `https://localhost:50123`.
@@ -80,7 +89,7 @@ public final class PushGateway: Sendable {
             do {
                 let listener = try await PushGatewayListener.bind(
                     environment, port: port, tls: tls, connections: connections,
-                    onClose: { number in state.withLockedValue { $0.tokens.forget(connection: number) } },
+                    onClose: { number in state.withLockedValue { $0.forget(connection: number) } },
                     hand: { waiting.yield($0) })
                 ports.append(listener.port)
                 state.withLockedValue { $0.listeners.append(listener) }
@@ -208,6 +217,7 @@ public final class PushGateway: Sendable {
     // MARK: - Serving
 
     private func serve(_ exchange: PushExchange) async {
+        guard isStillTaken(exchange.request) else { return }
         let fault = noteArrival()
         switch fault {
         case .dropConnection:
@@ -215,7 +225,7 @@ public final class PushGateway: Sendable {
             try? await exchange.connection.close().get()
             return
         case .goAway(answering: false):
-            try? await exchange.goAway(isTaken: false)
+            await sayGoodbye(exchange, isTaken: false)
             return
         case .delay(let seconds):
             guard (try? await clock.sleep(for: seconds)) != nil else { return }
@@ -227,7 +237,7 @@ public final class PushGateway: Sendable {
         let answer = Self.answer(of: fault) ?? check(exchange.request)
         let push = note(exchange.request, answer)
         await exchange.answer(answer, id: exchange.request.header("apns-id") ?? Self.nilID)
-        if case .goAway = fault { try? await exchange.goAway(isTaken: true) }
+        if case .goAway = fault { await sayGoodbye(exchange, isTaken: true) }
         guard answer.status == 200 else { return }
         await hand(push, times: fault == .duplicate ? 2 : 1)
     }
@@ -244,6 +254,26 @@ public final class PushGateway: Sendable {
         }
         for watcher in due { watcher.signal.finish() }
         return fault
+    }
+
+    /// Whether a request may be answered: not if it came after a goodbye, since the provider counts it as not taken.
+    private func isStillTaken(_ request: PushGatewayRequest) -> Bool {
+        state.withLockedValue { state in
+            if let last = state.goodbyes[request.connection], request.stream > last { return false }
+            state.lastStreams[request.connection] = max(state.lastStreams[request.connection] ?? 0, request.stream)
+            return true
+        }
+    }
+
+    private func sayGoodbye(_ exchange: PushExchange, isTaken: Bool) async {
+        let request = exchange.request
+        let last = state.withLockedValue { state in
+            let last = isTaken ? state.lastStreams[request.connection] ?? request.stream : request.stream - 2
+            state.goodbyes[request.connection] = max(last, 0)
+            return max(last, 0)
+        }
+        // Where the connection has ended already, there is nobody to say it to.
+        try? await exchange.goAway(last: last)
     }
 
     private func waitForRelease() async {

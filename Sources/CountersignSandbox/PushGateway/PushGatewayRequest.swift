@@ -4,6 +4,8 @@ internal import Delivery
 struct PushGatewayRequest: Sendable {
     var environment: PushEnvironment
     var connection: Int
+    /// The number of its stream in the connection; later ones have higher numbers.
+    var stream: Int
     var method: String
     var path: String
     /// In their order, with lower-case names, without those of HTTP/2 itself.

@@ -38,10 +38,16 @@ final class PushStreamHandler: ChannelInboundHandler {
         }
         guard isLast else { return }
         let request = PushGatewayRequest(
-            environment: environment, connection: connection, method: headers.first(name: ":method") ?? "",
+            environment: environment, connection: connection, stream: Self.number(of: context.channel),
+            method: headers.first(name: ":method") ?? "",
             path: headers.first(name: ":path") ?? "",
             headers: headers.filter { !$0.name.hasPrefix(":") }.map { ($0.name, $0.value) }, body: body)
         hand(request, context.channel)
+    }
+
+    private static func number(of stream: any Channel) -> Int {
+        // A stream that has been opened has a number, and its handler runs where it may be asked.
+        (try? stream.syncOptions?.getOption(HTTP2StreamChannelOptions.streamID)).flatMap { $0 }.map { Int($0) } ?? 0
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
