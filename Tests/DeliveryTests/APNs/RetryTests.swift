@@ -1,0 +1,173 @@
+import CountersignSandbox
+import Delivery
+import Foundation
+import Testing
+
+@Suite("trying again")
+struct RetryTests {
+    static let busy = PushGatewayFault.answer(status: 503, reason: "ServiceUnavailable")
+
+    @Test("pauses double up to a cap, and end after ten tries")
+    func pausesDouble() async throws {
+        try await PushTestbed.run { (bed) async throws in
+            bed.gateway.misbehave(Self.busy, times: 20)
+            #expect(await bed.sender.send(bed.push()) == .gaveUp(reason: "too many tries, after ServiceUnavailable"))
+            #expect(bed.pausesTaken == [0.5, 1, 2, 4, 8, 16, 30, 30, 30].map { .seconds($0) })
+            #expect(bed.gateway.received.count == 10)
+        }
+    }
+
+    @Test("chance makes a pause half as long at most", arguments: [(0.0, 0.25), (0.5, 0.375), (1.0, 0.5)])
+    func jitter(_ chance: Double, _ seconds: Double) async throws {
+        try await PushTestbed.run(jitter: chance) { (bed) async throws in
+            bed.gateway.misbehave(Self.busy)
+            #expect(await bed.sender.send(bed.push()).isDelivered)
+            #expect(bed.pausesTaken == [.seconds(seconds)])
+        }
+    }
+
+    @Test("no pause is shorter than the service asks for")
+    func retryAfter() async throws {
+        try await PushTestbed.run { (bed) async throws in
+            bed.gateway.misbehave(.answer(status: 429, reason: "TooManyRequests", headers: ["retry-after": "42"]))
+            bed.gateway.misbehave(.answer(status: 429, reason: "TooManyRequests", headers: ["retry-after": "0"]))
+            bed.gateway.misbehave(.answer(status: 429, reason: "TooManyRequests", headers: ["retry-after": "soon"]))
+            #expect(await bed.sender.send(bed.push()).isDelivered)
+            #expect(bed.pausesTaken == [.seconds(42), .seconds(1), .seconds(2)])
+        }
+    }
+
+    @Test("a push that would expire before the next try gives up at once")
+    func expiresDuringPause() async throws {
+        try await PushTestbed.run { (bed) async throws in
+            bed.gateway.misbehave(.answer(status: 429, reason: "TooManyRequests", headers: ["retry-after": "300"]))
+            #expect(
+                await bed.sender.send(bed.push(expiresIn: 300)) == .gaveUp(reason: "expires before the next try, after TooManyRequests"))
+            #expect(bed.pausesTaken.isEmpty)
+        }
+    }
+
+    @Test("the last pause ends before the push expires")
+    func expiresWhileTrying() async throws {
+        try await PushTestbed.run { (bed) async throws in
+            bed.gateway.misbehave(Self.busy, times: 20)
+            #expect(
+                await bed.sender.send(bed.push(expiresIn: 4)) == .gaveUp(reason: "expires before the next try, after ServiceUnavailable"))
+            #expect(bed.pausesTaken == [.seconds(0.5), .seconds(1), .seconds(2)])
+        }
+    }
+
+    @Test("an expired push is not sent")
+    func isExpired() async throws {
+        try await PushTestbed.run { (bed) async throws in
+            #expect(await bed.sender.send(bed.push(expiresIn: 0)) == .gaveUp(reason: "expired"))
+            #expect(bed.gateway.connectionCount == 0)
+        }
+    }
+
+    @Test("a lost connection is made anew")
+    func lostConnection() async throws {
+        try await PushTestbed.run { (bed) async throws in
+            #expect(await bed.sender.send(bed.push()).isDelivered)
+            bed.gateway.misbehave(.dropConnection)
+            #expect(await bed.sender.send(bed.push()).isDelivered)
+            #expect(bed.gateway.connectionCount == 2)
+            // Pauses take no time here: the second try may still meet the lost connection.
+            #expect(1...3 ~= bed.pausesTaken.count)
+        }
+    }
+
+    @Test("a push that the service did not take before it said goodbye is sent by another connection")
+    func goAwayWithoutAnswer() async throws {
+        try await PushTestbed.run { (bed) async throws in
+            #expect(await bed.sender.send(bed.push()).isDelivered)
+            bed.gateway.misbehave(.goAway(answering: false))
+            let push = bed.push()
+            #expect(await bed.sender.send(push).isDelivered)
+            #expect(bed.gateway.received.map(\.connection) == [1, 2])
+            #expect(bed.gateway.received.last?.headers["apns-id"] == push.id)
+        }
+    }
+
+    @Test("a service that nobody answers for is given up on")
+    func nobodyListens() async throws {
+        try await PushTestbed.run(configure: { $0.retry.attempts = 3 }) { (bed) async throws in
+            await bed.gateway.stop()
+            let outcome = await bed.sender.send(bed.push())
+            guard case .gaveUp(let reason) = outcome else { return #expect(Bool(false), "\(outcome)") }
+            #expect(reason.hasPrefix("too many tries, after "))
+            #expect(bed.pausesTaken.count == 2)
+        }
+    }
+
+    @Test("a service without a trusted certificate gets nothing")
+    func untrusted() async throws {
+        try await PushTestbed.run(configure: {
+            $0.additionalTrustRootsPEM = nil
+            $0.retry.attempts = 2
+        }) { (bed) async throws in
+            let outcome = await bed.sender.send(bed.push())
+            guard case .gaveUp(let reason) = outcome else { return #expect(Bool(false), "\(outcome)") }
+            #expect(reason.contains("CERTIFICATE_VERIFY_FAILED"))
+            #expect(bed.gateway.received.isEmpty)
+        }
+    }
+
+    @Test("a silent service costs one try its time, and the push goes on")
+    func timeout() async throws {
+        try await PushTestbed.run(configure: { $0.attemptTimeout = .seconds(1) }) { (bed) async throws in
+            bed.gateway.misbehave(.hold)
+            let push = bed.push()
+            #expect(await bed.sender.send(push).isDelivered)
+            #expect(bed.pausesTaken.first == .milliseconds(500))
+            // The one that was held was abandoned, and is answered by nobody's leave.
+            #expect(bed.gateway.received.map(\.status) == [200])
+        }
+    }
+
+    @Test("cancellation ends a push that waits for its answer")
+    func cancelledWhileWaiting() async throws {
+        try await PushTestbed.run { (bed) async throws in
+            bed.gateway.misbehave(.hold)
+            let push = bed.push()
+            let task = Task { await bed.sender.send(push) }
+            await bed.gateway.waitForArrivals(1)
+            task.cancel()
+            #expect(await task.value == .gaveUp(reason: "cancelled"))
+            #expect(bed.pausesTaken.isEmpty)
+        }
+    }
+
+    @Test("cancellation ends a push that pauses")
+    func cancelledInPause() async throws {
+        let timing = PushTiming(now: { PushTestbed.start }, sleep: { _ in throw CancellationError() }, jitter: { 0 })
+        try await PushTestbed.run { (bed) async throws in
+            bed.gateway.misbehave(Self.busy)
+            let outcome = try await bed.withSender(timing: timing) { await $0.send(bed.push()) }
+            #expect(outcome == .gaveUp(reason: "cancelled, after ServiceUnavailable"))
+        }
+    }
+
+    @Test("after its shutdown a sender gives up at once, connected before or not")
+    func shutDown() async throws {
+        try await PushTestbed.run { (bed) async throws in
+            #expect(await bed.sender.send(bed.push()).isDelivered)
+            await bed.sender.shutdown()
+            #expect(await bed.sender.send(bed.push()) == .gaveUp(reason: "the sender was shut down"))
+            await bed.sender.shutdown()
+            #expect(bed.gateway.received.count == 1)
+        }
+    }
+
+    @Test("a shutdown ends pushes that wait for their answers")
+    func shutDownWhileWaiting() async throws {
+        try await PushTestbed.run { (bed) async throws in
+            bed.gateway.misbehave(.hold)
+            let push = bed.push()
+            async let outcome = bed.sender.send(push)
+            await bed.gateway.waitForArrivals(1)
+            await bed.sender.shutdown()
+            #expect(await outcome == .gaveUp(reason: "the sender was shut down"))
+        }
+    }
+}
