@@ -19,7 +19,7 @@ extension OrgFile {
             passwordPolicy: root.section("password_policy").map(PasswordPolicy.init) ?? PasswordPolicy(),
             rateLimits: root.section("rate_limits").map(RateLimits.init) ?? RateLimits(),
             keyRotation: root.section("key_rotation").map(KeyRotation.init) ?? KeyRotation(),
-            users: root.sections("users", UserDefinition.init))
+            authenticators: root.sections("authenticators", PushAuthenticator.init), users: root.sections("users", UserDefinition.init))
         server = root.section("server")?.members().compactMapKeysAndValues { ($0.replacing("_", with: "-"), $1.plainText) } ?? [:]
         root.reportUnknownKeys()
     }

@@ -56,12 +56,32 @@ extension OrgFile {
             grant_types: [password, refresh_token, oob, otp, webauthn, mfa-oob, mfa-otp, mfa-webauthn]
             assignment: everyone
             sign_on_policy: two-factors
+          # The app that enrolls phones. One factor signs in to it only as long as there is no other: the server sees to that.
+          - id: phone-app
+            name: Phone App
+            type: native
+            grant_types: [password, refresh_token, mfa-oob, oob, jwt-bearer]
+            granted_api_scopes:
+              - okta.myAccount.appAuthenticator.manage
+              - okta.myAccount.appAuthenticator.read
+              - okta.myAccount.appAuthenticator.maintenance.manage
+              - okta.myAccount.appAuthenticator.maintenance.read
+            assignment: everyone
+            sign_on_policy: one-factor
           - id: service-app
             name: Service App
             type: service
             authentication: client_secret_basic
             secret: service-app-secret
             grant_types: [client_credentials]
+
+        # The virtual phones. Their pushes go to a gateway that the sandbox starts, which brings its own APNs credentials.
+        authenticators:
+          - id: autsandboxphone
+            type: custom_app
+            name: Sandbox Phone
+            client: phone-app
+            number_challenge: never
 
         users:
           - login: jane.doe@example.com

@@ -86,6 +86,34 @@ extension OrgFile {
           #  authentication: client_secret_basic
           #  secret: ${REPORTS_SECRET}
           #  grant_types: [client_credentials]
+          # The app on people's phones that confirms sign-ins; see authenticators.
+          #- id: phone-app
+          #  name: Example Phone
+          #  grant_types: [password, refresh_token, mfa-oob, jwt-bearer]
+          #  granted_api_scopes:
+          #    - okta.myAccount.appAuthenticator.manage
+          #    - okta.myAccount.appAuthenticator.read
+          #    - okta.myAccount.appAuthenticator.maintenance.manage
+          #    - okta.myAccount.appAuthenticator.maintenance.read
+          #  sign_on_policy: one-factor      # who has another factor must prove it all the same before a phone is enrolled
+          #  assignment: everyone
+
+        # Apps that confirm sign-ins by a push to a person's phone.
+        authenticators: []
+        #authenticators:
+        #  - id: autphone                    # keep it: phones are enrolled under it
+        #    type: custom_app                # or okta_verify
+        #    name: Example Phone
+        #    client: phone-app               # the application whose tokens enroll phones
+        #    push: "on"                      # off: nothing is enrolled, sent or answered
+        #    user_verification: preferred    # required: every phone needs a key that the person unlocks
+        #    number_challenge: risky         # never, always, or when somebody signs in from a new address or device
+        #    apns:                           # without it nothing is sent, and phones fetch what waits for them
+        #      team_id: ABCDE12345
+        #      key_id: FGHIJ67890
+        #      key_file: AuthKey.p8          # beside this file; or key: ${APNS_KEY}
+        #      topic: com.example.phone
+        #      development_topic: com.example.phone.dev
 
         # People that this file brings. The password is set when they are first created and left alone from then on; who is no
         # longer named is deactivated. People made elsewhere are not touched.

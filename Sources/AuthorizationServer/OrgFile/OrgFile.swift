@@ -39,7 +39,8 @@ public struct OrgFile: Sendable, Equatable {
         guard let yaml = String(data: data, encoding: .utf8) else {
             throw OrgFileError(file: path, problems: [problem("The file is not UTF-8. Save it as UTF-8.")])
         }
-        return try load(yaml: yaml, name: path, environment: environment, origin: origin)
+        let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+        return try load(yaml: yaml, name: path, environment: environment, origin: origin, folder: folder)
     }
 
     /// Reads a file's text.
@@ -54,7 +55,13 @@ public struct OrgFile: Sendable, Equatable {
     public static func load(
         yaml: String, name: String = "org.yaml", environment: [String: String] = [:], origin: String? = nil
     ) throws -> OrgFile {
-        let source = OrgFileSource(environment: environment)
+        try load(yaml: yaml, name: name, environment: environment, origin: origin, folder: nil)
+    }
+
+    private static func load(
+        yaml: String, name: String, environment: [String: String], origin: String?, folder: String?
+    ) throws -> OrgFile {
+        let source = OrgFileSource(environment: environment, folder: folder)
         let root: Node
         do {
             guard let node = try compose(yaml: yaml) else {

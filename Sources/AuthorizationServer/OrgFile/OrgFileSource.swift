@@ -12,12 +12,15 @@ final class OrgFileSource {
     }
 
     let environment: [String: String]
+    /// Where names of files count from; nil for the process's own folder.
+    let folder: String?
     private(set) var problems: [OrgFileError.Problem] = []
     /// By the path in the definition, whose names differ from the file's.
     private var places: [[Step]: Place] = [:]
 
-    init(environment: [String: String]) {
+    init(environment: [String: String], folder: String?) {
         self.environment = environment
+        self.folder = folder
     }
 
     /// Remembers where a part of the definition stands in the file.

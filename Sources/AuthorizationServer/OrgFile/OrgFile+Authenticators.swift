@@ -1,0 +1,60 @@
+internal import Foundation
+internal import IdentityEngine
+internal import Yams
+
+/// How the authenticators that confirm sign-ins by push are read.
+extension PushAuthenticator {
+    init(_ section: OrgFileSection) {
+        // The definition calls these two otherwise; problems that it finds must lead back to them.
+        _ = section.value("client", as: "clientID")
+        self.init(
+            id: section.required("id", example: "autphone"),
+            kind: section.choice("type", ["custom_app": .customApp, "okta_verify": .oktaVerify], default: .customApp, as: "kind"),
+            name: section.required("name", example: "Acme Push"), clientID: section.required("client", example: "phone-app"),
+            isActive: section.choice("push", ["on": true, "off": false], default: true, as: "isActive"),
+            userVerification: section.choice("user_verification", ["preferred": .preferred, "required": .required], default: .preferred),
+            numberChallenge: section.choice(
+                "number_challenge", ["never": .never, "risky": .risky, "always": .always], default: .risky),
+            credentials: section.section("apns", as: "credentials").map(Credentials.init))
+    }
+}
+
+extension PushAuthenticator.Credentials {
+    fileprivate init(_ section: OrgFileSection) {
+        _ = section.value("team_id", as: "teamID")
+        _ = section.value("key_id", as: "keyID")
+        self.init(
+            teamID: section.required("team_id", example: "ABCDE12345"), keyID: section.required("key_id", example: "FGHIJ67890"),
+            privateKey: Self.privateKey(section), topic: section.required("topic", example: "com.example.app"),
+            developmentTopic: section.string("development_topic"))
+        section.reportUnknownKeys()
+    }
+
+    /// The key's text, or that of the file that has it; relative names count from the org file's folder.
+    private static func privateKey(_ section: OrgFileSection) -> String? {
+        let text = section.string("key", as: "privateKey")
+        guard let name = section.string("key_file", as: text == nil ? "privateKey" : nil) else {
+            if text == nil, section.value("key") == nil, section.value("key_file") == nil {
+                section.source.add(
+                    "APNs needs the signing key. Add key_file: AuthKey.p8, or key: ${APNS_KEY} with its text.", at: section.node,
+                    key: section.key)
+            }
+            return text
+        }
+        guard text == nil else {
+            section.source.add(
+                "There are both key and key_file. Remove one.", at: section.value("key_file") ?? section.node,
+                key: section.spelled("key_file"))
+            return text
+        }
+        let folder = section.source.folder.map { URL(filePath: $0, directoryHint: .isDirectory) }
+        do {
+            return try String(contentsOf: URL(filePath: name, relativeTo: folder), encoding: .utf8)
+        } catch {
+            section.source.add(
+                "The file “\(name)” can not be read: \(error.localizedDescription) Name the .p8 file as it was downloaded.",
+                at: section.value("key_file") ?? section.node, key: section.spelled("key_file"))
+            return nil
+        }
+    }
+}
