@@ -7,6 +7,7 @@ struct FrontDoor: Sendable {
     private let endpoints: [String: Endpoint]
     private let openID: Endpoint
     private let oauth: Endpoint
+    private let devices: [DeviceRoute: Endpoint]
 
     /// Opens the doors of an engine.
     init(engine: IdentityEngine) {
@@ -17,12 +18,13 @@ struct FrontDoor: Sendable {
         let all: [Endpoint] = [
             .keys(cache: cache, engine: engine), .token(engine), .introspect(engine), .revoke(engine), .userInfo(engine),
         ]
+        devices = Endpoint.devices(engine)
         endpoints = Dictionary(all.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
     /// The names of all routes, for metrics.
     var routeNames: [String] {
-        endpoints.keys.sorted() + [openID.name, oauth.name, HealthEndpoint.live, HealthEndpoint.ready]
+        endpoints.keys.sorted() + devices.values.map(\.name).sorted() + [openID.name, oauth.name, HealthEndpoint.live, HealthEndpoint.ready]
     }
 
     /// Answers a request. An error becomes an answer here, with what it says kept for the log.
@@ -43,6 +45,9 @@ struct FrontDoor: Sendable {
         case .ready: return await HealthEndpoint.answerReady(request, engine)
         case .discovery(let kind, let server):
             return try await call(kind == .openID ? openID : oauth, server: server, request)
+        case .device(let route):
+            guard let endpoint = devices[route] else { return .pathNotFound(request) }
+            return try await call(endpoint, server: nil, request)
         case .endpoint(let name, let server):
             guard let endpoint = name.utf8.count <= 64 ? endpoints[name] : nil else {
                 return try await snapshot(naming: server) == nil ? .serverNotFound(request) : .pathNotFound(request)

@@ -4,6 +4,8 @@ enum Route: Equatable {
     case endpoint(String, server: String?)
     /// A discovery document.
     case discovery(MetadataDocument.Kind, server: String?)
+    /// What devices call.
+    case device(DeviceRoute)
     /// Whether the process runs.
     case live
     /// Whether it can answer.
@@ -13,6 +15,10 @@ enum Route: Equatable {
     ///
     /// - Parameter path: Its components, as ``ServerRequest/components`` has them.
     init?(_ path: [Substring]) {
+        if let device = DeviceRoute(path) {
+            self = .device(device)
+            return
+        }
         switch path.count {
         case 2 where path[0] == "health" && path[1] == "live": self = .live
         case 2 where path[0] == "health" && path[1] == "ready": self = .ready
