@@ -212,7 +212,8 @@ extension SignInTransaction {
 
     func refused(_ refusal: Refusal, _ type: String, _ effects: [Effect]) -> (SignInTransaction, Outcome, [Effect]) {
         var next = self
-        next.end = .refused
+        // An end is final: whoever comes later is refused, and the first end stays what it was.
+        next.end = end ?? .refused
         let outcome: LogEvent.Outcome = refusal.code == .invalidGrant ? .failure : .denied
         return (next, .refused(refusal), effects + [.log(type: type, outcome, reason: refusal.reason)])
     }
