@@ -6,11 +6,8 @@ extension SignInTransaction {
 
     /// A challenge is sent: by somebody who proved something, by somebody who begins with it, or by a client in the back channel.
     func challenged(_ challenge: PushChallenge, _ subject: Subject, now: Date) -> (SignInTransaction, Outcome, [Effect]) {
-        guard end == nil, now < expiresAt, userID ?? subject.user.id == subject.user.id else {
-            return refused(.overTransaction, Self.pushType, [])
-        }
         // A transaction that proved nothing yet begins with this account; one that did goes on with the account that it met.
-        guard account ?? .init(subject.user) == .init(subject.user), subject.user.status == .active else {
+        guard end == nil, now < expiresAt, isAbout(subject.user), subject.user.status == .active else {
             return refused(.overTransaction, Self.pushType, [])
         }
         guard subject.decision.assurance != .deny else {
@@ -72,7 +69,7 @@ extension SignInTransaction {
         case .denied, .failed:
             return refused(Refusal(.accessDenied, "The sign-in was rejected on the device.", reason: "rejected"), Self.pushType, [])
         case .approved(_, let userVerified, let methods, let time):
-            guard let subject, subject.user.id == userID, .init(subject.user) == account, subject.user.status == .active,
+            guard let subject, isAbout(subject.user), subject.user.status == .active,
                 subject.user.lockedAt == nil || subject.user.isLockOver(policy: subject.passwordPolicy, now: now)
             else { return refused(.overTransaction, Self.pushType, []) }
             var next = self

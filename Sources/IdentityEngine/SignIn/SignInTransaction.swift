@@ -131,7 +131,7 @@ extension SignInTransaction {
         case .judged(let factor, let factorClass, let methods, let verdict, let subject):
             let type = "user.authentication.\(factor.rawValue)"
             guard let subject else { return refused(.wrongCredentials("unknown user"), type, []) }
-            guard end == nil, now < expiresAt else { return refused(.overTransaction, type, []) }
+            guard end == nil, now < expiresAt, isAbout(subject.user) else { return refused(.overTransaction, type, []) }
             return judged(
                 Proof(factor: factor, factorClasses: [factorClass], methods: methods, time: now), verdict, subject, type: type, now: now)
         case .challenged(let challenge, let subject): return challenged(challenge, subject, now: now)
@@ -139,6 +139,11 @@ extension SignInTransaction {
         case .polled(let subject): return polled(subject, now: now)
         case .cancelled: return cancelled()
         }
+    }
+
+    /// Whether it is about this person's account, as it is now. A sign-in that met nobody yet can be anybody's.
+    func isAbout(_ user: User) -> Bool {
+        (userID ?? user.id) == user.id && (account ?? .init(user)) == .init(user)
     }
 
     private func judged(
