@@ -10,6 +10,11 @@ extension SignInTransaction {
         guard end == nil, now < expiresAt, isAbout(subject.user), subject.user.status == .active else {
             return refused(.overTransaction, Self.pushType, [])
         }
+        switch self.challenge?.state {
+        // Whoever said no is not asked until they give in; the client is told as if it had polled.
+        case .denied, .failed: return refused(.rejectedOnDevice, Self.pushType, [])
+        case nil, .pending, .approved: break
+        }
         guard subject.decision.assurance != .deny else {
             return refused(
                 Refusal(.accessDenied, "You are not allowed to sign in to this application.", reason: subject.decision.reason),
@@ -101,6 +106,9 @@ extension SignInTransaction {
 }
 
 extension Refusal {
+    fileprivate static let rejectedOnDevice = Refusal(
+        .accessDenied, "The sign-in was rejected on the device.", reason: "rejected")
+
     /// The transaction was finished, cancelled, or met an account that changed since.
     static let overTransaction = Refusal(
         .invalidGrant, "The sign-in is over. Begin again.", reason: "transaction is over, or the account changed")
