@@ -55,8 +55,8 @@ extension PushChallenge {
             (.verificationTemporarilyUnavailable, .proofOfPossession) where target.userVerification == .preferred,
             (.verificationPermanentlyUnavailable, .proofOfPossession) where target.userVerification == .preferred:
             return approved(userVerified: false, answer)
-        case (.none, .proofOfPossession) where required, (.verificationTemporarilyUnavailable, _) where required,
-            (.verificationPermanentlyUnavailable, _) where required:
+        case (.none, .proofOfPossession) where required, (.verificationTemporarilyUnavailable, .proofOfPossession) where required,
+            (.verificationPermanentlyUnavailable, .proofOfPossession) where required:
             return .failed(reason: "user verification is required: \(answer.consent.rawValue)")
         case (.approved, .proofOfPossession):
             return .invalid(reason: "user verification is required")
