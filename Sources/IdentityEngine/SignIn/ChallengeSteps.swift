@@ -78,9 +78,12 @@ extension SignInTransaction {
                 subject.user.lockedAt == nil || subject.user.isLockOver(policy: subject.passwordPolicy, now: now)
             else { return refused(.overTransaction, Self.pushType, []) }
             var next = self
-            next.proofs.append(
+            // It was proved when the device answered: something else may have been proved between then and now.
+            let place = proofs.firstIndex { $0.time > time } ?? proofs.endIndex
+            next.proofs.insert(
                 Proof(
-                    factor: .push, factorClasses: userVerified ? [.possession, .inherence] : [.possession], methods: methods, time: time))
+                    factor: .push, factorClasses: userVerified ? [.possession, .inherence] : [.possession], methods: methods, time: time),
+                at: place)
             return next.proved(subject, Self.pushType, [])
         }
     }
