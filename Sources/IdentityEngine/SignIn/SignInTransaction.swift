@@ -182,13 +182,13 @@ extension SignInTransaction {
             return refused(
                 Refusal(.accessDenied, "You are not allowed to sign in to this application.", reason: decision.reason), type, effects)
         }
-        let canAddFactor = !subject.secondFactorGrantTypes.isEmpty
+        // Whoever has proved possession has no second grant that proves anything else.
+        let canAddFactor = !subject.secondFactorGrantTypes.isEmpty && !proofs.contains { $0.factor == .push }
         let asked = AuthenticationContextClass.preferred(of: contextClasses)
         let extra = asked?.assurance(hasSecondFactor: canAddFactor) ?? .oneFactor
         let needsTwo = decision.assurance == .twoFactors || extra == .twoFactors || subject.demandsTwoFactors
         if needsTwo && factorClasses.count < 2 {
-            // Whoever has proved possession has no second grant that proves anything else.
-            guard canAddFactor, !proofs.contains(where: { $0.factor == .push }) else {
+            guard canAddFactor else {
                 return refused(.noSecondFactor(decision: decision, demanded: subject.demandsTwoFactors), type, effects)
             }
             return (self, .factorRequired(subject.secondFactorGrantTypes), effects + [.log(type: type, .success, reason: decision.reason)])
