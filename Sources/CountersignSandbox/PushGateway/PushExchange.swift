@@ -29,6 +29,13 @@ struct PushExchange: Sendable {
         }
     }
 
+    /// Begins an answer that is never ended.
+    func beginAnswer(status: Int) async {
+        let head = HTTP2Frame.FramePayload.headers(.init(headers: HPACKHeaders([(":status", "\(status)")]), endStream: false))
+        // The provider may be gone.
+        try? await stream.writeAndFlush(head).get()
+    }
+
     /// Announces the end of the connection.
     ///
     /// - Parameter last: The last stream that counts.

@@ -220,6 +220,9 @@ public final class PushGateway: Sendable {
         guard isStillTaken(exchange.request) else { return }
         let fault = noteArrival()
         switch fault {
+        case .stallAnswer(let status):
+            await exchange.beginAnswer(status: status)
+            return
         case .dropConnection:
             // It may have ended by itself, which is as good.
             try? await exchange.connection.close().get()

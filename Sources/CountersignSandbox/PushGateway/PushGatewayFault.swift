@@ -4,6 +4,8 @@ public enum PushGatewayFault: Sendable, Hashable {
     case answer(status: Int, reason: String?, headers: [String: String] = [:], timestamp: Int64? = nil)
     /// It answers so, with a body that is not what a push service sends.
     case answerBody(status: Int, body: [UInt8])
+    /// It begins to answer so, and never ends.
+    case stallAnswer(status: Int)
     /// It waits so many seconds of the sandbox's clock, then does as it should.
     case delay(seconds: Double)
     /// It waits until ``PushGateway/releaseHeld()``, then does as it should.

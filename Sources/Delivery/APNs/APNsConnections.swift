@@ -70,7 +70,8 @@ extension HTTPClient.Configuration {
     ) {
         self.init(
             tlsConfiguration: tls, redirectConfiguration: .disallow,
-            timeout: .init(connect: TimeAmount(configuration.connectTimeout)),
+            // The deadline of a request ends with the head of the answer; this is for the body.
+            timeout: .init(connect: TimeAmount(configuration.connectTimeout), read: TimeAmount(configuration.attemptTimeout)),
             // The service wants to see connections that stay; middleboxes forget those that are silent for some six minutes.
             connectionPool: .init(idleTimeout: .minutes(5)))
         httpVersion = .automatic

@@ -28,7 +28,7 @@ struct APNsRequest {
 
     private func headers(providerToken: String) -> HTTPHeaders {
         // 0 would mean: try once. Whole seconds, so that no push outlives what it is about.
-        let expiration = max(Int64(notification.expiresAt.timeIntervalSince1970), 1)
+        let expiration = Int64(min(max(notification.expiresAt.timeIntervalSince1970, 1), Double(UInt32.max)))
         var headers: HTTPHeaders = [
             "authorization": "bearer \(providerToken)",
             "apns-topic": notification.topic,

@@ -101,16 +101,28 @@ public final class APNsSender: PushSender {
             // Without a logger: it would be told the URL, and with it the device token.
             let response = try await client.execute(
                 request.request(origin: origin, providerToken: token), timeout: TimeAmount(configuration.attemptTimeout))
-            let body = try await response.body.collect(upTo: GatewayAnswer.maximumBodySize)
-            return GatewayAnswer(
-                status: Int(response.status.code), body: Array(body.readableBytesView), id: response.headers.first(name: "apns-id"),
-                retryAfter: response.headers.first(name: "retry-after")
-            ).verdict(for: notification)
+            let answer = GatewayAnswer(
+                status: Int(response.status.code), body: try await body(of: response), id: response.headers.first(name: "apns-id"),
+                retryAfter: response.headers.first(name: "retry-after"))
+            if answer.status != 200 { log.refused(notification, answer) }
+            return answer.verdict(for: notification)
         } catch {
             guard !connections.isShutDown else { return Self.wasShutDown }
             guard !Task.isCancelled else { return .ended(.gaveUp(reason: "cancelled")) }
             // What TLS has to say may fill a page.
             return .retry(reason: String("\(error)".prefix(200)), after: nil)
+        }
+    }
+
+    private func body(of response: HTTPClientResponse) async throws -> [UInt8] {
+        do {
+            return Array(try await response.body.collect(upTo: GatewayAnswer.maximumBodySize).readableBytesView)
+        } catch is NIOTooManyBytesError {
+            // No push service says so much: the status has to do.
+            return []
+        } catch  where response.status == .ok {
+            // It was taken, whatever happened then; sent again it would arrive twice.
+            return []
         }
     }
 

@@ -17,6 +17,14 @@ struct PushLog: Sendable {
         logger.log(level: level, "push ended", metadata: metadata(notification).merging(details(outcome)) { $1 })
     }
 
+    /// The service did not take a push, for now or for good.
+    func refused(_ notification: PushNotification, _ answer: GatewayAnswer) {
+        logger.info(
+            "push refused",
+            metadata: metadata(notification).merging(["reason": .string(answer.reason), "status": .stringConvertible(answer.status)]) { $1 }
+        )
+    }
+
     /// A push is tried again.
     func willRetry(_ notification: PushNotification, reason: String, pause: Duration) {
         logger.info(

@@ -2,7 +2,8 @@
 public protocol PushSender: Sendable {
     /// Sends one push, and tries again as long as that makes sense.
     ///
-    /// Returns at the latest when the push expires, and soon after the task was cancelled. Safe from any task, many at once.
+    /// Returns soon after the push expired or the task was cancelled, at the latest. Safe from any task, many at once. Where an answer is
+    /// lost on its way, the push may arrive twice, with the same id.
     ///
     /// - Parameter notification: What to send, and to whom.
     /// - Returns: How it ended.

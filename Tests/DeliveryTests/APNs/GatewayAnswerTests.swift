@@ -78,7 +78,7 @@ struct GatewayAnswerTests {
         arguments: [
             #"{"reason":"has spaces"}"#, #"{"reason":"zeile\nbruch"}"#, #"{"reason":"é"}"#, #"{"reason":""}"#, #"{"reason":7}"#, "[]",
             "<html>", "",
-            #"{"reason":"\#(String(repeating: "a", count: 65))"}"#,
+            #"{"reason":"\#(String(repeating: "a", count: 65))"}"#, String(repeating: " ", count: 5000),
         ])
     func unreadableBody(_ body: String) async throws {
         try await PushTestbed.run { (bed) async throws in

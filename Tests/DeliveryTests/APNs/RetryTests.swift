@@ -115,13 +115,24 @@ struct RetryTests {
 
     @Test("a silent service costs one try its time, and the push goes on")
     func timeout() async throws {
-        try await PushTestbed.run(configure: { $0.attemptTimeout = .seconds(1) }) { (bed) async throws in
+        try await PushTestbed.run(configure: { $0.attemptTimeout = .seconds(2) }) { (bed) async throws in
             bed.gateway.misbehave(.hold)
             let push = bed.push()
             #expect(await bed.sender.send(push).isDelivered)
             #expect(bed.pausesTaken.first == .milliseconds(500))
-            // The one that was held was abandoned, and is answered by nobody's leave.
-            #expect(bed.gateway.received.map(\.status) == [200])
+        }
+    }
+
+    @Test("an answer that never ends costs one try its time; that it was taken is believed at once")
+    func stalledAnswer() async throws {
+        try await PushTestbed.run(configure: { $0.attemptTimeout = .seconds(2) }) { (bed) async throws in
+            bed.gateway.misbehave(.stallAnswer(status: 410))
+            #expect(await bed.sender.send(bed.push()).isDelivered)
+            #expect(bed.pausesTaken.first == .milliseconds(500))
+            bed.gateway.misbehave(.stallAnswer(status: 200))
+            let push = bed.push()
+            #expect(await bed.sender.send(push) == .delivered(id: push.id))
+            #expect(!bed.gateway.received.contains { $0.headers["apns-id"] == push.id })
         }
     }
 

@@ -123,7 +123,8 @@ extension PushTestbed {
         let sender = try APNsSender(
             .init(
                 productionOrigin: gateway.productionOrigin, developmentOrigin: gateway.developmentOrigin,
-                additionalTrustRootsPEM: gateway.certificatePEM), timing: timing, logger: logs.logger)
+                additionalTrustRootsPEM: gateway.certificatePEM, attemptTimeout: .seconds(60), connectTimeout: .seconds(60)),
+            timing: timing, logger: logs.logger)
         let value = await body(sender)
         await sender.shutdown()
         return value
