@@ -137,7 +137,8 @@ let package = Package(
         .target(
             name: "CountersignSandbox",
             dependencies: [
-                "AuthorizationServer", "Delivery", "ResourceServer", "AuthFoundation", "IdentityEngine", "StoreSQLite", "JOSE",
+                "AuthorizationServer", "Delivery", "ResourceServer", "AuthFoundation", "OktaDirectAuth", "DeviceAuthenticator",
+                "IdentityEngine", "StoreSQLite", "JOSE",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Hummingbird", package: "hummingbird", condition: server),
                 .product(name: "HummingbirdTLS", package: "hummingbird", condition: server),
@@ -157,8 +158,8 @@ let package = Package(
         .executableTarget(
             name: "countersign",
             dependencies: [
-                "CountersignSandbox", "AuthorizationServer", "ResourceServer", "AuthFoundation", "OktaDirectAuth", "JOSE",
-                "IdentityEngine", "StoreSQLite",
+                "CountersignSandbox", "AuthorizationServer", "ResourceServer", "AuthFoundation", "OktaDirectAuth", "DeviceAuthenticator",
+                "JOSE", "IdentityEngine", "StoreSQLite",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: server),
                 .product(name: "Logging", package: "swift-log", condition: server),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: server),

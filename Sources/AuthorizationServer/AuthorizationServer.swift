@@ -1,10 +1,11 @@
+public import Delivery
 public import HTTPTypes
 public import IdentityEngine
 public import Logging
 public import ServiceLifecycle
 
-/// The HTTP front doors of an organization: discovery, `keys`, `token`, `userinfo`, `introspect`, `revoke` of the org server
-/// and of custom servers, and `/health`.
+/// The HTTP front doors of an organization: discovery, `keys`, `token`, `challenge`, `primary-authenticate`, `bc/authorize`, `userinfo`,
+/// `introspect`, `revoke` of the org server and of custom servers, the endpoints of authenticator devices, and `/health`.
 ///
 /// It translates between HTTP and `IdentityEngine` and decides nothing. A service: ``run()`` listens until the
 /// task is cancelled or the service group shuts down gracefully, which finishes the requests under way. A value, safe from any
@@ -29,6 +30,7 @@ public struct AuthorizationServer: Service {
     private let pipeline: RequestPipeline
     private let identifiers = RequestIdentifiers(seed: .random(in: .min ... .max))
     private let port = BoundPort()
+    private let pushes: PushDelivery?
 
     /// Makes a server that does not listen yet.
     ///
@@ -37,17 +39,22 @@ public struct AuthorizationServer: Service {
     ///   - configuration: Where to listen, and limits.
     ///   - clock: The time of day, in everything that the server says and decides.
     ///   - logger: Where requests and events are logged; its level is left as it is.
+    ///   - pushSender: Sends pushes to devices while the server runs, or ``deliverPushes()``; nil sends none, and devices fetch what waits
+    ///     for them. It is not shut down with the server.
     ///   - interceptor: Stands before the front doors; for the sandbox's own paths and its faults.
     public init(
         engine: IdentityEngine, configuration: Configuration = Configuration(), clock: any WallClock = SystemWallClock(),
-        logger: Logger = Logger(label: "countersign"), interceptor: Interceptor? = nil
+        logger: Logger = Logger(label: "countersign"), pushSender: (any PushSender)? = nil, interceptor: Interceptor? = nil
     ) {
         self.engine = engine
         self.configuration = configuration
         self.clock = clock
         self.logger = logger
+        pushes = pushSender.map { [identifiers] in
+            PushDelivery(sender: $0, engine: engine, clock: clock, identifiers: identifiers, logger: logger)
+        }
         pipeline = RequestPipeline(
-            engine: engine, interceptor: interceptor,
+            engine: engine, pushes: pushes, interceptor: interceptor,
             isSecure: configuration.tls != nil || configuration.publicOrigin?.hasPrefix("https:") == true, logger: logger)
     }
 
@@ -63,7 +70,11 @@ public struct AuthorizationServer: Service {
         do {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { await maintenance.run() }
+                // Ends by itself a little after the last request, when what was taken is sent.
+                async let delivering: Void = deliverPushes()
                 try await listener.run()
+                pushes?.shutdown()
+                await delivering
                 group.cancelAll()
             }
         } catch {
@@ -72,6 +83,9 @@ public struct AuthorizationServer: Service {
         }
         port.fail(with: CancellationError())
     }
+
+    /// Sends pushes until the task is cancelled; part of ``run()``, and for servers that answer in process only. Once per server.
+    public func deliverPushes() async { await pushes?.run() }
 
     /// The port that the server listens on; waits until it does.
     ///
@@ -92,7 +106,8 @@ public struct AuthorizationServer: Service {
         to request: HTTPRequest, body: [UInt8] = [], from address: String? = "127.0.0.1"
     ) async throws -> (head: HTTPResponse, body: [UInt8]) {
         let context = RequestContext(
-            now: clock.now, requestID: identifiers.next(), address: address, userAgent: request.headerFields[.userAgent])
+            now: clock.now, requestID: identifiers.next(), address: address, userAgent: request.headerFields[.userAgent],
+            deviceToken: request.headerFields.deviceToken)
         let isTooLarge = body.count > configuration.limits.bodyBytes
         var received = ServerRequest(head: request, body: isTooLarge ? [] : body, context: context)
         received.isTooLarge = isTooLarge

@@ -10,13 +10,15 @@ struct FrontDoor: Sendable {
     private let devices: [DeviceRoute: Endpoint]
 
     /// Opens the doors of an engine.
-    init(engine: IdentityEngine) {
+    init(engine: IdentityEngine, pushes: PushDelivery? = nil) {
         self.engine = engine
         let cache = MetadataCache()
         openID = .discovery(.openID, cache: cache, engine: engine)
         oauth = .discovery(.oauth, cache: cache, engine: engine)
         let all: [Endpoint] = [
             .keys(cache: cache, engine: engine), .token(engine), .introspect(engine), .revoke(engine), .userInfo(engine),
+            .challenge(engine, pushes), .primaryAuthenticate("primary-authenticate", engine, pushes),
+            .primaryAuthenticate("oob-authenticate", engine, pushes), .backchannelAuthorize(engine, pushes),
         ]
         devices = Endpoint.devices(engine)
         endpoints = Dictionary(all.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
@@ -24,7 +26,9 @@ struct FrontDoor: Sendable {
 
     /// The names of all routes, for metrics.
     var routeNames: [String] {
-        endpoints.keys.sorted() + devices.values.map(\.name).sorted() + [openID.name, oauth.name, HealthEndpoint.live, HealthEndpoint.ready]
+        endpoints.keys.sorted() + devices.values.map(\.name).sorted() + [
+            openID.name, oauth.name, HealthEndpoint.live, HealthEndpoint.ready,
+        ]
     }
 
     /// Answers a request. An error becomes an answer here, with what it says kept for the log.

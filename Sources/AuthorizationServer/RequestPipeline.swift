@@ -12,8 +12,8 @@ struct RequestPipeline: Sendable {
     private let date = DateHeader()
     private let securityHeaders: HTTPFields
 
-    init(engine: IdentityEngine, interceptor: AuthorizationServer.Interceptor?, isSecure: Bool, logger: Logger) {
-        frontDoor = FrontDoor(engine: engine)
+    init(engine: IdentityEngine, pushes: PushDelivery?, interceptor: AuthorizationServer.Interceptor?, isSecure: Bool, logger: Logger) {
+        frontDoor = FrontDoor(engine: engine, pushes: pushes)
         self.interceptor = interceptor
         metrics = RequestMetrics(routes: frontDoor.routeNames)
         log = AccessLog(logger: logger)

@@ -30,7 +30,9 @@ struct MetadataDocument {
             "response_types_supported": ["code"],
             "response_modes_supported": ["query"],
             "subject_types_supported": ["public"],
-            "grant_types_supported": JSONValue(IdentityEngine.supportedGrantTypes),
+            "grant_types_supported": JSONValue(grantTypes),
+            "backchannel_authentication_endpoint": .string(base + "/bc/authorize"),
+            "backchannel_token_delivery_modes_supported": ["poll"],
             "scopes_supported": JSONValue(scopes),
             "claims_supported": JSONValue(kind == .openID ? Self.openIDClaims : Self.accessTokenClaims),
             "code_challenge_methods_supported": ["S256"],
@@ -44,6 +46,11 @@ struct MetadataDocument {
             members["id_token_signing_alg_values_supported"] = ["RS256"]
         }
         return .object(members)
+    }
+
+    /// Devices get their maintenance tokens from the org server only.
+    private var grantTypes: [String] {
+        IdentityEngine.supportedGrantTypes.filter { server.id == nil || $0 != "urn:ietf:params:oauth:grant-type:jwt-bearer" }
     }
 
     /// The reserved scopes, and the server's own that are public.

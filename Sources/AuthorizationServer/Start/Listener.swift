@@ -87,7 +87,8 @@ struct Listener: Sendable {
         let address = PeerAddress.resolve(
             peer: channel.remoteAddress?.ipAddress, forwarded: forwarded, proxies: configuration.trustedProxies)
         return RequestContext(
-            now: clock.now, requestID: identifiers.next(), address: address, userAgent: head.headerFields[.userAgent])
+            now: clock.now, requestID: identifiers.next(), address: address, userAgent: head.headerFields[.userAgent],
+            deviceToken: head.headerFields.deviceToken)
     }
 
     private func write(_ response: ServerResponse, _ writer: consuming ResponseWriter) async throws {

@@ -28,7 +28,9 @@ extension ServerResponse {
             var members = refusal.members
             members["error"] = .string(refusal.code.rawValue)
             members["error_description"] = .string(refusal.description)
-            response = ServerResponse(status: refusal.code.status, json: JSONValue.object(members).serialized())
+            let status = refusal.status.map { HTTPResponse.Status(code: $0.rawValue) } ?? refusal.code.status
+            response = ServerResponse(status: status, json: JSONValue.object(members).serialized())
+            if let limit = refusal.rateLimit { response.headers.set(limit) }
         }
         if refusal.code == .invalidClient, triedBasic {
             response.headers[.wwwAuthenticate] = #"Basic realm="countersign", charset="UTF-8""#
@@ -95,7 +97,7 @@ extension Refusal.Code {
         case .tooManyRequests: .tooManyRequests
         case .notFound: .notFound
         case .invalidRequest, .invalidGrant, .unauthorizedClient, .unsupportedGrantType, .invalidScope, .accessDenied,
-            .authorizationPending, .slowDown, .expiredToken, .unmetAuthenticationRequirements:
+            .authorizationPending, .slowDown, .expiredToken, .unmetAuthenticationRequirements, .unknownUserID, .invalidBindingMessage:
             .badRequest
         }
     }

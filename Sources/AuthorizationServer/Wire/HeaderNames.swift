@@ -10,10 +10,16 @@ extension HTTPField.Name {
     static let forwardedFor = literal("X-Forwarded-For")
     static let referrerPolicy = literal("Referrer-Policy")
     static let frameOptions = literal("X-Frame-Options")
+    static let deviceToken = literal("X-Device-Token")
 
     /// Only for the literals above: one that is no name stops the first request of any test.
     private static func literal(_ name: StaticString) -> HTTPField.Name {
         guard let field = HTTPField.Name(name.description) else { preconditionFailure("\(name) is no header name") }
         return field
     }
+}
+
+extension HTTPFields {
+    /// What the caller calls the device that it speaks for; longer ones are not what the header is for (oauth reference 4.4).
+    var deviceToken: String? { self[.deviceToken].flatMap { (1...32).contains($0.utf8.count) ? $0 : nil } }
 }

@@ -27,6 +27,11 @@ enum Route: Equatable {
             self = .discovery(kind, server: nil)
         case 3 where path[0] == "oauth2" && path[1] == "v1":
             self = .endpoint(String(path[2]), server: nil)
+        case 4 where path[0] == "oauth2" && path[1] == "v1" && path[2] == "bc":
+            self = .endpoint("bc/" + path[3], server: nil)
+        case 5 where path[0] == "oauth2" && path[2] == "v1" && path[3] == "bc":
+            guard let id = Self.serverID(path[1]) else { return nil }
+            self = .endpoint("bc/" + path[4], server: id)
         case 4 where path[0] == "oauth2" && path[2] == "v1":
             guard let id = Self.serverID(path[1]) else { return nil }
             self = .endpoint(String(path[3]), server: id)
