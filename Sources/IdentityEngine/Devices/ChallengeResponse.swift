@@ -7,6 +7,8 @@ internal import JOSE
 /// is open and what the answer decides, are its caller's.
 struct ChallengeResponse: Sendable {
     static let type = "okta-pushbind+jwt"
+    /// How a person unlocks a key, as `amr` has it (RFC 8176).
+    private static let verificationMethods: Set<String> = ["face", "fpt", "pin"]
 
     /// What it says.
     let answer: PushAnswer
@@ -57,7 +59,10 @@ struct ChallengeResponse: Sendable {
             throw Self.refused("The answer is from another push method (methodEnrollmentId).")
         }
         try Self.check(claims["deviceSignals"], device)
-        answer = try Self.answer(claims["challengeResponseContext"], to: target, transactionType, role)
+        var answer = try Self.answer(claims["challengeResponseContext"], to: target, transactionType, role)
+        // Only what the typed values of clients know; more than a few would be no device's own words.
+        answer.verificationMethods = (claims["amr"]?.stringArrayValue ?? []).filter(Self.verificationMethods.contains)
+        self.answer = answer
         jwtID = verified.jwtID
         expiresAt = verified.expiresAt
         enrollmentID = enrollment.id
