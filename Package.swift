@@ -158,8 +158,8 @@ let package = Package(
         .executableTarget(
             name: "countersign",
             dependencies: [
-                "CountersignSandbox", "AuthorizationServer", "ResourceServer", "AuthFoundation", "OktaDirectAuth", "DeviceAuthenticator",
-                "JOSE", "IdentityEngine", "StoreSQLite",
+                "CountersignSandbox", "AuthorizationServer", "Delivery", "ResourceServer", "AuthFoundation", "OktaDirectAuth",
+                "DeviceAuthenticator", "JOSE", "IdentityEngine", "StoreSQLite",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: server),
                 .product(name: "Logging", package: "swift-log", condition: server),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: server),

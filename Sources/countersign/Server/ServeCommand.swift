@@ -1,5 +1,6 @@
 import ArgumentParser
 import AuthorizationServer
+import Delivery
 import IdentityEngine
 import Logging
 import ServiceLifecycle
@@ -25,7 +26,10 @@ struct ServeCommand: AsyncParsableCommand {
             for line in report.description.split(separator: "\n") { parts.logger.notice("organization: \(line)") }
             // Before the first request: a server without a key can sign nothing.
             try await parts.engine.maintainKeys(parts.context("start"))
-            let server = AuthorizationServer(engine: parts.engine, configuration: parts.configuration, logger: parts.logger)
+            // Connects only when there is something to send.
+            let sender = try APNsSender(logger: parts.logger)
+            let server = AuthorizationServer(
+                engine: parts.engine, configuration: parts.configuration, logger: parts.logger, pushSender: sender)
             let announcement = Task {
                 let port = try await server.boundPort
                 parts.logger.notice("listening", metadata: ["host": .string(parts.configuration.host), "port": .stringConvertible(port)])
@@ -34,7 +38,13 @@ struct ServeCommand: AsyncParsableCommand {
             let group = ServiceGroup(
                 configuration: ServiceGroupConfiguration(
                     services: [server], gracefulShutdownSignals: [.sigterm, .sigint], logger: parts.logger))
-            try await group.run()
+            do {
+                try await group.run()
+            } catch {
+                await sender.shutdown()
+                throw error
+            }
+            await sender.shutdown()
             try await parts.store.close()
         }
     }
