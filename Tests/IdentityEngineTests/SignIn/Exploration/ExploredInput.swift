@@ -1,0 +1,125 @@
+import Foundation
+
+@testable import IdentityEngine
+
+/// Something that can happen to a transaction, or to the clock, as the exploration enumerates it.
+enum ExploredInput: Sendable, Equatable {
+    /// What a password was.
+    enum Password: Sendable, CaseIterable { case right, rightWithOldHash, wrong }
+    /// Which number was picked.
+    enum Number: String, Sendable { case none, wrong = "17", right = "42" }
+    /// What an answer says that it answers.
+    enum Target: Sendable, Equatable {
+        case current(ExploredDevice)
+        case replaced(ExploredDevice)
+        case foreign
+    }
+    struct Answer: Sendable, Equatable {
+        var target: Target
+        var consent: PushAnswer.Consent
+        var key: PushMethod.KeyRole
+        var number = Number.none
+        var isSuspicious = false
+    }
+
+    case password(Password, ExploredPerson)
+    case passwordOfNobody
+    case challenge(ExploredPerson)
+    case answer(Answer)
+    case poll(ExploredPerson?)
+    case cancel
+    /// The clock goes on to this second.
+    case wait(until: Int)
+
+    /// How devices say that the person unlocked the key; counts only if they did.
+    static let unlocked = ["fpt"]
+
+    /// What the code under test is told; nil if only time goes by.
+    func input(_ policy: ExploredPolicy, _ ledger: SignInLedger, at seconds: Int) -> SignInTransaction.Input? {
+        switch self {
+        case .password(let password, let person):
+            let verdict: FactorVerdict =
+                switch password {
+                case .right: .proved(passwordHash: nil)
+                case .rightWithOldHash: .proved(passwordHash: "new hash")
+                case .wrong: .failed
+                }
+            return .judged(.password, .knowledge, methods: ["pwd"], verdict, policy.subject(person))
+        case .passwordOfNobody: return .judged(.password, .knowledge, methods: ["pwd"], .failed, nil)
+        case .challenge(let person): return .challenged(policy.challenge(ledger.challenges + 1, at: seconds), policy.subject(person))
+        case .answer(let answer):
+            let target: String =
+                switch answer.target {
+                case .current(let device): device.target(of: ledger.challenges)
+                case .replaced(let device): device.target(of: ledger.challenges - 1)
+                case .foreign: "ft-of-another-transaction"
+                }
+            return .answered(
+                PushAnswer(
+                    targetID: target, consent: answer.consent, keyRole: answer.key,
+                    selectedNumber: answer.number == .none ? nil : answer.number.rawValue, isSuspicious: answer.isSuspicious,
+                    verificationMethods: Self.unlocked))
+        case .poll(let person): return .polled(person.map(policy.subject))
+        case .cancel: return .cancelled
+        case .wait: return nil
+        }
+    }
+
+    /// Everything that can happen next. Where nothing can be accepted any more, only what would have been accepted is tried.
+    static func all(_ policy: ExploredPolicy, _ ledger: SignInLedger, at seconds: Int) -> [ExploredInput] {
+        if ledger.end != nil { return atTheEnd }
+        let isOpen = ledger.decision == nil && ledger.deadline.map { seconds < $0 } ?? false
+        return steps + (isOpen ? (policy.hasNumbers ? numberAnswers : answers) : lateAnswers) + waits(policy, ledger, at: seconds)
+    }
+
+    private static let steps: [ExploredInput] =
+        ExploredPerson.allCases.flatMap { person in [.password(.right, person), .challenge(person), .poll(person)] } + [
+            .password(.rightWithOldHash, .jane), .password(.wrong, .jane), .password(.wrong, .janeLocked), .password(.wrong, .janeLockOver),
+            .password(.wrong, .janeSuspended), .password(.wrong, .janeReactivated), .password(.wrong, .bob), .passwordOfNobody, .poll(nil),
+            .cancel,
+        ]
+
+    private static let atTheEnd: [ExploredInput] =
+        [ExploredPerson.jane, .janeSinceNewPassword, .bob].flatMap { person in
+            [.password(.right, person), .challenge(person), .poll(person)]
+        } + [.password(.wrong, .jane), .passwordOfNobody, .poll(nil), .cancel] + lateAnswers
+
+    private static let answers = answers(numbers: [.none])
+    private static let numberAnswers = answers(numbers: [.none, .wrong, .right])
+
+    private static func answers(numbers: [Number]) -> [ExploredInput] {
+        var answers = lateAnswers
+        for key in [PushMethod.KeyRole.proofOfPossession, .userVerification] {
+            for consent in consents {
+                for number in numbers {
+                    for device in ExploredDevice.allCases {
+                        answers.append(.answer(Answer(target: .current(device), consent: consent, key: key, number: number)))
+                    }
+                }
+            }
+        }
+        return answers
+    }
+
+    /// The best that there are, to what is asked now, was asked before and was asked elsewhere.
+    private static let lateAnswers: [ExploredInput] =
+        [Target.current(.first), .replaced(.first), .replaced(.second), .foreign].flatMap { (target: Target) -> [ExploredInput] in
+            [
+                .answer(Answer(target: target, consent: .approved, key: .proofOfPossession, number: .right)),
+                .answer(Answer(target: target, consent: .approvedByUserVerification, key: .userVerification, number: .right)),
+                .answer(Answer(target: target, consent: .denied, key: .proofOfPossession, isSuspicious: true)),
+            ]
+        }
+
+    static let consents: [PushAnswer.Consent] = [
+        .approved, .approvedByUserVerification, .denied, .cancelledUserVerification, .verificationTemporarilyUnavailable,
+        .verificationPermanentlyUnavailable, .none, .abandoned,
+    ]
+
+    /// A while, and the last second before and the first at which the challenge or the transaction is over.
+    private static func waits(_ policy: ExploredPolicy, _ ledger: SignInLedger, at seconds: Int) -> [ExploredInput] {
+        let ends = [ledger.deadline, policy.lifetime].compactMap { $0 }
+        let times = Set([20] + ends + ends.map { $0 - 1 })
+        return times.filter { $0 > seconds && $0 <= policy.lifetime }.sorted().map { .wait(until: $0) }
+    }
+}

@@ -1,0 +1,28 @@
+import Testing
+
+@testable import IdentityEngine
+
+@Suite("Every way through a sign-in")
+struct SignInExplorationTests {
+    /// Inputs in a row: a password, a challenge, an answer and a poll, and one that does not belong there.
+    private static let depth = 5
+
+    @Test("gives what was asked for to who proved it, and nothing to anybody else", arguments: ExploredPolicy.all)
+    func explore(_ policy: ExploredPolicy) throws {
+        var exploration = SignInExploration(policy)
+        try exploration.run(depth: Self.depth)
+        // An exploration that got nowhere would have found nothing.
+        let isOpen = policy.assurance != .deny
+        #expect(exploration.states >= (isOpen ? 900 : 15), "\(exploration.states) states")
+        #expect(exploration.steps >= (isOpen ? 33_000 : 500), "\(exploration.steps) steps")
+        let expected: Set<String> =
+            isOpen
+            ? [
+                "access_denied", "approved", "approved, user verified", "authenticated", "cancelled", "challenged", "denied",
+                "expired_token", "failed", "invalid", "invalid_grant", "pending", "too late",
+            ] : ["access_denied", "cancelled", "invalid_grant", "too late"]
+        #expect(expected.subtracting(exploration.outcomes.keys).isEmpty, "\(exploration.outcomes)")
+        let asksForMore = isOpen && policy.canAddFactor && (policy.asksForTwo || policy.contextClass?.hasSuffix("ifpossible") == true)
+        #expect((exploration.outcomes["factor required"] != nil) == asksForMore)
+    }
+}

@@ -1,0 +1,169 @@
+@testable import IdentityEngine
+
+/// What really happened, as a witness would write it down: who came, what they proved when, what they were asked and answered.
+///
+/// It knows nothing of the transaction. From its notes and the policy alone it says what each step must come to; the
+/// exploration holds the transaction to that.
+struct SignInLedger: Hashable, Sendable {
+    /// What a device answered, finally.
+    enum Decision: Hashable, Sendable {
+        case approved(ExploredDevice, userVerified: Bool, at: Int)
+        case denied
+        case failed
+    }
+
+    /// Bob or Jane, and the state of the account, once they proved or were asked something.
+    struct Account: Hashable, Sendable {
+        var isBob: Bool
+        var account: Int
+
+        /// Jane's as it was at first.
+        var isJane: Bool { !isBob && account == ExploredPerson.jane.account }
+    }
+
+    private(set) var met: Account?
+    /// When the right password was given.
+    private(set) var passwords: [Int] = []
+    /// How many challenges were sent.
+    private(set) var challenges = 0
+    /// Until when the last one can be answered.
+    private(set) var deadline: Int?
+    /// What was answered to it.
+    private(set) var decision: Decision?
+    private(set) var end: SignInTransaction.End?
+
+    /// What a step must come to.
+    enum Expectation: Equatable, Sendable {
+        case authenticated(AuthenticationContext)
+        case factorRequired
+        case refused(Refusal.Code)
+        case challenged
+        case pending
+        case approved(userVerified: Bool)
+        case denied(isSuspicious: Bool)
+        case failed
+        case invalid
+        case tooLate
+        case cancelled
+    }
+
+    /// Writes down what happened.
+    ///
+    /// - Returns: What it must come to, and how the user must be written, if at all.
+    mutating func note(_ input: ExploredInput, _ policy: ExploredPolicy, at now: Int) -> (Expectation, User?) {
+        let (expectation, written) = expect(input, policy, at: now)
+        switch expectation {
+        case .authenticated: end = end ?? .authenticated
+        case .refused: end = end ?? .refused
+        case .cancelled: end = end ?? .cancelled
+        default: break
+        }
+        return (expectation, written)
+    }
+
+    private mutating func expect(_ input: ExploredInput, _ policy: ExploredPolicy, at now: Int) -> (Expectation, User?) {
+        switch input {
+        case .password(let password, let person): return expect(password, of: person, policy, at: now)
+        case .passwordOfNobody: return (.refused(.invalidGrant), nil)
+        case .challenge(let person): return (challenge(person, policy, at: now), nil)
+        case .answer(let answer): return (take(answer, policy, at: now), nil)
+        case .poll(let person): return (poll(person, policy, at: now), nil)
+        case .cancel, .wait: return (.cancelled, nil)
+        }
+    }
+
+    /// Whether the transaction is still good for this person, as the store holds them now.
+    private func isOpen(to person: ExploredPerson, _ policy: ExploredPolicy, at now: Int) -> Bool {
+        end == nil && now < policy.lifetime && (met == nil || met == Account(isBob: person.isBob, account: person.account))
+    }
+
+    // MARK: - Steps
+
+    private mutating func expect(
+        _ password: ExploredInput.Password, of person: ExploredPerson, _ policy: ExploredPolicy, at now: Int
+    ) -> (Expectation, User?) {
+        guard isOpen(to: person, policy, at: now) else { return (.refused(.invalidGrant), nil) }
+        met = Account(isBob: person.isBob, account: person.account)
+        guard person.isActive, !person.isLocked else { return (.refused(.invalidGrant), nil) }
+        if password == .wrong { return (.refused(.invalidGrant), person.userAfterWrongPassword(at: now)) }
+        passwords.append(now)
+        let user = person.userAfterRightPassword(newHash: password == .rightWithOldHash ? "new hash" : nil)
+        return (weigh(person, push: nil, policy), user == person.user ? nil : user)
+    }
+
+    private mutating func challenge(_ person: ExploredPerson, _ policy: ExploredPolicy, at now: Int) -> Expectation {
+        guard isOpen(to: person, policy, at: now), person.isActive else { return .refused(.invalidGrant) }
+        // Who said no, or failed to say yes, is not asked again and again.
+        if decision == .denied || decision == .failed { return .refused(.accessDenied) }
+        if person == .janeUnassigned || policy.assurance == .deny { return .refused(.accessDenied) }
+        met = Account(isBob: person.isBob, account: person.account)
+        challenges += 1
+        deadline = min(now + ExploredPolicy.challengeLifetime, policy.lifetime)
+        decision = nil
+        return .challenged
+    }
+
+    private mutating func take(_ answer: ExploredInput.Answer, _ policy: ExploredPolicy, at now: Int) -> Expectation {
+        guard case .current(let device) = answer.target, let deadline, decision == nil, end == nil, now < deadline else { return .tooLate }
+        let verification = policy.verification[device.rawValue]
+        switch AnswerTable.result(answer.consent, answer.key, verification) {
+        case .invalid: return .invalid
+        case .denied:
+            decision = .denied
+            return .denied(isSuspicious: answer.isSuspicious)
+        case .failed:
+            decision = .failed
+            return .failed
+        case .approved(let userVerified):
+            if policy.hasNumbers && answer.number == .none { return .invalid }
+            if policy.hasNumbers && answer.number == .wrong {
+                decision = .failed
+                return .failed
+            }
+            decision = .approved(device, userVerified: userVerified, at: now)
+            return .approved(userVerified: userVerified)
+        }
+    }
+
+    private func poll(_ person: ExploredPerson?, _ policy: ExploredPolicy, at now: Int) -> Expectation {
+        guard end == nil, let deadline else { return .refused(.invalidGrant) }
+        guard now < deadline else { return .refused(.expiredToken) }
+        switch decision {
+        case nil: return .pending
+        case .denied, .failed: return .refused(.accessDenied)
+        case .approved:
+            guard let person, isOpen(to: person, policy, at: now), person.isActive, !person.isLocked else { return .refused(.invalidGrant) }
+            return weigh(person, push: decision, policy)
+        }
+    }
+
+    // MARK: - What it is worth
+
+    /// Whether what was proved is what was asked for.
+    private func weigh(_ person: ExploredPerson, push: Decision?, _ policy: ExploredPolicy) -> Expectation {
+        if person == .janeUnassigned || policy.assurance == .deny { return .refused(.accessDenied) }
+        var proofs = passwords.map { (time: $0, methods: ["pwd"]) }
+        // Something known, something had, something that the person is: what is proved of different kinds is two factors.
+        var kinds = passwords.isEmpty ? 0 : 1
+        if case .approved(let device, let userVerified, let time) = push {
+            kinds += userVerified ? 2 : 1
+            let place = proofs.firstIndex { $0.time > time } ?? proofs.endIndex
+            proofs.insert((time, device.methods + (userVerified ? ExploredInput.unlocked : [])), at: place)
+        }
+        let canGoOn = policy.canAddFactor && push == nil
+        let asked = policy.contextClass.flatMap { $0.hasPrefix("urn:okta:loa:") ? $0 : nil }
+        let isTwoWanted = asked == "urn:okta:loa:2fa:any:ifpossible" && canGoOn
+        if kinds < 2 && (policy.asksForTwo || isTwoWanted) {
+            if canGoOn { return .factorRequired }
+            let isOnlyAskedByClient = policy.assurance != .twoFactors && !policy.demandsTwoFactors
+            return .refused(isOnlyAskedByClient ? .unmetAuthenticationRequirements : .accessDenied)
+        }
+        if asked == "urn:okta:loa:1fa:pwd" && passwords.isEmpty { return .refused(.unmetAuthenticationRequirements) }
+        var methods: [String] = []
+        for method in proofs.flatMap(\.methods) where !methods.contains(method) { methods.append(method) }
+        if kinds > 1 { methods.append("mfa") }
+        return .authenticated(
+            AuthenticationContext(
+                userID: person.user.id, time: ExploredPolicy.time(proofs.map(\.time).max() ?? -1), methods: methods, contextClass: asked))
+    }
+}

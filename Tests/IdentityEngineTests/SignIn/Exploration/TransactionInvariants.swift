@@ -1,0 +1,60 @@
+@testable import IdentityEngine
+
+/// What a step broke, in words.
+struct Broken: Error {
+    var text: String
+
+    init(_ text: String) { self.text = text }
+}
+
+/// What holds of each step, whatever came before.
+enum TransactionInvariants {
+    static func check(_ before: SignInTransaction, _ after: SignInTransaction, _ outcome: SignInTransaction.Outcome) throws {
+        if before.end != nil && after.end != before.end { throw Broken("an end is not final") }
+        switch outcome {
+        case .authenticated where after.end != .authenticated: throw Broken("tokens may be asked for again")
+        case .cancelled where after.end == nil: throw Broken("a cancelled sign-in goes on")
+        case .refused where after.end == nil: throw Broken("a refused sign-in goes on")
+        case .pending, .tooLate, .judged(.invalid):
+            if after != before { throw Broken("something that changes nothing changed the transaction") }
+        case .judged where before.challenge?.state != .pending: throw Broken("a challenge was answered twice")
+        default: break
+        }
+        if before.userID != nil && after.userID != before.userID { throw Broken("it is about somebody else now") }
+        if before.account != nil && after.account != before.account { throw Broken("it forgot the account that it met") }
+        if !after.proofs.starts(with: before.proofs) && after.proofs.count <= before.proofs.count { throw Broken("a proof was lost") }
+        if let challenge = after.challenge {
+            if challenge.expiresAt > after.expiresAt { throw Broken("a challenge outlives its sign-in") }
+            if let old = before.challenge, old.state != .pending, old.targets == challenge.targets, old != challenge {
+                throw Broken("a decision was changed")
+            }
+        } else if before.challenge != nil {
+            throw Broken("a challenge was forgotten")
+        }
+        var same = after
+        (same.userID, same.account, same.proofs, same.challenge) = (before.userID, before.account, before.proofs, before.challenge)
+        (same.challengeCount, same.end) = (before.challengeCount, before.end)
+        if same != before { throw Broken("what a sign-in is for changed") }
+        if after.challengeCount != before.challengeCount + (outcome == .challenged ? 1 : 0) { throw Broken("challenges are miscounted") }
+    }
+
+    static func check(
+        _ effects: [SignInTransaction.Effect], _ outcome: SignInTransaction.Outcome, expectedUser: User?
+    ) throws {
+        let written = effects.compactMap { effect -> User? in if case .writeUser(let user) = effect { user } else { nil } }
+        if written != (expectedUser.map { [$0] } ?? []) {
+            throw Broken("the users written are \(written), not \(String(describing: expectedUser))")
+        }
+        let lines = effects.compactMap { effect -> LogEvent.Outcome? in if case .log(_, let outcome, _) = effect { outcome } else { nil } }
+        let isLocking = expectedUser.map { $0.lockedAt != nil } ?? false
+        switch outcome {
+        case .pending, .tooLate: if !lines.isEmpty { throw Broken("nothing happened, and the log says that something did") }
+        case .cancelled: break
+        case .authenticated, .factorRequired, .challenged, .judged(.approved):
+            if lines != [.success] { throw Broken("the log says \(lines)") }
+        case .refused, .judged:
+            // Locking an account is a line of its own.
+            if lines.last == .success || lines.count != (isLocking ? 2 : 1) { throw Broken("the log says \(lines)") }
+        }
+    }
+}
