@@ -14,6 +14,10 @@ struct EnrollmentPermission: Sendable {
         "http://auth0.com/oauth/grant-type/mfa-oob", "urn:okta:params:oauth:grant-type:mfa-webauthn",
     ]
 
+    /// What a request is refused with that nobody signed in for.
+    static let noSignIn = DeviceRefusal.accessDenied(
+        "Registering a key needs an access token of a sign-in. Sign in again.", reason: "key: no interactive sign-in")
+
     let caller: DeviceCaller
     /// The factors that stand between a password and the account: all of the person's that could be used, or could be again.
     let factors: [Enrollment]
@@ -45,8 +49,7 @@ struct EnrollmentPermission: Sendable {
     /// - Throws: ``DeviceRefusal`` with `E0000006` that says how to sign in.
     func checkAddingKey(to enrollment: Enrollment?, isAttested: Bool = false) throws(DeviceRefusal) {
         guard let grant = caller.grant, Self.interactive.contains(grant.grantType), let time = grant.authentication?.time else {
-            throw .accessDenied(
-                "Registering a key needs an access token of a sign-in. Sign in again.", reason: "key: no interactive sign-in")
+            throw Self.noSignIn
         }
         guard now.timeIntervalSince1970 - Double(time) <= Self.freshness else {
             throw .accessDenied(

@@ -13,6 +13,7 @@ struct EnrollmentPlan: Sendable {
     ///
     /// - Throws: ``DeviceRefusal``, ``StoreError``.
     init(request: EnrollmentRequest, caller: DeviceCaller, access: DeviceAccess, random: any RandomSource) throws {
+        guard caller.grant != nil else { throw EnrollmentPermission.noSignIn }
         guard
             let authenticator = access.snapshot.authenticators.first(where: { $0.id == request.authenticatorID }), authenticator.isActive,
             authenticator.clientID == caller.clientID
