@@ -111,7 +111,7 @@ extension OrgFile {
         #    apns:                           # without it nothing is sent, and phones fetch what waits for them
         #      team_id: ABCDE12345
         #      key_id: FGHIJ67890
-        #      key_file: AuthKey.p8          # beside this file; or key: ${APNS_KEY}
+        #      key: ${APNS_KEY}              # the text of the .p8 file; or key_file: AuthKey.p8, beside this file
         #      topic: com.example.phone
         #      development_topic: com.example.phone.dev
 

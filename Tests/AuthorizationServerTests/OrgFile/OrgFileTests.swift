@@ -21,18 +21,24 @@ struct OrgFileTests {
 
     @Test("that init writes still loads with its examples taken out of their comments")
     func templateExamples() throws {
-        let uncommented = OrgFile.template.replacing("users: []\n", with: "").split(separator: "\n", omittingEmptySubsequences: false).map {
-            line in
+        let template = OrgFile.template.replacing("users: []\n", with: "").replacing("authenticators: []\n", with: "")
+        let uncommented = template.split(separator: "\n", omittingEmptySubsequences: false).map { line in
             guard let hash = line.firstIndex(of: "#"), line[..<hash].allSatisfy({ $0 == " " }),
                 let next = line[line.index(after: hash)...].first, next != " " || line[hash...].hasPrefix("#  ")
             else { return String(line) }
             return String(line[..<hash]) + String(line[line.index(after: hash)...])
         }.joined(separator: "\n")
+        let key = try #require(try SigningKey.generate(.es256).privatePEM)
         let file = try OrgFile.load(
             yaml: uncommented,
-            environment: ["REPORTS_SECRET": "a-secret-of-some-length", "JANES_FIRST_PASSWORD": "Correct-Horse-7"])
+            environment: [
+                "REPORTS_SECRET": "a-secret-of-some-length", "JANES_FIRST_PASSWORD": "Correct-Horse-7", "APNS_KEY": key,
+            ])
         #expect(file.server["tls-certificate"] == "certificate.pem")
-        #expect(file.organization.applications.last?.secret == "a-secret-of-some-length")
+        #expect(file.organization.applications.map(\.id) == ["mobile-app", "reports", "phone-app"])
+        #expect(file.organization.applications[1].secret == "a-secret-of-some-length")
+        #expect(file.organization.authenticators.map(\.clientID) == ["phone-app"])
+        #expect(file.organization.authenticators.first?.credentials?.privateKey == key)
         #expect(file.organization.users.first?.password == "Correct-Horse-7")
         #expect(file.organization.authorizationServers.last?.accessPolicies.first?.clients == ["mobile-app"])
     }
@@ -41,8 +47,8 @@ struct OrgFileTests {
     func sandbox() throws {
         let organization = try OrgFile.load(yaml: OrgFile.sandboxDefault, origin: "http://localhost:51234").organization
         #expect(organization.origin == "http://localhost:51234")
-        #expect(organization.applications.map(\.id) == ["password-app", "directauth-app", "service-app"])
-        #expect(organization.applications.map(\.signOnPolicy) == ["one-factor", "two-factors", ""])
+        #expect(organization.applications.map(\.id) == ["password-app", "directauth-app", "phone-app", "service-app"])
+        #expect(organization.applications.map(\.signOnPolicy) == ["one-factor", "two-factors", "one-factor", ""])
         #expect(organization.applications.last?.secret == "service-app-secret")
         #expect(organization.applications.first?.grantTypes == ["password", "refresh_token"])
         #expect(organization.applications[1].grantTypes.contains("http://auth0.com/oauth/grant-type/mfa-oob"))

@@ -1,0 +1,398 @@
+import Foundation
+import IdentityEngine
+import JOSE
+import Testing
+
+@Suite("The device API, over the wire")
+struct DeviceEnrolmentTests {
+    private static let invalidToken = "The token is invalid or expired. Get a new one."
+
+    @Test("the organization tells its id to anybody, without a version")
+    func organization() async throws {
+        try await DeviceServer.with { server in
+            let response = try await server.wire.get("/.well-known/okta-organization", headers: [("Content-Type", "application/json")])
+            #expect(response.status == 200 && response["Content-Type"] == "application/json")
+            let id = try await server.running.engine.snapshot().id
+            #expect(id.hasPrefix("00o"))
+            #expect(
+                try response.json == ["id": .string(id), "_links": ["organization": ["href": .string(RunningServer.origin)]]])
+            #expect(response["x-rate-limit-limit"] != nil)
+        }
+    }
+
+    @Test("the configuration of a client's authenticator is an array of one; push off empties it")
+    func configuration() async throws {
+        try await DeviceServer.with { server in
+            let path = "/.well-known/app-authenticator-configuration?oauthClientId=phone-app"
+            let token = try await server.accessToken()
+            let response = try await server.call("GET", path, token: token)
+            #expect(response.status == 200 && response["Content-Type"] == "application/json")
+            let id = try await server.running.engine.snapshot().id
+            #expect(
+                try response.json == [
+                    [
+                        "authenticatorId": "autphone", "orgId": .string(id), "key": "custom_app", "name": "Acme Push",
+                        "settings": ["userVerification": "PREFERRED", "oauthClientId": "phone-app"],
+                        "supportedMethods": [
+                            [
+                                "type": "push", "status": "ACTIVE",
+                                "settings": [
+                                    "algorithms": ["ES256", "RS256"], "keyProtection": "ANY", "transactionTypes": ["LOGIN", "CIBA"],
+                                ],
+                            ]
+                        ],
+                        "appAuthenticatorEnrollEndpoint": .string(RunningServer.origin + DeviceServer.api),
+                    ]
+                ])
+            let path2 = "/.well-known/app-authenticator-configuration"
+            try expectDeviceError(
+                await server.call("GET", path2, token: token), 400, "E0000001", "Api validation failed: oauthClientId",
+                causes: ["The query needs oauthClientId, the app's client id."])
+            try await server.configure { $0.authenticators[0].isActive = false }
+            let off = try await server.call("GET", path, token: token)
+            #expect(off.status == 200 && off.body == "[]")
+        }
+    }
+
+    @Test("a phone enrols, is changed, deletes itself, and is told that it is deleted")
+    func wholeLife() async throws {
+        try await DeviceServer.with { server in
+            let token = try await server.accessToken()
+            var phone = try EnrollingPhone(now: server.running.clock.now)
+            let enrolled = try await server.enroll(phone.enrollment(), token: token)
+            #expect(enrolled.status == 200 && enrolled["Content-Type"] == "application/json")
+            #expect(enrolled["Cache-Control"] == "no-cache, no-store" && enrolled["x-rate-limit-remaining"] != nil)
+            try phone.remember(enrolled.json)
+            let own = RunningServer.origin + DeviceServer.api + "/" + phone.enrollmentID
+            let expected: JSONValue = [
+                "id": .string(phone.enrollmentID), "authenticatorId": "autphone", "createdDate": "2027-01-15T08:00:00.000Z",
+                "lastUpdated": "2027-01-15T08:00:00.000Z", "user": ["id": .string(phone.userID), "username": "jane.doe@example.com"],
+                "device": ["id": .string(phone.deviceID), "status": "ACTIVE", "clientInstanceId": .string(phone.clientInstanceID)],
+                "methods": [
+                    "push": [
+                        "id": .string(phone.methodID),
+                        "links": ["pending": ["href": .string(own + "/push/notifications"), "hints": ["allow": ["GET"]]]],
+                    ]
+                ],
+                "links": ["self": ["href": .string(own), "hints": ["allow": ["PATCH", "DELETE"]]]],
+            ]
+            #expect(try enrolled.json == expected)
+
+            let patched = try await server.patch(phone.enrollmentID, ["pushToken": "AB"], token: token)
+            #expect(patched.status == 200)
+            #expect(try patched.json == expected)
+
+            let pending = try await server.call("GET", DeviceServer.api + "/\(phone.enrollmentID)/push/notifications", token: token)
+            #expect(pending.status == 200 && pending.body == "[]")
+
+            let deleted = try await server.delete(phone.enrollmentID, token: token)
+            #expect(deleted.status == 204 && deleted.body.isEmpty && deleted["Content-Length"] == nil)
+
+            let summary = "The enrollment was deleted. Remove the account from the app, then enroll again."
+            try expectDeviceError(await server.delete(phone.enrollmentID, token: token), 410, "E0000154", summary)
+            try expectDeviceError(
+                await server.patch(phone.enrollmentID, ["pushToken": "AB"], token: token), 410, "E0000154", summary)
+            try expectDeviceError(
+                await server.call("GET", DeviceServer.api + "/\(phone.enrollmentID)/push/notifications", token: token), 410, "E0000154",
+                summary)
+        }
+    }
+
+    @Test("a device's own signature is taken after the word SSWS")
+    func signed() async throws {
+        try await DeviceServer.with { server in
+            let phone = try await server.enrolledPhone()
+            let authorization = try phone.authorization()
+            #expect(try await server.patch(phone.enrollmentID, ["pushToken": "AB"], token: authorization, scheme: "SSWS").status == 200)
+            try expectDeviceError(
+                await server.patch(phone.enrollmentID, ["pushToken": "AB"], token: authorization, scheme: "ssws"), 401, "E0000011",
+                Self.invalidToken)
+        }
+    }
+
+    @Test("a maintenance token is issued over the wire as the official client asks, and keeps the push token up to date")
+    func maintenance() async throws {
+        try await DeviceServer.with { server in
+            let phone = try await server.enrolledPhone()
+            let form =
+                "grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer&client_id=phone-app"
+                + "&scope=okta.myAccount.appAuthenticator.maintenance.manage&assertion="
+            let assertion = try phone.assertion()
+            let response = try await server.wire.post("/oauth2/v1/token", form + assertion)
+            #expect(response.status == 200)
+            let answer = try response.json
+            #expect(answer["token_type"] == "Bearer" && answer["expires_in"] == 3_600)
+            #expect(answer["scope"] == "okta.myAccount.appAuthenticator.maintenance.manage")
+            #expect(answer["refresh_token"] == nil && answer["id_token"] == nil)
+            let token = try #require(answer["access_token"]?.stringValue)
+            #expect(try await server.patch(phone.enrollmentID, ["pushToken": "AB"], token: token).status == 200)
+            try expectDeviceError(
+                await server.patch(phone.enrollmentID, ["keys": ["userVerification": .null]], token: token), 403, "E0000006",
+                "The access token does not permit this. It needs one of the scopes: \(DeviceServer.manage).")
+            try expectOAuthError(
+                await server.wire.post("/oauth2/v1/token", form + assertion), 400, "invalid_grant", "The assertion is invalid or expired.")
+            let wide = form.replacing("maintenance.manage", with: "manage") + (try phone.assertion())
+            try expectOAuthError(
+                await server.wire.post("/oauth2/v1/token", wide), 400, "invalid_scope",
+                "A maintenance token can only have the scopes okta.myAccount.appAuthenticator.maintenance.manage, okta.myAccount.appAuthenticator.maintenance.read."
+            )
+        }
+    }
+
+    // MARK: - Errors
+
+    @Test(
+        "every request but the first wants the API's version",
+        arguments: [nil, "application/json", "application/json; okta-version=2.0.0", "text/html; okta-version=1.0.0", "okta-version=1.0.0"])
+    func version(accept: String?) async throws {
+        try await DeviceServer.with { server in
+            let requests = [
+                ("GET", "/.well-known/app-authenticator-configuration?oauthClientId=phone-app"), ("POST", DeviceServer.api),
+                ("PATCH", DeviceServer.api + "/pfd1"), ("DELETE", DeviceServer.api + "/pfd1"),
+                ("GET", DeviceServer.api + "/pfd1/push/notifications"), ("POST", DeviceServer.api + "/challenge/ft1/verify"),
+            ]
+            for (method, path) in requests {
+                let body: [UInt8] = method == "POST" || method == "PATCH" ? Array("{}".utf8) : []
+                let response = try await server.call(method, path, accept: accept.map { ("Accept", $0) }, body: body)
+                try expectDeviceError(
+                    response, 406, "E0000149",
+                    "The Accept header must name the version of the API. Send: application/json; okta-version=1.0.0")
+            }
+        }
+    }
+
+    @Test(
+        "the version is found however clients write it",
+        arguments: [
+            "application/json; okta-version=1.0.0", "application/json;okta-version=1.0.0", "application/json, okta-version=1.0.0",
+            "application/merge-patch+json; okta-version=1.0.0", "text/html, Application/JSON; q=0.9; okta-version=\"1.0.0\"",
+            "*/*; okta-version=1.0.0",
+        ])
+    func versionSpellings(accept: String) async throws {
+        try await DeviceServer.with { server in
+            let response = try await server.call("DELETE", DeviceServer.api + "/pfd1", accept: ("Accept", accept))
+            #expect(response.status == 401)
+        }
+    }
+
+    @Test("a request without a good token is 401, whatever it asks")
+    func unauthorized() async throws {
+        try await DeviceServer.with { server in
+            let requests = [
+                ("GET", "/.well-known/app-authenticator-configuration?oauthClientId=phone-app"), ("POST", DeviceServer.api),
+                ("PATCH", DeviceServer.api + "/pfd1"), ("DELETE", DeviceServer.api + "/pfd1"),
+                ("GET", DeviceServer.api + "/pfd1/push/notifications"),
+            ]
+            for (method, path) in requests {
+                let body: [UInt8] = method == "POST" || method == "PATCH" ? Array("{}".utf8) : []
+                for (scheme, token) in [("Bearer", nil), ("Bearer", "x"), ("SSWS", "x.y.z"), ("OTDT", "x"), ("Basic", "")]
+                    as [(String, String?)]
+                {
+                    let response = try await server.call(method, path, token: token, scheme: scheme, body: body)
+                    try expectDeviceError(response, 401, "E0000011", Self.invalidToken)
+                }
+            }
+        }
+    }
+
+    @Test("a body that is no JSON, is a form, or is larger than 64 KiB is E0000003")
+    func malformed() async throws {
+        try await DeviceServer.with { server in
+            let token = try await server.accessToken()
+            let summary = "The request body was not well-formed. Send a JSON object of at most 64 KiB."
+            let tooLong = Array((#"{"authenticatorId":""# + String(repeating: "x", count: 70_000) + "\"}").utf8)
+            for (path, method) in [
+                (DeviceServer.api, "POST"), (DeviceServer.api + "/pfd1", "PATCH"), (DeviceServer.api + "/challenge/ft1/verify", "POST"),
+            ] {
+                for (type, body) in [
+                    ("application/json", Array("{".utf8)), ("application/json", Array(#"{"a":1,"a":2}"#.utf8)),
+                    ("application/x-www-form-urlencoded", Array("{}".utf8)), ("application/json", tooLong),
+                ] {
+                    let response = try await server.call(method, path, token: token, contentType: type, body: body)
+                    try expectDeviceError(response, 400, "E0000003", summary)
+                }
+            }
+            try expectDeviceError(await server.enroll([], token: token), 400, "E0000003", summary)
+        }
+    }
+
+    @Test("what is wrong with an enrolment is said with the code of the reference")
+    func enrollmentErrors() async throws {
+        try await DeviceServer.with { server in
+            let token = try await server.accessToken()
+            let phone = try EnrollingPhone(now: server.running.clock.now)
+            var unnamed = try phone.enrollment()
+            unnamed["authenticatorId"] = nil
+            try expectDeviceError(
+                await server.enroll(unnamed, token: token), 400, "E0000001", "Api validation failed: authenticatorId",
+                causes: ["authenticatorId is missing; take it from the authenticator's configuration."])
+            var elsewhere = try phone.enrollment()
+            elsewhere["authenticatorId"] = "autother"
+            try expectDeviceError(
+                await server.enroll(elsewhere, token: token), 404, "E0000007", "Not found: there is no such authenticator.")
+            try expectDeviceError(
+                await server.enroll(
+                    phone.enrollment(), token: server.accessToken(scope: "okta.myAccount.appAuthenticator.maintenance.read")),
+                403, "E0000006", "The access token does not permit this. It needs one of the scopes: \(DeviceServer.manage).")
+            try await server.configure { $0.authenticators[0].userVerification = .required }
+            try expectDeviceError(
+                await server.enroll(phone.enrollment(), token: token), 400, "E0000158",
+                "The authenticator requires a user verification key. Turn user verification on in the app and try again.")
+            try await server.configure { $0.authenticators[0].isActive = false }
+            try expectDeviceError(
+                await server.enroll(phone.enrollment(), token: token), 404, "E0000007", "Not found: there is no such authenticator.")
+        }
+    }
+
+    @Test("a stolen password enrols no second phone and clears away no first one")
+    func stolenPassword() async throws {
+        try await DeviceServer.with { server in
+            let phone = try await server.enrolledPhone()
+            // The password alone gives no token for it.
+            let form =
+                "client_id=phone-app&grant_type=password&username=jane.doe@example.com&password=Correct-Horse-7&scope=\(DeviceServer.manage)"
+            let refused = try await server.wire.post("/oauth2/v1/token", form)
+            #expect(refused.status == 403)
+            #expect(try refused.json["error"] == "mfa_required")
+            // With two factors it goes on.
+            let second = try EnrollingPhone(now: server.running.clock.now)
+            #expect(try await server.enroll(second.enrollment(), token: server.strongToken()).status == 200)
+            #expect(try await server.delete(phone.enrollmentID, token: server.strongToken()).status == 204)
+        }
+    }
+
+    @Test("a token of a password alone, from before there was a factor, enrols nothing and deletes nothing")
+    func tokenFromBefore() async throws {
+        try await DeviceServer.with { server in
+            let early = try await server.accessToken()
+            let phone = try await server.enrolledPhone()
+            let summary = "Another factor is enrolled for this account. Sign in again with it, then try once more."
+            let second = try EnrollingPhone(now: server.running.clock.now)
+            try expectDeviceError(await server.enroll(second.enrollment(), token: early), 403, "E0000006", summary)
+            try expectDeviceError(await server.delete(phone.enrollmentID, token: early), 403, "E0000006", summary)
+            let key = try EnrollingPhone.jwk(.generate(.es256, keyID: "mine"))
+            try expectDeviceError(
+                await server.patch(phone.enrollmentID, ["keys": ["userVerification": key]], token: early), 403, "E0000006", summary)
+        }
+    }
+
+    @Test("an old sign-in is told to sign in again")
+    func oldSignIn() async throws {
+        try await DeviceServer.with { server in
+            let token = try await server.accessToken()
+            server.running.clock.advance(by: 901)
+            let phone = try EnrollingPhone(now: server.running.clock.now)
+            try expectDeviceError(
+                await server.enroll(phone.enrollment(), token: token), 403, "E0000006",
+                "The sign-in is longer ago than 15 minutes. Sign in again.")
+        }
+    }
+
+    @Test("suspended and deleted devices, enrolments and accounts are told apart")
+    func lifecycle() async throws {
+        try await DeviceServer.with { server in
+            let phone = try await server.enrolledPhone()
+            let token = try await server.strongToken()
+            let engine = server.running.engine
+            let patch: JSONValue = ["pushToken": "AB"]
+            try await engine.suspendEnrollment(phone.enrollmentID, context: server.context)
+            try expectDeviceError(
+                await server.patch(phone.enrollmentID, patch, token: token), 423, "E0000180",
+                "The enrollment is suspended. Ask an administrator to open it.")
+            try expectDeviceError(
+                await server.delete(phone.enrollmentID, token: token), 423, "E0000180",
+                "The enrollment is suspended. Ask an administrator to open it.")
+            try await engine.suspendEnrollment(phone.enrollmentID, false, context: server.context)
+            try await engine.suspendDevice(phone.deviceID, context: server.context)
+            try expectDeviceError(
+                await server.patch(phone.enrollmentID, patch, token: token), 403, "E0000152",
+                "The device is suspended. Ask an administrator to open it.")
+            try await engine.deleteDevice(phone.deviceID, context: server.context)
+            let deleted = "The device was deleted. Remove the account from the app, then enroll again."
+            try expectDeviceError(await server.patch(phone.enrollmentID, patch, token: token), 410, "E0000153", deleted)
+            try expectDeviceError(
+                await server.enroll(phone.enrollment(attestation: phone.attestation()), token: token), 410, "E0000153", deleted)
+            _ = try await engine.setStatus(userID: phone.userID, to: .suspended, context: server.context)
+            try expectDeviceError(
+                await server.patch(phone.enrollmentID, patch, token: token), 423, "E0000155",
+                "The account is suspended. Ask an administrator to open it.")
+            _ = try await engine.setStatus(userID: phone.userID, to: .deactivated, context: server.context)
+            try expectDeviceError(
+                await server.patch(phone.enrollmentID, patch, token: token), 410, "E0000156",
+                "The account was deleted. Remove it from the app.")
+        }
+    }
+
+    @Test("an attestation that does not verify starts the app over")
+    func attestation() async throws {
+        try await DeviceServer.with { server in
+            let phone = try await server.enrolledPhone()
+            let token = try await server.strongToken()
+            let forged = try phone.signed("", phone.clientInstanceID, phone.deviceID, by: phone.possessionKey)
+            try expectDeviceError(
+                await server.enroll(phone.enrollment(attestation: forged), token: token), 401, "E0000011", Self.invalidToken)
+            let again = try await server.enroll(phone.enrollment(attestation: phone.attestation()), token: token)
+            #expect(again.status == 200)
+            #expect(try again.json["id"] == .string(phone.enrollmentID))
+        }
+    }
+
+    @Test("a patch of another member, and one for nobody's enrolment, are refused")
+    func patchErrors() async throws {
+        try await DeviceServer.with { server in
+            let phone = try await server.enrolledPhone()
+            let token = try await server.strongToken()
+            try expectDeviceError(
+                await server.patch(phone.enrollmentID, ["id": "opf1"], token: token), 400, "E0000001",
+                "Api validation failed: methods.push", causes: ["These members can not be changed: methods.push.id."])
+            try expectDeviceError(
+                await server.patch("pfd00000000000000000", ["pushToken": "AB"], token: token), 404, "E0000007",
+                "Not found: there is no such enrollment.")
+        }
+    }
+
+    @Test("an answer to a challenge that never was is 404, without any authorization")
+    func unknownChallenge() async throws {
+        try await DeviceServer.with { server in
+            let path = DeviceServer.api + "/challenge/ft00000000000000000/verify"
+            let body: JSONValue = ["method": "push", "challengeResponse": "a.b.c"]
+            let response = try await server.call("POST", path, contentType: "application/json", body: body.serialized())
+            #expect(response.status == 404)
+            #expect(try response.json["errorCode"] == "E0000007")
+            let other = try await server.call("POST", path, contentType: "application/json", body: Array(#"{"method":"fax"}"#.utf8))
+            #expect(other.status == 400)
+            #expect(try other.json["errorCode"] == "E0000001")
+        }
+    }
+
+    @Test(
+        "another method is 405, another path 404",
+        arguments: [
+            ("POST", "/.well-known/okta-organization", 405, "GET, HEAD, OPTIONS"),
+            ("POST", "/.well-known/app-authenticator-configuration", 405, "GET, HEAD"), ("GET", DeviceServer.api, 405, "POST"),
+            ("GET", DeviceServer.api + "/pfd1", 405, "PATCH, DELETE"), ("PUT", DeviceServer.api + "/pfd1", 405, "PATCH, DELETE"),
+            ("POST", DeviceServer.api + "/pfd1/push/notifications", 405, "GET, HEAD"),
+            ("GET", DeviceServer.api + "/challenge/ft1/verify", 405, "POST"), ("GET", DeviceServer.api + "/", 404, nil),
+            ("GET", DeviceServer.api + "/pfd1/push", 404, nil), ("GET", DeviceServer.api + "/pfd1/push/notifications/x", 404, nil),
+            ("POST", DeviceServer.api + "/challenge//verify", 404, nil), ("GET", "/idp/myaccount", 404, nil),
+            ("GET", "/.well-known/okta-organization/x", 404, nil), ("POST", "/oauth2/v1/app-authenticators", 404, nil),
+            ("GET", "/oauth2/default/v1/app-authenticators", 404, nil),
+        ] as [(String, String, Int, String?)])
+    func routes(method: String, path: String, status: Int, allow: String?) async throws {
+        let response = try await RunningServer.with {
+            try await $0.wire.call(method, path, headers: [DeviceServer.version, ("Content-Length", "0")])
+        }
+        #expect(response.status == status && response["Allow"] == allow)
+    }
+
+    @Test("requests over the limit of an address are 429 with all three headers")
+    func limits() async throws {
+        try await DeviceServer.with(rateLimits: RateLimits(perClient: 10, perAddress: 2)) { server in
+            for _ in 0..<2 { #expect(try await server.call("DELETE", DeviceServer.api + "/pfd1").status == 401) }
+            let response = try await server.call("DELETE", DeviceServer.api + "/pfd1")
+            #expect(response.status == 429 && response["x-rate-limit-limit"] == "2" && response["x-rate-limit-remaining"] == "0")
+            #expect(response["x-rate-limit-reset"] != nil)
+            #expect(try response.json["errorCode"] == "E0000047")
+        }
+    }
+}
