@@ -11,7 +11,7 @@ import FoundationNetworking
 
 @Suite("Enrolling (D3, device-authenticator reference 2.5)")
 struct EnrollmentTests {
-    @Test("asks the org who it is, reads the authenticator, enrolls, and reads the challenge keys")
+    @Test("asks the org who it is, reads the authenticator, enrolls, and reads the challenge keys (D3-5, D3-9)")
     func order() async throws {
         let phone = try TestPhone()
         let enrollment = try await phone.enroll()
@@ -290,6 +290,16 @@ struct EnrollmentTests {
         #expect(await failure { try await phone.enroll(verification: true) }?.reason == .userVerificationUnavailable)
         #expect(phone.org.requests(.enroll).isEmpty)
         #expect(try phone.folder.names(of: "key").isEmpty)
+    }
+
+    @Test(
+        "times of the server are read with and without fractions, and rubbish is none",
+        arguments: [
+            ("2027-01-15T08:00:00.000Z", 1_800_000_000), ("2027-01-15T08:00:00.250Z", 1_800_000_000.25),
+            ("2027-01-15T08:00:00Z", 1_800_000_000), ("2027-01-15T09:00:00.000+01:00", 1_800_000_000), ("yesterday", nil), ("", nil),
+        ] as [(String, Double?)])
+    func dates(text: String, seconds: Double?) {
+        #expect(EnrollmentAnswer.date(text)?.timeIntervalSince1970 == seconds)
     }
 
     @Test("a cancelled enrollment ends with CancellationError and leaves no key")
