@@ -112,7 +112,12 @@ struct HostileChallengeTests {
         try await phone.enroll()
         let challenge = try phone.parse(try forgery.make(phone.org))
         let steps = Recorder<RemediationStep>()
-        let error = await failure { try await challenge.resolve { steps.add($0) } }
+        let error = await failure {
+            try await challenge.resolve { step in
+                steps.add(step)
+                step.defaultProcess()
+            }
+        }
         #expect(error?.reason == .untrustedChallenge)
         #expect(steps.all.isEmpty)
         #expect(!challenge.isVerified && challenge.appInstanceName == nil)

@@ -62,7 +62,10 @@ struct NumberChallengeTests {
         challenge.userResponse = approved ? .userApproved : .userDenied
         if approved { challenge.selectedNumber = "12" }
         let steps = Recorder<RemediationStep>()
-        try await challenge.resolve { steps.add($0) }
+        try await challenge.resolve { step in
+            steps.add(step)
+            step.defaultProcess()
+        }
         #expect(steps.all.isEmpty)
         #expect(try phone.org.answers().first?.claims["challengeResponseContext"]?["selectedNumber"] == (approved ? "12" : nil))
     }

@@ -80,7 +80,10 @@ struct ResolveTests {
         let challenge = try phone.parse(phone.org.challenge(), action: byAction ? "DENY_BUTTON" : nil)
         if !byAction { challenge.userResponse = .userApproved }
         let steps = Recorder<RemediationStep>()
-        try await challenge.resolve { steps.add($0) }
+        try await challenge.resolve { step in
+            steps.add(step)
+            step.defaultProcess()
+        }
         #expect(steps.all.isEmpty)
         let expected: JSONValue = byAction ? "DENIED_CONSENT_PROMPT" : "APPROVED_CONSENT_PROMPT"
         #expect(try phone.org.answers().first?.claims["challengeResponseContext"]?["userConsent"] == expected)
@@ -179,7 +182,10 @@ struct ResolveTests {
         phone.org.answer(.verify, .offline)
         #expect(await failure { try await challenge.resolve(onRemediation: approving) }?.reason == .network)
         let steps = Recorder<RemediationStep>()
-        try await challenge.resolve { steps.add($0) }
+        try await challenge.resolve { step in
+            steps.add(step)
+            step.defaultProcess()
+        }
         #expect(steps.all.isEmpty)
         #expect(try phone.org.answers().last?.claims["challengeResponseContext"]?["userConsent"] == "APPROVED_CONSENT_PROMPT")
     }

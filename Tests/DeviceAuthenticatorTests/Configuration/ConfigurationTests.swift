@@ -27,7 +27,7 @@ struct ConfigurationTests {
         #expect(DeviceAuthenticatorConfig(orgURL: config.orgURL, oidcClientId: "c").orgURL == config.orgURL)
     }
 
-    @Test("an org on this machine may be plain http, and then its links too")
+    @Test("an org on this machine may be plain http, and then its links too; any other is https (D7-1)")
     func loopback() async throws {
         let phone = try TestPhone(org: TestOrg("http://localhost:8080"))
         try await phone.enroll()

@@ -86,6 +86,7 @@ struct ErrorTests {
         let cases: [(String, Int, DeviceAuthenticatorError.Reason)] = [
             ("E0000007", 404, .notFound), ("E0000153", 410, .enrollmentGone), ("E0000154", 410, .enrollmentGone),
             ("E0000180", 423, .enrollmentSuspended), ("E0000155", 423, .enrollmentSuspended), ("E0000047", 429, .tooManyRequests),
+            ("E0000157", 409, .alreadyAnswered),
         ]
         for (code, status, reason) in cases {
             phone.org.answer(.verify, .failure(code, status: status))

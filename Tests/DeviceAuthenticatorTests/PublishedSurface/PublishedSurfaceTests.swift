@@ -7,7 +7,7 @@ import UserNotifications
 #endif
 
 /// Uses of the published API in the forms that apps write. What is not run here must compile; that is the proof.
-@Suite("The published surface of DeviceAuthenticator (D1-4, both spellings)")
+@Suite("The published surface of DeviceAuthenticator (D1-4, D2-1, D2-5, D3-1 to D3-3, D3-5, D6-1: both spellings)")
 struct PublishedSurfaceTests {
     /// An app's own double of the authenticator, with the published members alone.
     struct OwnAuthenticator: DeviceAuthenticatorProtocol {

@@ -67,7 +67,13 @@ final class TestOrg: URLSessionProtocol {
     func atRequest(_ route: Route, _ action: @escaping @Sendable () async -> Void) { state.withLock { $0.actions[route] = action } }
 
     func publish(_ keys: [SigningKey], and others: [JSONValue] = []) {
-        state.withLock { $0.published = others + keys.compactMap { $0.publicKey?.json() } }
+        // Without `alg`, so that nothing but the client's own list keeps other algorithms of the same key out.
+        let own = keys.compactMap { key -> JSONValue? in
+            var json = key.publicKey?.json()
+            json?["alg"] = nil
+            return json
+        }
+        state.withLock { $0.published = others + own }
     }
 
     func wait(with challenges: String...) {
