@@ -105,7 +105,7 @@ public final class DeviceAuthenticatorBuilder: Sendable {
         let parts = parts.withLock { $0 }
         let settings = applicationConfig.pushSettings
         let directory = try parts.directory ?? StorageLocation.folder(group: applicationConfig.applicationGroupId)
-        let folder = EntryFolder(path: directory.standardizedFileURL.path, keySource: storeKeySource)
+        let folder = EntryFolder(path: directory.standardizedFileURL.path, keySource: storeKeySource(parts.keyStore))
         try folder.create()
         let keys = parts.keyStore ?? defaultKeyStore(folder: folder, randomness: parts.randomness)
         var profile = parts.profile ?? DeviceProfile.current
@@ -130,11 +130,13 @@ public final class DeviceAuthenticatorBuilder: Sendable {
             log: EventLog(loggers: parts.loggers.isEmpty ? [ConsoleLogger()] : parts.loggers))
     }
 
-    private var storeKeySource: any StoreKeySource {
+    /// Who keeps private keys in files keeps the key of the enrollments in one as well: programs without a Keychain entitlement do.
+    private func storeKeySource(_ keyStore: (any DeviceKeyStore)?) -> any StoreKeySource {
         #if canImport(Security)
-        KeychainStoreKey(group: applicationConfig.keychainGroupId)
+        if keyStore is FileDeviceKeyStore { return StoreKeyFile() }
+        return KeychainStoreKey(group: applicationConfig.keychainGroupId)
         #else
-        StoreKeyFile()
+        return StoreKeyFile()
         #endif
     }
 

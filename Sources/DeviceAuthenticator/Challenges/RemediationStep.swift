@@ -12,7 +12,7 @@ public class RemediationStep: @unchecked Sendable {
     public func defaultProcess() {}
 }
 
-/// Asks whether the person approves. Answer it once, with ``provide(_:)`` or ``provide(_:selectedNumber:)``; only the first answer counts.
+/// Asks whether the person approves. Answer it once, with ``provide(_:)`` or ``provide(_:selectedNumber:reportSuspicious:)``; only the first answer counts.
 ///
 /// What the challenge shows was verified before. If the step is given up without an answer, nothing is sent, and the resolution fails with
 /// ``DeviceAuthenticatorError/Reason/notAnswered``. Nothing else limits the wait: an answer that comes too late is refused.

@@ -99,6 +99,7 @@ extension DeviceAuthenticatorError {
             case .resourceNotFound: return .notFound
             case .unknown("E0000006"): return .notPermitted
             case .unknown("E0000047"): return .tooManyRequests
+            case .unknown("E0000157"): return .alreadyAnswered
             default: break
             }
         }

@@ -101,21 +101,28 @@ public struct KeychainDeviceKeyStore: DeviceKeyStore {
         message: @Sendable (UserVerification.Method) throws -> Data
     ) async throws -> (message: Data, signature: Data) {
         #if canImport(LocalAuthentication) && !os(tvOS) && !os(watchOS)
-        let context = LAContext()
-        context.localizedReason = request.reason
-        let message = try message(Self.method(of: context, flags: request.accessControlFlags))
+        let message = try message(Self.method(flags: request.accessControlFlags))
         #else
-        let context: Any? = nil
         let message = try message(.none)
         #endif
-        guard let key = try find(tag, context: context) else { throw SecurityError.keyCorrupted(DeviceKeyError.missing(tag: tag)) }
-        // The call returns when the person has answered, so it gets a thread that may wait.
+        // The system's call returns when the person has answered, so it gets a thread that may wait.
         let signature = try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Data, any Error>) in
             DispatchQueue.global(qos: .userInitiated).async {
-                continuation.resume(with: Result { try Self.signature(of: message, with: key) })
+                continuation.resume(with: Result { try sign(message, tag: tag, reason: request.reason) })
             }
         }
         return (message, signature)
+    }
+
+    private func sign(_ message: Data, tag: String, reason: String) throws -> Data {
+        #if canImport(LocalAuthentication) && !os(tvOS) && !os(watchOS)
+        let context = LAContext()
+        context.localizedReason = reason
+        #else
+        let context: Any? = nil
+        #endif
+        guard let key = try find(tag, context: context) else { throw SecurityError.keyCorrupted(DeviceKeyError.missing(tag: tag)) }
+        return try Self.signature(of: message, with: key)
     }
 
     /// Deletes a key for good.
@@ -127,7 +134,8 @@ public struct KeychainDeviceKeyStore: DeviceKeyStore {
     }
 
     #if canImport(LocalAuthentication) && !os(tvOS) && !os(watchOS)
-    private static func method(of context: LAContext, flags: SecAccessControlCreateFlags) -> UserVerification.Method {
+    private static func method(flags: SecAccessControlCreateFlags) -> UserVerification.Method {
+        let context = LAContext()
         guard context.canEvaluatePolicy(.deviceOwnerAuthenticationWithBiometrics, error: nil) else {
             return flags.contains(.devicePasscode) || flags.contains(.userPresence) ? .pin : .none
         }

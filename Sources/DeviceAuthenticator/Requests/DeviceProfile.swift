@@ -6,11 +6,10 @@ internal import JOSE
 internal import Glibc
 #elseif canImport(Musl)
 internal import Musl
+#elseif canImport(Darwin)
+internal import Darwin
 #endif
 
-#if os(iOS) || os(tvOS) || os(visionOS)
-internal import UIKit
-#endif
 #if canImport(LocalAuthentication) && !os(tvOS) && !os(watchOS)
 internal import LocalAuthentication
 #endif
@@ -92,12 +91,16 @@ public struct DeviceProfile: Sendable, Equatable {
         return profile
     }
 
-    /// Not `ProcessInfo.hostName`, which may ask the network.
+    /// Not `ProcessInfo.hostName`, which may ask the network. Phones have no host name of their own.
     private static var hostName: String {
+        #if os(iOS)
+        return machine.hasPrefix("iPad") ? "iPad" : "iPhone"
+        #else
         var buffer = [CChar](repeating: 0, count: 256)
         guard gethostname(&buffer, buffer.count - 1) == 0 else { return "Device" }
         let name = String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
         return name.isEmpty ? "Device" : name
+        #endif
     }
 
     private static var machine: String {
