@@ -96,11 +96,14 @@ struct ConfigurationTests {
         #endif
     }
 
-    @Test("constants have the published values")
+    @Test("constants have the published values (D5-4)")
     func constants() {
         #expect(DeviceAuthenticatorConstants.version == "1.1.0" && DeviceAuthenticatorConstants.name == "DeviceAuthenticator")
         #expect(DeviceAuthenticatorConstants.defaultStorageRelativeDirectoryPath == "Library/DeviceSDK/SQLite")
         #expect(DeviceAuthenticatorConstants.defaultStorageName == "db")
+        #expect(NotificationCategories.challenge == "OKTA_PUSH_CHALLENGE")
+        #expect(NotificationCategories.verificationChallenge == "OKTA_PUSH_UV_CHALLENGE")
+        #expect(NotificationCategories.reviewAction == "REVIEW_BUTTON")
     }
 
     @Test("published enumerations read the server's words")
