@@ -12,9 +12,21 @@ struct DeviceCaller: Sendable {
     let use: AssertionUse?
     /// Which key signed the request, if the device signed it.
     let keyRole: PushMethod.KeyRole?
+    /// What it may do: the token's scopes, or the rights that a signature has.
+    let scopes: Set<String>
 
     /// The client that the access token was issued to.
     var clientID: String? { grant?.clientID }
+
+    /// Checks that the caller may do what one of some scopes permits.
+    ///
+    /// - Throws: ``DeviceRefusal`` with `E0000006` that names them.
+    func check(_ needed: Set<String>) throws(DeviceRefusal) {
+        guard scopes.isDisjoint(with: needed) else { return }
+        throw .accessDenied(
+            "The access token does not permit this. It needs one of the scopes: \(needed.sorted().joined(separator: ", ")).",
+            reason: "scope is missing")
+    }
 }
 
 /// Judges what a device's request brings to say who it is (device-authenticator reference 2.1, 2.2 and 3.10).
@@ -32,17 +44,15 @@ struct DeviceAccess {
 
     /// Who sends a request.
     ///
-    /// - Parameters:
-    ///   - authorization: What it brought.
-    ///   - scopes: Scopes of which an access token must have one.
+    /// - Parameter authorization: What it brought.
     /// - Returns: The caller.
-    /// - Throws: ``DeviceRefusal``: 401 for a token that is not good, 403 for one that is not for this, or what the state of the
-    ///   account or the enrolment refuses. ``StoreError``.
-    func caller(_ authorization: DeviceAuthorization, needing scopes: Set<String>) throws -> DeviceCaller {
+    /// - Throws: ``DeviceRefusal``: 401 for a token that is not good, or what the state of the account or the enrolment refuses.
+    ///   ``StoreError``.
+    func caller(_ authorization: DeviceAuthorization) throws -> DeviceCaller {
         switch authorization {
         case .none: throw DeviceRefusal.invalidToken("no token")
-        case .bearer(let token): try bearer(token, needing: scopes)
-        case .ssws(let token): try signed(token, needing: scopes)
+        case .bearer(let token): try bearer(token)
+        case .ssws(let token): try signed(token)
         }
     }
 
@@ -68,7 +78,7 @@ struct DeviceAccess {
 
     // MARK: - Access tokens
 
-    private func bearer(_ token: String, needing scopes: Set<String>) throws -> DeviceCaller {
+    private func bearer(_ token: String) throws -> DeviceCaller {
         guard let claims = snapshot.keyRing.verification.claims(of: token, issuer: snapshot.origin, now: now),
             let id = claims.jwtID.flatMap(TokenID.init), id.kind == .access, let issuedAt = claims.issuedAt,
             let grant = try view.record(.grant, id: id.grantID).map(Grant.init), grant.server == nil,
@@ -81,18 +91,15 @@ struct DeviceAccess {
         // A token of a person whose account is closed for now still tells the device so.
         if let refusal = DeviceRefusal.account(user) { throw refusal }
         if let closure = grant.closure(by: user) { throw DeviceRefusal.invalidToken("access token: \(closure)") }
-        guard let user, !scopes.isDisjoint(with: claims.scopes) else {
-            throw DeviceRefusal.accessDenied(
-                "The access token does not permit this. It needs one of the scopes: \(scopes.sorted().joined(separator: ", ")).",
-                reason: "scope is missing")
-        }
-        return DeviceCaller(user: user, grant: grant, enrollmentID: grant.maintainedEnrollmentID, use: nil, keyRole: nil)
+        guard let user else { throw DeviceRefusal.invalidToken("user.removed") }
+        return DeviceCaller(
+            user: user, grant: grant, enrollmentID: grant.maintainedEnrollmentID, use: nil, keyRole: nil, scopes: Set(claims.scopes))
     }
 
     // MARK: - Signed by the device
 
     /// Nobody learns of an enrolment's state without a signature by its key.
-    private func signed(_ token: String, needing scopes: Set<String>) throws -> DeviceCaller {
+    private func signed(_ token: String) throws -> DeviceCaller {
         guard let issuer = try? JSONWebSignature(parsing: token).unverifiedClaims().issuer,
             let enrolled = try directory.enrollment(id: issuer)
         else { throw DeviceRefusal.invalidToken("signed authorization: no such enrollment") }
@@ -114,10 +121,9 @@ struct DeviceAccess {
         guard try !use.isMade(in: view) else { throw DeviceRefusal.invalidToken("signed authorization: used") }
         let user = try GrantHolder.user(id: enrolled.enrollment.userID, in: view)
         if let refusal = DeviceRefusal.account(user) ?? enrolled.refusal { throw refusal }
-        guard let user, scopes.contains(DeviceScope.manage) else {
-            throw DeviceRefusal.accessDenied("This needs an access token.", reason: "signed authorization is not enough")
-        }
+        guard let user else { throw DeviceRefusal.invalidToken("user.removed") }
         return DeviceCaller(
-            user: user, grant: nil, enrollmentID: enrolled.enrollment.id, use: use, keyRole: method.key(id: verified.keyID)?.role)
+            user: user, grant: nil, enrollmentID: enrolled.enrollment.id, use: use, keyRole: method.key(id: verified.keyID)?.role,
+            scopes: [DeviceScope.manage])
     }
 }

@@ -27,8 +27,9 @@ extension IdentityEngine {
                 var known: DeviceCaller?
                 do {
                     let access = DeviceAccess(snapshot: try snapshot(view), view: view, now: context.now)
-                    let caller = try access.caller(authorization, needing: scopes)
+                    let caller = try access.caller(authorization)
                     known = caller
+                    try caller.check(scopes)
                     return (.success(try decide(access, caller)), known)
                 } catch let refusal as DeviceRefusal {
                     return (.failure(refusal), known)

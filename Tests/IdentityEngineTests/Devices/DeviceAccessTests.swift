@@ -113,6 +113,35 @@ struct DeviceAccessTests {
         #expect(try await fixture.stored(phone).push?.pushToken == "00ff12")
     }
 
+    @Test("who was refused stands in the log if it is known who they are; a stranger does not")
+    func log() async throws {
+        let fixture = try await DeviceFixture()
+        let token = try await fixture.accessToken(["openid"])
+        let before = try await fixture.organization.log().count
+        #expect(try await fixture.configuration(.bearer("x")).code == "E0000011")
+        #expect(try await fixture.organization.log().count == before)
+        #expect(try await fixture.configuration(.bearer(token)).code == "E0000006")
+        let line = try #require(try await fixture.organization.log().last)
+        #expect(line.type == "device.authenticator.read" && line.outcome == .denied && line.reason == "E0000006: scope is missing")
+        #expect(line.userID != nil && line.clientID == "phone-app")
+    }
+
+    @Test("no token and no key stands in the log or in what is printed")
+    func nothingSecret() async throws {
+        let fixture = try await DeviceFixture()
+        let phone = try await fixture.enrolledPhone()
+        let token = try phone.authorization().signed()
+        #expect(try await fixture.update(phone, ["pushToken": "abcdef0123"], .ssws(token)).code == nil)
+        _ = try await fixture.update(phone, ["id": "x"], fixture.strongToken())
+        let lines = try await fixture.organization.log().map { "\($0)" }.joined()
+        #expect(!lines.contains("abcdef0123") && !lines.contains("eyJ") && !lines.contains(phone.possessionKey.keyID ?? "-"))
+        for authorization in [DeviceAuthorization.bearer(token), .ssws(token)] {
+            var dumped = ""
+            dump(authorization, to: &dumped)
+            #expect(!dumped.contains(token) && !"\(authorization)".contains(token))
+        }
+    }
+
     // MARK: - Signed by the device
 
     @Test("a device may change and delete its own enrolment by its own signature, and read its metadata")

@@ -144,4 +144,14 @@ struct WhoMayEnrollTests {
         let third = try first.again().enrollment(attestation: first.attestation(at: 5).signed())
         #expect(try await fixture.enroll(third, fixture.weakToken(at: 4), at: 5).why == "second factor is not proved")
     }
+
+    @Test("a stranger's own phone attests for the stranger alone: it enrols nobody else by a password")
+    func strangersPhone() async throws {
+        let fixture = try await DeviceFixture()
+        _ = try await fixture.enrolledPhone()
+        let strangers = try await fixture.enrolledPhone(of: DeviceFixture.john)
+        let body = try strangers.again(for: try await fixture.userID()).enrollment(attestation: strangers.attestation().signed())
+        #expect(try await fixture.enroll(body, fixture.weakToken(), at: 2).why == "second factor is not proved")
+        #expect(try await fixture.enrollments().count == 1)
+    }
 }
