@@ -105,7 +105,7 @@ extension ServerResponse {
         let body: JSONValue = [
             "errorCode": .string(refusal.code), "errorSummary": .string(refusal.summary), "errorLink": .string(refusal.code),
             "errorId": .string("oae" + request.context.requestID),
-            "errorCauses": .array(refusal.causes.map { ["errorSummary": .string($0)] }),
+            "errorCauses": .array(refusal.causes.map { cause(.string($0), refusal) }),
         ]
         var response = ServerResponse(status: .init(code: refusal.status), json: body.serialized())
         if refusal.status == 401 {
@@ -115,5 +115,11 @@ extension ServerResponse {
         if request.isTooLarge { response.closesConnection = true }
         response.trace.reason = refusal.reason
         return response
+    }
+
+    private static func cause(_ text: JSONValue, _ refusal: DeviceRefusal) -> JSONValue {
+        var cause: JSONValue = ["errorSummary": text]
+        cause["reason"] = refusal.lateness.map(JSONValue.string)
+        return cause
     }
 }

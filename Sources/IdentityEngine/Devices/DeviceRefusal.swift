@@ -11,6 +11,8 @@ public struct DeviceRefusal: Error, Sendable, Equatable {
     public var summary: String
     /// What is wrong in detail, a sentence each.
     public var causes: [String]
+    /// Why a challenge can be answered no more, for a program: `expired`, `answered` or `cancelled`; nil for every other refusal.
+    public var lateness: String?
     /// Why, for the log only.
     public var reason: String
 
@@ -52,6 +54,13 @@ extension DeviceRefusal {
         DeviceRefusal(
             code: "E0000001", status: 400, summary: "Api validation failed: \(what)", causes: causes,
             reason: reason ?? causes.joined(separator: " "))
+    }
+
+    /// A challenge can be answered no more.
+    static func tooLate(_ lateness: PushChallenge.Lateness, _ text: String? = nil) -> DeviceRefusal {
+        var refusal = invalid("challenge", [text ?? lateness.text])
+        refusal.lateness = lateness.word
+        return refusal
     }
 
     /// The policy and the enrolment's user verification key do not go together.

@@ -35,7 +35,7 @@ extension IdentityEngine {
             }
             let message = try Self.bindingMessage(admitted["binding_message"])
             let lifetime = try Self.expiry(admitted["request_expiry"])
-            guard let user = try person(admitted, view), user.status == .active else {
+            guard let user = try person(admitted, view), user.value.status == .active else {
                 throw Refusal(.unknownUserID, "The hint names nobody who can be asked.", reason: "bc: unknown user")
             }
             let signIn = SignInRequest(
@@ -76,13 +76,13 @@ extension IdentityEngine {
     }
 
     /// Whom the one hint names.
-    private func person(_ admitted: AdmittedRequest, _ view: any StoreView) throws -> User? {
+    private func person(_ admitted: AdmittedRequest, _ view: any StoreView) throws -> StoredUser? {
         switch (admitted["login_hint"], admitted["id_token_hint"], admitted["login_hint_token"]) {
-        case (let login?, nil, nil): return try user(login: Self.possibleName(login), in: view)?.value
+        case (let login?, nil, nil): return try user(login: Self.possibleName(login), in: view)
         case (nil, let token?, nil):
             let finder = TokenFinder(snapshot: admitted.snapshot, server: admitted.server, view: view, now: admitted.context.now)
             guard case .id(_, let grant, let user)? = try finder.find(token), grant.clientID == admitted.application.id else { return nil }
-            return user
+            return try self.user(id: user.id, in: view)
         default:
             throw Refusal(.invalidRequest, "Send exactly one of login_hint and id_token_hint.", reason: "bc: hints")
         }

@@ -58,7 +58,8 @@ extension IdentityEngine {
             switch try await store.commit(changes) {
             case .committed: return Self.result(of: outcome)
             case .conflict(index: 0, .version):
-                return .failure(.invalid("answer", ["The answer was given before."]))
+                // The same answer once more: it reached us, and its sender did not hear so.
+                return .failure(.tooLate(.answered, "The answer was given before."))
             case .conflict: continue
             }
         }
@@ -73,7 +74,7 @@ extension IdentityEngine {
             .failure(.invalid("answer", ["The answer is no approval, and the sign-in was refused: \(reason)."]))
         case .judged(.invalid(let reason)):
             .failure(.invalid("answer", ["The answer cannot be taken: \(reason). The challenge is still open."]))
-        case .tooLate(let text): .failure(.invalid("challenge", [text]))
+        case .tooLate(let lateness): .failure(.tooLate(lateness))
         default: .failure(.invalid("challenge", ["The challenge is over."]))
         }
     }
@@ -136,7 +137,7 @@ private struct AnswerReading: Sendable {
             throw DeviceRefusal.notFound("challenge", reason: "challenge is unknown")
         }
         guard let challenge = stored.value.challenge, let target = challenge.targets.first(where: { $0.id == id }) else {
-            throw DeviceRefusal.invalid("challenge", ["The challenge was replaced by a newer one."])
+            throw DeviceRefusal.tooLate(.replaced)
         }
         let directory = DeviceDirectory(snapshot: snapshot, view: view, now: now)
         guard let enrolled = try directory.enrollment(id: target.enrollmentID) else { throw DeviceRefusal.enrollmentDeleted() }

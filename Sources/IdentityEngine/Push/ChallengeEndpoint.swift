@@ -28,7 +28,7 @@ extension IdentityEngine {
             try Self.requirePushChannel(admitted)
             guard let (stored, ticket) = try view.transaction(.mfaToken, secret: token, now: context.now), case .fresh = ticket,
                 stored.value.applicationID == admitted.application.id, stored.value.server == admitted.server.id,
-                let userID = stored.value.userID, let user = try user(id: userID, in: view)?.value
+                let userID = stored.value.userID, let user = try user(id: userID, in: view)
             else {
                 throw Refusal(.accessDenied, "The mfa_token is unknown or has expired. Begin again.", reason: "challenge: mfa_token")
             }
@@ -63,10 +63,10 @@ extension IdentityEngine {
             let login = Self.possibleName(try admitted.required("login_hint"))
             try admitted.requireGrant(GrantType.oob)
             try Self.requirePushChannel(admitted)
-            guard let user = try user(login: login, in: view)?.value, user.status == .active else {
+            guard let user = try user(login: login, in: view), user.value.status == .active else {
                 throw ChallengePlan.unusable("unknown or inactive user")
             }
-            guard admitted.application.assignment.includes(user) else {
+            guard admitted.application.assignment.includes(user.value) else {
                 throw Refusal(
                     .accessDenied, "The user is not assigned to the client application.", reason: "user is not assigned")
             }
@@ -94,18 +94,19 @@ struct ChallengeStart: Sendable {
     var transaction: SignInTransaction
     /// The stored version; 0 for a new transaction.
     var version: Int64
-    var user: User
+    /// As a write must name them.
+    var user: StoredUser
     /// The `challenge_type` of the answer; nil for a first factor.
     var type: String?
     var bindingMessage: String?
     var preferredAuthenticator: String?
     var ticket = TicketKind.oobCode
 
-    init(stored: StoredTransaction, user: User, type: String) {
+    init(stored: StoredTransaction, user: StoredUser, type: String) {
         (transaction, version, self.user, self.type) = (stored.value, stored.version, user, type)
     }
 
-    init(new transaction: SignInTransaction, user: User) {
+    init(new transaction: SignInTransaction, user: StoredUser) {
         (self.transaction, version, self.user) = (transaction, 0, user)
     }
 }

@@ -57,15 +57,15 @@ extension IdentityEngine {
 
     private func plan(_ start: ChallengeStart, _ admitted: AdmittedRequest, _ view: any StoreView) throws -> PlannedChallenge {
         let context = admitted.context
-        guard let subject = try view.subject(start.user, of: start.transaction, snapshot: admitted.snapshot) else {
+        guard let subject = try view.subject(start.user.value, of: start.transaction, snapshot: admitted.snapshot) else {
             throw Refusal.overTransaction
         }
-        let recent = try view.records(.transaction, where: "challenged", is: start.user.id, limit: 100).map(StoredTransaction.init)
+        let recent = try view.records(.transaction, where: "challenged", is: start.user.value.id, limit: 100).map(StoredTransaction.init)
         guard SignInTransaction.unansweredChallenges(recent.map(\.value), now: context.now) < ChallengePlan.mostUnanswered else {
             throw ChallengePlan.tooMany
         }
         let needsTwo = subject.decision.assurance == .twoFactors || subject.demandsTwoFactors
-        let enrollments = try view.usableEnrollments(of: start.user.id, snapshot: admitted.snapshot)
+        let enrollments = try view.usableEnrollments(of: start.user.value.id, snapshot: admitted.snapshot)
         let remaining = start.transaction.expiresAt.timeIntervalSince(context.now)
         let plan = try ChallengePlan(
             .init(
@@ -73,7 +73,7 @@ extension IdentityEngine {
                 bindingMessage: start.bindingMessage, preferredAuthenticator: start.preferredAuthenticator,
                 lifetime: min(ChallengePlan.lifetime, remaining),
                 mustVerifyUser: needsTwo && start.transaction.proofs.isEmpty),
-            to: start.user, enrollments: enrollments, snapshot: admitted.snapshot, random: environment.random, context: context)
+            to: start.user.value, enrollments: enrollments, snapshot: admitted.snapshot, random: environment.random, context: context)
         return PlannedChallenge(start: start, subject: subject, plan: plan, admitted: admitted)
     }
 
@@ -87,7 +87,7 @@ extension IdentityEngine {
         for case .log(let type, let outcome, let reason) in effects {
             changes.append(
                 try logEntry(
-                    type, outcome, reason: reason, userID: start.user.id, clientID: planned.admitted.application.id,
+                    type, outcome, reason: reason, userID: start.user.value.id, clientID: planned.admitted.application.id,
                     server: request.server, context: context))
         }
         guard case .challenged = outcome, let challenge = next.challenge else {
@@ -102,6 +102,8 @@ extension IdentityEngine {
         var stored = next
         stored.challengeTicket = TicketDigest(of: secret).bytes
         changes.append(.put(try stored.record(version: start.version)))
+        // Written as they were, so that of two who count this person's challenges at one moment the second counts the first's.
+        changes.append(.put(try start.user.record(holding: start.user.value)))
         changes.append(
             .issue(
                 Ticket(

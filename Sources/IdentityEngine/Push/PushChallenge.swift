@@ -40,6 +40,30 @@ struct PushChallenge: Sendable, Equatable, Codable {
         var clientLocation: String?
     }
 
+    /// Why an answer comes too late.
+    enum Lateness: Sendable, Equatable {
+        case expired, answered, cancelled, replaced
+
+        /// The word for a program: `expired`, `answered` or `cancelled`.
+        var word: String {
+            switch self {
+            case .expired: "expired"
+            case .answered: "answered"
+            case .cancelled, .replaced: "cancelled"
+            }
+        }
+
+        /// The sentence for a person.
+        var text: String {
+            switch self {
+            case .expired: "The challenge has expired."
+            case .answered: "The challenge was answered before."
+            case .cancelled: "The sign-in was cancelled."
+            case .replaced: "The challenge was replaced by a newer one."
+            }
+        }
+    }
+
     /// Where it stands. One transition only.
     enum State: Sendable, Equatable, Codable {
         case pending

@@ -33,11 +33,11 @@ extension SignInTransaction {
     /// A device answers: the first final answer decides, also for the other devices.
     func answered(_ answer: PushAnswer, now: Date) -> (SignInTransaction, Outcome, [Effect]) {
         guard let challenge, let target = challenge.targets.first(where: { $0.id == answer.targetID }) else {
-            return (self, .tooLate("The challenge was replaced by a newer one."), [])
+            return (self, .tooLate(.replaced), [])
         }
-        guard end != .cancelled else { return (self, .tooLate("The sign-in was cancelled."), []) }
-        guard challenge.state == .pending, end == nil else { return (self, .tooLate("The challenge was answered before."), []) }
-        guard now < challenge.expiresAt else { return (self, .tooLate("The challenge has expired."), []) }
+        guard end != .cancelled else { return (self, .tooLate(.cancelled), []) }
+        guard challenge.state == .pending, end == nil else { return (self, .tooLate(.answered), []) }
+        guard now < challenge.expiresAt else { return (self, .tooLate(.expired), []) }
         var next = self
         let verdict = challenge.judge(answer)
         let type = "user.mfa.push.answer"

@@ -107,7 +107,7 @@ extension SignInTransaction {
         /// A device's answer was looked at.
         case judged(PushChallenge.Verdict)
         /// A device's answer came after the end.
-        case tooLate(String)
+        case tooLate(PushChallenge.Lateness)
         /// Given up by the client.
         case cancelled
     }
