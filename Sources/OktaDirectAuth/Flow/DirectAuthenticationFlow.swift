@@ -14,7 +14,12 @@ public import Foundation
 /// ```
 ///
 /// One flow serves any number of sign-ins, one after the other. A call that begins while another is under way supersedes it: the older one
-/// ends with ``DirectAuthenticationFlowError/inconsistentContextState``. Cancelling the task cancels its request or its polling.
+/// ends with ``DirectAuthenticationFlowError/inconsistentContextState``.
+///
+/// Cancelling the task of a call gives the sign-in up, as ``reset()`` and another ``start(_:with:context:)`` do. The call ends at once, and
+/// nobody is signed in afterwards, whatever another device approves: tokens that come all the same are revoked. If the server still waits for
+/// the person, it is told, in the background, by a revocation of the `mfa_token` or `oob_code`, so that it can withdraw its request from their
+/// device. Whether that arrives changes nothing here.
 public actor DirectAuthenticationFlow: AuthenticationFlow, OAuth2ClientDelegate {
     /// What observes a flow.
     public typealias Delegate = DirectAuthenticationFlowDelegate
@@ -35,8 +40,16 @@ public actor DirectAuthenticationFlow: AuthenticationFlow, OAuth2ClientDelegate 
         var context: Context?
         var loginHint: String?
         var isAuthenticating = false
-        /// Counts the calls; a call whose number is not the last has been superseded.
-        var call = 0
+        /// The call under way; one that is not the same has been superseded.
+        var call: FlowCall?
+        /// What the server keeps open for the sign-in.
+        var transaction: OpenTransaction?
+
+        /// Forgets the sign-in.
+        mutating func end() -> OpenTransaction? {
+            defer { self = State() }
+            return transaction
+        }
     }
 
     nonisolated private let state = Locked(State())
@@ -123,20 +136,19 @@ public actor DirectAuthenticationFlow: AuthenticationFlow, OAuth2ClientDelegate 
     public func start(_ loginHint: String, with factor: PrimaryFactor, context: Context = .init()) async throws -> Status {
         var context = context
         context.currentStatus = nil
-        let call = begin { state in
-            state.context = context
-            state.loginHint = loginHint
-            state.isAuthenticating = true
+        let transaction = OpenTransaction(client: client)
+        let call = FlowCall()
+        supersede { state in
+            let abandoned = state.end()
+            state = State(context: context, loginHint: loginHint, isAuthenticating: true, call: call, transaction: transaction)
+            return abandoned
         }
         await notify { $0.authenticationStarted(flow: self) }
         do {
-            return try await conclude(call, with: attempt(call, context: context).primary(factor, loginHint: loginHint))
+            let attempt = attempt(context, transaction)
+            return try await run(call) { try await attempt.primary(factor, loginHint: loginHint) }
         } catch {
-            state.withLock { state in
-                guard state.call == call else { return }
-                state.context = nil
-                state.isAuthenticating = false
-            }
+            end(call)
             await notifyFailure(error)
             throw error
         }
@@ -150,8 +162,7 @@ public actor DirectAuthenticationFlow: AuthenticationFlow, OAuth2ClientDelegate 
     ///   ``DirectAuthenticationFlowError/missingArguments(_:)`` if no second factor was asked for, and what
     ///   ``start(_:with:context:)`` throws. The call can be repeated.
     public func resume(with factor: SecondaryFactor) async throws -> Status {
-        let (context, loginHint) = try current()
-        return try await resume { try await attempt($0, context: context).secondary(factor, loginHint: loginHint) }
+        try await resume { try await $0.secondary(factor, loginHint: $1) }
     }
 
     /// Goes on after ``Status/continuation(_:)``.
@@ -162,23 +173,37 @@ public actor DirectAuthenticationFlow: AuthenticationFlow, OAuth2ClientDelegate 
     ///   ``DirectAuthenticationFlowError/invalidContinuationContext`` if something else was asked for, and what
     ///   ``start(_:with:context:)`` throws. The call can be repeated.
     public func resume(with factor: ContinuationFactor) async throws -> Status {
-        let (context, _) = try current()
-        return try await resume { try await attempt($0, context: context).continuation(factor) }
+        try await resume { attempt, _ in try await attempt.continuation(factor) }
     }
 
-    /// Forgets the sign-in under way. A call that is under way ends with ``DirectAuthenticationFlowError/inconsistentContextState``.
+    /// Forgets the sign-in under way, and tells the server if it still keeps it open.
+    ///
+    /// A call that is under way ends at once with ``DirectAuthenticationFlowError/inconsistentContextState``, and what another device approves
+    /// afterwards signs nobody in.
     public func reset() {
-        _ = begin { state in
-            state.context = nil
-            state.loginHint = nil
-            state.isAuthenticating = false
-        }
+        supersede { $0.end() }
     }
 
-    private func resume(_ work: (_ call: Int) async throws -> Status) async throws -> Status {
-        let call = begin { _ in }
+    private func resume(_ step: @escaping @Sendable (SignInAttempt, _ loginHint: String?) async throws -> Status) async throws -> Status {
+        let (context, loginHint, transaction) = try state.withLock { state in
+            guard let context = state.context, let transaction = state.transaction else {
+                throw DirectAuthenticationFlowError.flowNotStarted
+            }
+            return (context, state.loginHint, transaction)
+        }
+        let call = FlowCall()
+        supersede { state in
+            state.call = call
+            return nil
+        }
         do {
-            return try await conclude(call, with: try await work(call))
+            let attempt = attempt(context, transaction)
+            return try await run(call) { try await step(attempt, loginHint) }
+        } catch let error as CancellationError {
+            // Who cancels gives the sign-in up.
+            end(call)
+            await notifyFailure(error)
+            throw error
         } catch {
             // The sign-in goes on: the call can be repeated.
             await notify { $0.authentication(flow: self, received: OAuth2Error(error)) }
@@ -186,55 +211,64 @@ public actor DirectAuthenticationFlow: AuthenticationFlow, OAuth2ClientDelegate 
         }
     }
 
-    private func current() throws -> (context: Context, loginHint: String?) {
-        try state.withLock { state in
-            guard let context = state.context else { throw DirectAuthenticationFlowError.flowNotStarted }
-            return (context, state.loginHint)
+    /// Ends the call under way, whose caller leaves at once.
+    ///
+    /// - Parameter change: What takes its place; returns the transaction that nobody goes on with.
+    private func supersede(_ change: (inout State) -> OpenTransaction?) {
+        let (call, abandoned) = state.withLock { state in
+            let call = state.call
+            return (call, change(&state))
         }
+        call?.leave(DirectAuthenticationFlowError.inconsistentContextState)
+        abandoned?.abandon()
     }
 
-    private func begin(_ change: (inout State) -> Void) -> Int {
-        state.withLock { state in
-            state.call += 1
-            change(&state)
-            return state.call
-        }
+    /// Ends the sign-in, unless something has superseded the call.
+    private func end(_ call: FlowCall) {
+        state.withLock { $0.call === call ? $0.end() : nil }?.abandon()
     }
 
-    private func attempt(_ call: Int, context: Context) -> SignInAttempt {
+    private func attempt(_ context: Context, _ transaction: OpenTransaction) -> SignInAttempt {
         SignInAttempt(
-            client: client, supportedGrants: supportedGrantTypes, additionalParameters: additionalParameters, context: context
-        ) { [state] in
-            guard state.withLock({ $0.call }) == call else { throw DirectAuthenticationFlowError.inconsistentContextState }
-        }
+            client: client, supportedGrants: supportedGrantTypes, additionalParameters: additionalParameters, context: context,
+            transaction: transaction)
     }
 
-    private func conclude(_ call: Int, with status: Status) async throws -> Status {
+    private func run(_ call: FlowCall, _ work: @escaping @Sendable () async throws -> Status) async throws -> Status {
+        let status = try await call.status(of: work) { [client] late in
+            if case .success(let token) = late { Self.discard(token, of: client) }
+        }
         do {
-            // Who has cancelled does not expect to be signed in by an answer that was on its way.
-            try Task.checkCancellation()
-            try state.withLock { state in
-                guard state.call == call, state.context != nil else { throw DirectAuthenticationFlowError.inconsistentContextState }
-                state.context?.currentStatus = status
-                if case .success = status { state.isAuthenticating = false }
-            }
+            try await conclude(call, with: status)
+            return status
         } catch {
-            if case .success(let token) = status { discard(token) }
+            if case .success(let token) = status { Self.discard(token, of: client) }
             throw error
         }
-        await notify { delegate in
+    }
+
+    /// Takes the status over and tells the delegates, on the main actor: there apps cancel and reset, so that who has done so before is not
+    /// signed in by an answer that had come but was not taken yet.
+    @MainActor private func conclude(_ call: FlowCall, with status: Status) throws {
+        try Task.checkCancellation()
+        try state.withLock { state in
+            guard state.call === call else { throw DirectAuthenticationFlowError.inconsistentContextState }
+            state.call = nil
+            state.context?.currentStatus = status
+            if case .success = status { state.isAuthenticating = false }
+        }
+        delegateCollection.invoke { delegate in
             delegate.authentication(flow: self, received: status)
             if case .success(let token) = status {
                 delegate.authentication(flow: self, received: token)
                 delegate.authenticationFinished(flow: self)
             }
         }
-        return status
     }
 
     /// Revokes tokens that nobody gets, in a task of its own: the caller has left, or is cancelled.
-    private func discard(_ token: Token) {
-        Task { [client] in
+    private static func discard(_ token: Token, of client: OAuth2Client) {
+        Task {
             // Best effort: nobody is there to be told, and tokens that nobody has end by themselves.
             try? await client.revoke(token, type: .all)
         }

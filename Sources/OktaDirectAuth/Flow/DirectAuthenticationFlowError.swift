@@ -53,6 +53,7 @@ extension DirectAuthenticationFlowError: LocalizedError {
         case .network(let error): error.localizedDescription
         case .oauth2(let error): error.localizedDescription
         case .server(let error): error.localizedDescription
+        case .other(is CancellationError): "The sign-in was cancelled."
         case .other(let error): error.localizedDescription
         }
     }

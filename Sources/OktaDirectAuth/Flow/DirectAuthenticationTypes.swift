@@ -1,4 +1,5 @@
 public import AuthFoundation
+import Foundation
 
 extension DirectAuthenticationFlow {
     /// What a person begins with.
@@ -81,6 +82,8 @@ extension DirectAuthenticationFlow {
         public struct BindingContext: Equatable, Sendable {
             let challenge: OutOfBandChallenge
             let mfaContext: MFAContext?
+            /// When the challenge expires, by the client's clock.
+            let end: Date
         }
     }
 

@@ -1,20 +1,18 @@
 import AuthFoundation
 import Foundation
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 /// One step of a sign-in: the requests for a factor, up to the next status.
-struct SignInAttempt {
+///
+/// It runs in a task of its own, which is cancelled when its caller has left. Nothing is asked or sent then any more; but the answer to what
+/// was sent is seen, because it may open something at the server that must be given up, or bring tokens that must be revoked.
+struct SignInAttempt: Sendable {
     typealias Flow = DirectAuthenticationFlow
 
     let client: OAuth2Client
     let supportedGrants: [GrantType]
     let additionalParameters: [String: any APIRequestArgument]?
     let context: Flow.Context
-    /// Throws if another call has superseded this one.
-    let checkIsCurrent: @Sendable () throws -> Void
+    let transaction: OpenTransaction
 
     // MARK: Factors
 
@@ -66,9 +64,9 @@ struct SignInAttempt {
         }
         switch (factor, awaited) {
         case (.transfer, .transfer(let binding, _)):
-            return try await poll(binding.challenge, mfaContext: binding.mfaContext)
+            return try await approval(binding)
         case (.prompt(let code), .prompt(let binding)):
-            return try await outOfBandTokens(binding.challenge, mfaContext: binding.mfaContext, bindingCode: code)
+            return try await outOfBandTokens(binding, bindingCode: code, passage: RequestPassage())
         case (.webAuthn(let response), .webAuthn(let asked)):
             var parameters: [String: any APIRequestArgument] = [
                 "clientDataJSON": response.clientDataJSON, "authenticatorData": response.authenticatorData, "signature": response.signature,
@@ -93,9 +91,6 @@ struct SignInAttempt {
 
     // MARK: Another device
 
-    /// A fraction of a second would make a loop of requests.
-    private static let shortestInterval: TimeInterval = 1
-
     private func primaryOutOfBand(loginHint: String, channel: Flow.OOBChannel) async throws -> OutOfBandChallenge {
         try await post(
             "primary-authenticate", ["login_hint": loginHint, "channel_hint": channel, "challenge_hint": GrantType.oob],
@@ -103,11 +98,12 @@ struct SignInAttempt {
     }
 
     private func outOfBand(_ challenge: OutOfBandChallenge, mfaContext: Flow.MFAContext?) async throws -> Flow.Status {
-        try checkIsCurrent()
-        let binding = Flow.ContinuationType.BindingContext(challenge: challenge, mfaContext: mfaContext)
+        let binding = Flow.ContinuationType.BindingContext(
+            challenge: challenge, mfaContext: mfaContext, end: client.clock.now.addingTimeInterval(challenge.expiresIn))
+        transaction.opened(mfaContext?.mfaToken ?? challenge.code, until: binding.end, isAnother: mfaContext == nil)
         switch challenge.bindingMethod {
         case .none:
-            return try await poll(challenge, mfaContext: mfaContext)
+            return try await approval(binding)
         case .prompt:
             return .continuation(.prompt(binding))
         case .transfer:
@@ -116,58 +112,87 @@ struct SignInAttempt {
         }
     }
 
-    /// Asks at once, and then after each interval, until the person has decided or the challenge has expired.
-    private func poll(_ challenge: OutOfBandChallenge, mfaContext: Flow.MFAContext?) async throws -> Flow.Status {
-        guard var interval = challenge.interval, interval > 0 else { throw DirectAuthenticationFlowError.missingArguments(["interval"]) }
-        interval = max(interval, Self.shortestInterval)
-        let clock = client.clock
-        let end = clock.now.addingTimeInterval(challenge.expiresIn)
-        while true {
-            do {
-                return try await outOfBandTokens(challenge, mfaContext: mfaContext, bindingCode: nil)
-            } catch let error as APIClientError {
-                switch error.pollingAnswer {
-                case .pending: break
-                case .slowDown: interval += 5
-                case .final: throw error
-                }
-            }
-            guard clock.now.addingTimeInterval(interval) < end else { throw DirectAuthenticationFlowError.pollingTimeoutExceeded }
-            try await clock.sleep(for: interval)
-            try checkIsCurrent()
+    private func approval(_ binding: Flow.ContinuationType.BindingContext) async throws -> Flow.Status {
+        guard let interval = binding.challenge.interval else { throw DirectAuthenticationFlowError.missingArguments(["interval"]) }
+        let wait = ApprovalWait(interval: interval, end: binding.end, clock: client.clock) { passage in
+            try await outOfBandTokens(binding, bindingCode: nil, passage: passage)
+        }
+        do {
+            return try await wait.status()
+        } catch {
+            if client.clock.now >= binding.end { transaction.closed() }
+            throw error
         }
     }
 
     private func outOfBandTokens(
-        _ challenge: OutOfBandChallenge, mfaContext: Flow.MFAContext?, bindingCode: String?
+        _ binding: Flow.ContinuationType.BindingContext, bindingCode: String?, passage: RequestPassage
     ) async throws -> Flow.Status {
-        var parameters: [String: any APIRequestArgument] = ["oob_code": challenge.code]
-        if let mfaContext { parameters["mfa_token"] = mfaContext.mfaToken }
+        var parameters: [String: any APIRequestArgument] = ["oob_code": binding.challenge.code]
+        if let mfaContext = binding.mfaContext { parameters["mfa_token"] = mfaContext.mfaToken }
         if let bindingCode { parameters["binding_code"] = bindingCode }
-        return try await tokens(mfaContext == nil ? .oob : .oobMFA, parameters)
+        return try await tokens(binding.mfaContext == nil ? .oob : .oobMFA, parameters, passage: passage)
     }
 
     // MARK: Requests
 
-    private func tokens(_ grant: GrantType, _ parameters: [String: any APIRequestArgument]) async throws -> Flow.Status {
+    private func tokens(
+        _ grant: GrantType, _ parameters: [String: any APIRequestArgument], passage: RequestPassage = RequestPassage()
+    ) async throws -> Flow.Status {
         let request = DirectTokenRequest(
             openIdConfiguration: try await client.openIdConfiguration(), clientConfiguration: client.configuration, context: context,
-            grant: grant, supportedGrants: supportedGrants, additionalParameters: additionalParameters, parameters: parameters)
+            grant: grant, supportedGrants: supportedGrants, additionalParameters: additionalParameters, parameters: parameters,
+            passage: passage)
         do {
-            return .success(try await client.exchange(token: request).result)
+            let token = try await seeThrough(passage) { [client] in try await client.exchange(token: request).result }
+            transaction.closed()
+            return .success(token)
         } catch let error as APIClientError {
-            guard let serverError = error.serverError, serverError.code == .mfaRequired else { throw error }
-            return .mfaRequired(try Flow.MFAContext(serverError))
+            switch error.serverError {
+            case let refusal? where refusal.code == .mfaRequired:
+                let mfaContext = try Flow.MFAContext(refusal)
+                transaction.opened(mfaContext.mfaToken)
+                return .mfaRequired(mfaContext)
+            case let refusal? where refusal.endsTransaction:
+                transaction.closed()
+                throw error
+            default:
+                throw error
+            }
         }
     }
 
     private func post<Response: Decodable & Sendable>(
         _ endpoint: String, _ parameters: [String: any APIRequestArgument], as type: Response.Type
     ) async throws -> Response {
+        let passage = RequestPassage()
         let request = try ChallengeRequest<Response>(
             openIdConfiguration: try await client.openIdConfiguration(), clientConfiguration: client.configuration, context: context,
-            endpoint: endpoint, parameters: parameters)
-        return try await request.send(to: client).result
+            endpoint: endpoint, parameters: parameters, passage: passage)
+        return try await seeThrough(passage) { [client] in try await request.send(to: client).result }
+    }
+
+    /// Sends a request, and waits for its end even if the caller leaves. What bounds it then is the request's own time-out.
+    private func seeThrough<Response: Sendable>(
+        _ passage: RequestPassage, _ send: @escaping @Sendable () async throws -> Response
+    ) async throws -> Response {
+        try Task.checkCancellation()
+        let request = Task { try await send() }
+        return try await withTaskCancellationHandler {
+            try await request.value
+        } onCancel: {
+            if passage.abandon() { request.cancel() }
+        }
+    }
+}
+
+extension OAuth2ServerError {
+    /// Whether it says that the person or the server has decided against the sign-in, or that its time is over.
+    fileprivate var endsTransaction: Bool {
+        switch code {
+        case .accessDenied, .oobRejected, .expiredToken: true
+        default: false
+        }
     }
 }
 
@@ -182,26 +207,5 @@ extension DirectAuthenticationFlow.MFAContext {
         supportedChallengeTypes =
             ((names as? String)?.whitespaceSeparated ?? (names as? [any Sendable])?.compactMap { $0 as? String })
             .map { $0.map(GrantType.init(rawValue:)) }
-    }
-}
-
-extension APIClientError {
-    enum PollingAnswer {
-        case pending, slowDown, final
-    }
-
-    /// Whether to ask again: the person has not decided, or the server was not reached.
-    var pollingAnswer: PollingAnswer {
-        switch serverError?.code {
-        case .authorizationPending?, .directAuthAuthorizationPending?: return .pending
-        case .slowDown?: return .slowDown
-        case .some: return .final
-        case nil: break
-        }
-        guard case .httpError(let error as URLError) = self else { return .final }
-        return switch error.code {
-        case .notConnectedToInternet, .networkConnectionLost, .cannotFindHost, .dnsLookupFailed, .cannotConnectToHost, .timedOut: .pending
-        default: .final
-        }
     }
 }

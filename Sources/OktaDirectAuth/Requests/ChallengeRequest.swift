@@ -1,8 +1,12 @@
 import AuthFoundation
 import Foundation
 
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
 /// Asks the server to challenge the person: with a first factor at `primary-authenticate`, with a second at `challenge`.
-struct ChallengeRequest<Response: Decodable & Sendable>: OAuth2APIRequest, APIRequestBody {
+struct ChallengeRequest<Response: Decodable & Sendable>: OAuth2APIRequest, APIRequestBody, APIParsingContext {
     typealias ResponseType = Response
 
     let openIdConfiguration: OpenIdConfiguration
@@ -10,17 +14,19 @@ struct ChallengeRequest<Response: Decodable & Sendable>: OAuth2APIRequest, APIRe
     let context: DirectAuthenticationFlow.Context
     let url: URL
     let parameters: [String: any APIRequestArgument]
+    let passage: RequestPassage
 
     /// Addresses an endpoint by its name: discovery does not tell its URL, which is a sibling of the token endpoint's.
     init(
         openIdConfiguration: OpenIdConfiguration, clientConfiguration: OAuth2Client.Configuration,
         context: DirectAuthenticationFlow.Context,
-        endpoint: String, parameters: [String: any APIRequestArgument]
+        endpoint: String, parameters: [String: any APIRequestArgument], passage: RequestPassage
     ) throws {
         self.openIdConfiguration = openIdConfiguration
         self.clientConfiguration = clientConfiguration
         self.context = context
         self.parameters = parameters
+        self.passage = passage
         let tokenEndpoint = openIdConfiguration.tokenEndpoint
         guard tokenEndpoint.lastPathComponent == "token" else {
             throw OAuth2Error.missingOpenIdConfiguration(attribute: "token_endpoint ending in /token")
@@ -38,5 +44,9 @@ struct ChallengeRequest<Response: Decodable & Sendable>: OAuth2APIRequest, APIRe
         body.merge(context.parameters(for: category))
         body.merge(parameters)
         return body
+    }
+
+    func resultType(from response: HTTPURLResponse) -> APIResponseResult {
+        passage.result(of: response)
     }
 }

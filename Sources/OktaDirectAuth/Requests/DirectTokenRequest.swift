@@ -1,6 +1,10 @@
 import AuthFoundation
 import Foundation
 
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
 /// Asks for tokens with a factor.
 struct DirectTokenRequest: OAuth2TokenRequest, ProvidesTokenContext {
     let openIdConfiguration: OpenIdConfiguration
@@ -10,6 +14,7 @@ struct DirectTokenRequest: OAuth2TokenRequest, ProvidesTokenContext {
     let supportedGrants: [GrantType]
     let additionalParameters: [String: any APIRequestArgument]?
     let parameters: [String: any APIRequestArgument]
+    let passage: RequestPassage
 
     var tokenContext: Token.Context {
         Token.Context(configuration: clientConfiguration, acrValues: context.acrValues)
@@ -24,5 +29,26 @@ struct DirectTokenRequest: OAuth2TokenRequest, ProvidesTokenContext {
             "grant_type": grant, "grant_types_supported": supportedGrants.map(\.rawValue).joined(separator: " "),
         ])
         return body
+    }
+
+    func resultType(from response: HTTPURLResponse) -> APIResponseResult {
+        passage.result(of: response)
+    }
+
+    /// Some servers give no words with the refusals that a person is to read.
+    func error(from data: Data) -> (any Error)? {
+        guard grant == .oob || grant == .oobMFA, let error = try? JSONDecoder().decode(OAuth2ServerError.self, from: data),
+            error.description?.isEmpty != false, let words = Self.words(for: error.code)
+        else { return nil }
+        return OAuth2ServerError(code: error.code.rawValue, description: words, additionalValues: error.additionalValues)
+    }
+
+    private static func words(for code: OAuth2ServerError.Code) -> String? {
+        switch code {
+        case .accessDenied: "The sign-in was denied."
+        case .oobRejected: "The sign-in was denied on the other device."
+        case .expiredToken: "The sign-in was not approved in time. Start again."
+        default: nil
+        }
     }
 }

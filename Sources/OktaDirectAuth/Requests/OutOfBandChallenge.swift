@@ -1,7 +1,10 @@
 import AuthFoundation
 import Foundation
 
-/// The server has turned to another device of the person.
+/// The server has turned to another device of the person (oauth reference 2.5).
+///
+/// What can't be waited for without is required: the code, when it expires, how the devices are tied together. Numbers may come as strings,
+/// the number to pick as a number. What can't be read of the rest counts as missing, and further members are passed over.
 struct OutOfBandChallenge: Decodable, Equatable, Sendable {
     /// How this device and the other are tied together.
     enum BindingMethod: String, Decodable, Sendable {
@@ -13,9 +16,13 @@ struct OutOfBandChallenge: Decodable, Equatable, Sendable {
         case transfer
     }
 
+    /// Nobody looks at a waiting screen for longer, whatever the server says; in seconds.
+    static let longestLifetime: TimeInterval = 3600
+
     let code: String
+    /// For how many seconds it can be answered: from zero, if it has expired already, to an hour.
     let expiresIn: TimeInterval
-    /// Seconds between two requests; needed only where there is polling.
+    /// Seconds between two requests, as the server has it; needed only where there is polling.
     let interval: TimeInterval?
     let channel: DirectAuthenticationFlow.OOBChannel?
     let bindingMethod: BindingMethod
@@ -32,17 +39,29 @@ struct OutOfBandChallenge: Decodable, Equatable, Sendable {
     init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         code = try container.decode(String.self, forKey: .code)
-        expiresIn = try container.decode(Double.self, forKey: .expiresIn)
-        interval = try container.decodeIfPresent(Double.self, forKey: .interval)
-        channel = try container.decodeIfPresent(String.self, forKey: .channel).flatMap(DirectAuthenticationFlow.OOBChannel.init(rawValue:))
+        guard !code.isEmpty else { throw ClaimError.missingRequiredValue(key: CodingKeys.code.rawValue) }
+        guard let lifetime = container.seconds(.expiresIn) else {
+            throw ClaimError.missingRequiredValue(key: CodingKeys.expiresIn.rawValue)
+        }
+        expiresIn = min(max(lifetime, 0), Self.longestLifetime)
+        interval = container.seconds(.interval)
+        channel = container.text(.channel).flatMap(DirectAuthenticationFlow.OOBChannel.init(rawValue:))
         bindingMethod = try container.decode(BindingMethod.self, forKey: .bindingMethod)
         // The API's own sample has a number.
-        let text: String?
-        if let number = try? container.decodeIfPresent(Int.self, forKey: .bindingCode) {
-            text = String(number)
-        } else {
-            text = try container.decodeIfPresent(String.self, forKey: .bindingCode)
-        }
-        bindingCode = text?.isEmpty == false ? text : nil
+        bindingCode = container.text(.bindingCode) ?? (try? container.decode(Int.self, forKey: .bindingCode)).map(String.init)
+    }
+}
+
+extension KeyedDecodingContainer {
+    /// A number, or a string with one.
+    fileprivate func seconds(_ key: Key) -> TimeInterval? {
+        let seconds = (try? decode(Double.self, forKey: key)) ?? text(key).flatMap { Double($0) }
+        return seconds.flatMap { $0.isFinite ? $0 : nil }
+    }
+
+    /// A string that is not blank.
+    fileprivate func text(_ key: Key) -> String? {
+        let text = (try? decode(String.self, forKey: key))?.trimmingCharacters(in: .whitespacesAndNewlines)
+        return text?.isEmpty == false ? text : nil
     }
 }

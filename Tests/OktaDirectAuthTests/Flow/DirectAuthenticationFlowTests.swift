@@ -13,13 +13,7 @@ struct DirectAuthenticationFlowTests {
         try DirectAuthenticationFlow(client: server.client(), additionalParameters: parameters)
     }
 
-    /// A flow that has been asked for a second factor.
-    private func challengedFlow() async throws -> DirectAuthenticationFlow {
-        let flow = try flow()
-        server.answer("token", .mfaRequired)
-        _ = try await flow.start("jane", with: .password("Correct-Horse-7"))
-        return flow
-    }
+    private func challengedFlow() async throws -> DirectAuthenticationFlow { try await server.challengedFlow() }
 
     @Test("a password brings tokens, and the server is told what the app can do")
     func password() async throws {
@@ -102,47 +96,6 @@ struct DirectAuthenticationFlowTests {
         #expect(form["grant_type"] == "http://auth0.com/oauth/grant-type/mfa-otp" && form["mfa_token"] == "mfa-1" && form["otp"] == "2")
     }
 
-    @Test("a push is asked for at once and then after each interval, five seconds later after slow_down")
-    func push() async throws {
-        let flow = try await challengedFlow()
-        server.answer("challenge", .outOfBand(binding: "none"))
-        server.answer(
-            "token", .pending, .refusal("slow_down"), DirectAuthServer.Reply(body: "", error: .networkConnectionLost), .tokens)
-        guard case .success = try await flow.resume(with: .oob(channel: .push)) else { throw Failure.flowNotStarted }
-        #expect(server.clock.waits == [5, 10, 10])
-        #expect(
-            server.forms("challenge") == [
-                [
-                    "client_id": "app", "mfa_token": "mfa-1", "challenge_types_supported": "http://auth0.com/oauth/grant-type/mfa-oob",
-                    "channel_hint": "push",
-                ]
-            ])
-        let form = try #require(server.forms("token").last)
-        #expect(
-            form["grant_type"] == "http://auth0.com/oauth/grant-type/mfa-oob" && form["oob_code"] == "oob-1" && form["mfa_token"] == "mfa-1"
-        )
-    }
-
-    @Test("a push that nobody answers ends when its challenge expires")
-    func pushExpires() async throws {
-        let flow = try await challengedFlow()
-        server.answer("challenge", .outOfBand(binding: "none", interval: "20"))
-        server.answer("token", .pending)
-        let error = await #expect(throws: Failure.pollingTimeoutExceeded) { try await flow.resume(with: .oob(channel: .push)) }
-        #expect(error?.localizedDescription == "The sign-in was not approved in time. Start again.")
-        #expect(server.clock.waits == [20, 20])
-    }
-
-    @Test("a push that is rejected ends the polling")
-    func pushRejected() async throws {
-        let flow = try await challengedFlow()
-        server.answer("challenge", .outOfBand(binding: "none"))
-        server.answer("token", .pending, .refusal("access_denied"))
-        let error = await #expect(throws: APIClientError.self) { try await flow.resume(with: .oob(channel: .push)) }
-        #expect(error?.serverError?.code == .accessDenied)
-        #expect(error?.localizedDescription == "Authentication error: Said the server. (access_denied).")
-    }
-
     @Test(
         "a network that fails is told in words that a person can act on",
         arguments: [
@@ -161,53 +114,6 @@ struct DirectAuthenticationFlowTests {
         let error = await #expect(throws: (any Error).self) { try await flow.start("jane", with: .password("x")) }
         #expect(error?.localizedDescription.hasSuffix(words) == true, "\(error?.localizedDescription ?? "")")
         #expect(error.map { DirectAuthenticationFlowError($0).localizedDescription } == error?.localizedDescription)
-    }
-
-    @Test("cancelling the task ends the polling")
-    func cancels() async throws {
-        let flow = try await challengedFlow()
-        server.answer("challenge", .outOfBand(binding: "none", interval: "0.001"))
-        server.answer("token", .pending)
-        let before = server.forms("token").count
-        let task = Task {
-            withUnsafeCurrentTask { $0?.cancel() }
-            return try await flow.resume(with: .oob(channel: .push))
-        }
-        await #expect(throws: CancellationError.self) { try await task.value }
-        #expect(server.forms("token").count - before <= 1)
-    }
-
-    enum Leaving: CaseIterable, Sendable { case cancel, reset, supersede }
-
-    @Test("tokens that arrive after a cancel, a reset or another call are revoked", .timeLimit(.minutes(1)), arguments: Leaving.allCases)
-    func lateTokens(leaving: Leaving) async throws {
-        let flow = try flow()
-        let (revoked, announce) = AsyncStream.makeStream(of: Void.self)
-        server.answer("token", .tokens)
-        server.answer("revoke", .init(body: "{}"))
-        server.answer("primary-authenticate", .outOfBand(binding: "prompt"))
-        server.atRequest("revoke") { announce.yield() }
-        server.atRequest("token") {
-            switch leaving {
-            case .cancel: withUnsafeCurrentTask { $0?.cancel() }
-            case .reset: await flow.reset()
-            case .supersede: _ = try? await flow.start("jane", with: .oob(channel: .sms))
-            }
-        }
-        let task = Task { try await flow.start("jane", with: .password("Correct-Horse-7")) }
-        await #expect(throws: (any Error).self) { try await task.value }
-        var requests = revoked.makeAsyncIterator()
-        for _ in 0..<2 { await requests.next() }
-        #expect(Set(server.forms("revoke").compactMap { $0["token"] }) == ["access-1", "refresh-1"])
-    }
-
-    @Test("a reset ends the polling", .timeLimit(.minutes(1)))
-    func resetEndsPolling() async throws {
-        let flow = try await challengedFlow()
-        server.answer("challenge", .outOfBand(binding: "none"))
-        server.answer("token", .pending)
-        server.clock.atWait { [flow] in flow.reset {} }
-        await #expect(throws: Failure.self) { try await flow.resume(with: .oob(channel: .push)) }
     }
 
     @Test("a number to pick is shown first, and polled for when the app goes on", arguments: [#""95""#, "95"])

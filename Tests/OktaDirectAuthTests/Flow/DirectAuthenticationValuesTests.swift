@@ -4,23 +4,6 @@ import Testing
 
 @testable import OktaDirectAuth
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
-/// A session whose answer comes in the moment in which the person cancels.
-private struct CancellingSession: URLSessionProtocol {
-    let server: DirectAuthServer
-
-    var configuration: URLSessionConfiguration { server.configuration }
-
-    func data(for request: URLRequest) async throws -> (Data, URLResponse) {
-        let answer = try await server.data(for: request)
-        if request.url?.lastPathComponent == "token" { withUnsafeCurrentTask { $0?.cancel() } }
-        return answer
-    }
-}
-
 @Suite("Values of direct sign-in")
 struct DirectAuthenticationValuesTests {
     @Test("no description or mirror of an answer shows its code")
@@ -41,28 +24,6 @@ struct DirectAuthenticationValuesTests {
         var dumped = ""
         dump(status, to: &dumped)
         for text in ["\(status)", String(reflecting: status), dumped] { #expect(!text.contains("95731"), "\(text)") }
-    }
-
-    @Test("a server that wants to be asked all the time is asked once a second")
-    func limitsPolling() async throws {
-        let server = DirectAuthServer()
-        server.answer("primary-authenticate", .outOfBand(binding: "none", interval: "0.0001"))
-        server.answer("token", .pending, .pending, .tokens)
-        let flow = try DirectAuthenticationFlow(client: server.client())
-        _ = try await flow.start("jane", with: .oob(channel: .push))
-        #expect(server.clock.waits == [1, 1])
-    }
-
-    @Test("an approval that arrives as the person cancels signs nobody in")
-    func cancelledApproval() async throws {
-        let server = DirectAuthServer()
-        server.answer("primary-authenticate", .outOfBand(binding: "none"))
-        server.answer("token", .tokens)
-        let client = try OAuth2Client(server.client().configuration, session: CancellingSession(server: server), clock: server.clock)
-        let flow = DirectAuthenticationFlow(client: client)
-        let signIn = Task { try await flow.start("jane", with: .oob(channel: .push)) }
-        await #expect(throws: CancellationError.self) { try await signIn.value }
-        #expect(!flow.isAuthenticating && flow.context == nil)
     }
 
     @Test("a passkey's time-out of any size can be passed on", arguments: ["60000", "1e300", "-1e300", "0.5"])

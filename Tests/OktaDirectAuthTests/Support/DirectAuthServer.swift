@@ -1,19 +1,22 @@
 import AuthFoundation
 import Foundation
+import OktaDirectAuth
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
 
-/// A server that answers from a script, and remembers the forms that it got.
+/// A server that answers from a script, and remembers the forms that it got. It refuses the person “nobody” whatever the script says.
 final class DirectAuthServer: URLSessionProtocol {
     struct Reply: Sendable {
         var status = 200
         var body: String
         var error: URLError.Code?
+        var headers: [String: String] = [:]
 
         static let tokens = Reply(body: #"{"token_type":"Bearer","access_token":"access-1","refresh_token":"refresh-1","expires_in":3600}"#)
         static let pending = refusal("authorization_pending")
+        static func failing(_ code: URLError.Code) -> Reply { Reply(body: "", error: code) }
         static func refusal(_ code: String, status: Int = 400, more: String = "") -> Reply {
             Reply(status: status, body: #"{"error":"\#(code)","error_description":"Said the server."\#(more)}"#)
         }
@@ -29,12 +32,40 @@ final class DirectAuthServer: URLSessionProtocol {
     }
 
     private let replies = Locked<[String: [Reply]]>([:])
-    private let sent = Locked<[(path: String, form: [String: String])]>([])
+    private struct Request {
+        let endpoint: String
+        let url: URL
+        let headers: [String: String]
+        let body: String
+
+        var form: [String: String] {
+            let fields = body.split(separator: "&").map { field in
+                let parts = field.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map {
+                    $0.replacing("+", with: " ").removingPercentEncoding ?? ""
+                }
+                return (parts[0], parts.count > 1 ? parts[1] : "")
+            }
+            return Dictionary(uniqueKeysWithValues: fields)
+        }
+    }
+
+    private struct Watcher {
+        let endpoint: String
+        let count: Int
+        let continuation: CheckedContinuation<Void, Never>
+    }
+
+    private let sent = Locked((requests: [Request](), watchers: [Watcher]()))
     private let actions = Locked<[String: @Sendable () async -> Void]>([:])
     let clock = SkippingClock()
+    /// Whether discovery has the endpoint for it.
+    let hasRevocation = Locked(true)
 
     /// Answers the next requests to an endpoint; the last reply is repeated.
-    func answer(_ endpoint: String, _ sequence: Reply...) {
+    func answer(_ endpoint: String, _ sequence: Reply...) { answer(endpoint, sequence) }
+
+    /// Answers the next requests to an endpoint; the last reply is repeated.
+    func answer(_ endpoint: String, _ sequence: [Reply]) {
         replies.withLock { $0[endpoint] = sequence }
     }
 
@@ -44,45 +75,80 @@ final class DirectAuthServer: URLSessionProtocol {
     }
 
     /// The forms that came to an endpoint.
-    func forms(_ endpoint: String) -> [[String: String]] {
-        sent.withLock { $0.filter { $0.path.hasSuffix("/v1/\(endpoint)") }.map(\.form) }
+    func forms(_ endpoint: String) -> [[String: String]] { requests(endpoint).map(\.form) }
+
+    /// The bodies that came to an endpoint, as they were sent.
+    func bodies(_ endpoint: String) -> [String] { requests(endpoint).map(\.body) }
+
+    /// A header of the requests that came to an endpoint.
+    func headers(_ endpoint: String, _ name: String) -> [String?] { requests(endpoint).map { $0.headers[name] } }
+
+    private func requests(_ endpoint: String) -> [Request] {
+        sent.withLock { $0.requests.filter { $0.url.path().hasSuffix("/v1/\(endpoint)") } }
+    }
+
+    /// Waits until so many requests have come to an endpoint, or until the test is out of time.
+    func awaits(_ endpoint: String, _ count: Int) async {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                sent.withLock { $0.watchers.append(Watcher(endpoint: endpoint, count: count, continuation: continuation)) }
+                wakeWatchers(all: Task.isCancelled)
+            }
+        } onCancel: {
+            wakeWatchers(all: true)
+        }
+    }
+
+    private func wakeWatchers(all: Bool = false) {
+        let ready = sent.withLock { sent in
+            let isReady: (Watcher) -> Bool = { watcher in
+                all || sent.requests.count { $0.endpoint == watcher.endpoint } >= watcher.count
+            }
+            let ready = sent.watchers.filter(isReady)
+            sent.watchers.removeAll(where: isReady)
+            return ready
+        }
+        for watcher in ready { watcher.continuation.resume() }
     }
 
     var configuration: URLSessionConfiguration { .ephemeral }
 
-    func client() throws -> OAuth2Client {
+    func client(
+        authentication: OAuth2Client.ClientAuthentication = .none, redirectUri: URL? = nil, clock: (any OAuth2Clock)? = nil
+    ) throws -> OAuth2Client {
         guard let issuer = URL(string: "https://id.example.com") else { throw URLError(.badURL) }
-        return OAuth2Client(
-            OAuth2Client.Configuration(issuerURL: issuer, clientId: "app", scope: "openid profile"), session: self, clock: clock)
+        let configuration = OAuth2Client.Configuration(
+            issuerURL: issuer, clientId: "app", scope: "openid profile", redirectUri: redirectUri, authentication: authentication)
+        return OAuth2Client(configuration, session: self, clock: clock ?? self.clock)
     }
 
     func data(for request: URLRequest) async throws -> (Data, URLResponse) {
         try Task.checkCancellation()
         guard let url = request.url else { throw URLError(.badURL) }
-        let path = url.path()
-        let form = String(decoding: request.httpBody ?? Data(), as: UTF8.self).split(separator: "&").map { field in
-            let parts = field.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map {
-                $0.replacing("+", with: " ").removingPercentEncoding ?? ""
-            }
-            return (parts[0], parts.count > 1 ? parts[1] : "")
-        }
-        sent.withLock { $0.append((path, Dictionary(uniqueKeysWithValues: form))) }
-        if let endpoint = path.split(separator: "/").last, let action = actions.withLock({ $0[String(endpoint)] }) { await action() }
-        let reply = try self.reply(to: path)
+        let endpoint = url.lastPathComponent
+        let arrived = Request(
+            endpoint: endpoint, url: url, headers: request.allHTTPHeaderFields ?? [:],
+            body: String(decoding: request.httpBody ?? Data(), as: UTF8.self))
+        sent.withLock { $0.requests.append(arrived) }
+        wakeWatchers()
+        let isRefused = arrived.form["login_hint"] == "nobody"
+        if !isRefused, let action = actions.withLock({ $0[endpoint] }) { await action() }
+        let reply = try isRefused ? .refusal("invalid_grant") : self.reply(to: url.path())
         if let code = reply.error { throw URLError(code) }
-        guard let response = HTTPURLResponse(url: url, statusCode: reply.status, httpVersion: "HTTP/1.1", headerFields: [:]) else {
-            throw URLError(.badServerResponse)
-        }
+        guard
+            let response = HTTPURLResponse(url: url, statusCode: reply.status, httpVersion: "HTTP/1.1", headerFields: reply.headers)
+        else { throw URLError(.badServerResponse) }
         return (Data(reply.body.utf8), response)
     }
 
     private func reply(to path: String) throws -> Reply {
         if path.hasSuffix("/openid-configuration") {
             let base = "https://id.example.com/v1"
+            let revocation = hasRevocation.withLock { $0 } ? "\"revocation_endpoint\":\"\(base)/revoke\"," : ""
             return Reply(
                 body: """
                     {"issuer":"https://id.example.com","authorization_endpoint":"\(base)/authorize","token_endpoint":"\(base)/token",
-                    "jwks_uri":"\(base)/keys","revocation_endpoint":"\(base)/revoke","response_types_supported":["code"],"subject_types_supported":["public"],
+                    "jwks_uri":"\(base)/keys",\(revocation)"response_types_supported":["code"],"subject_types_supported":["public"],
                     "id_token_signing_alg_values_supported":["RS256"]}
                     """)
         }
@@ -99,6 +165,23 @@ final class DirectAuthServer: URLSessionProtocol {
     }
 }
 
+extension DirectAuthServer {
+    /// A flow that has been asked for a second factor.
+    func challengedFlow(clock: (any OAuth2Clock)? = nil) async throws -> DirectAuthenticationFlow {
+        let flow = try DirectAuthenticationFlow(client: client(clock: clock))
+        answer("token", .mfaRequired)
+        _ = try await flow.start("jane", with: .password("Correct-Horse-7"))
+        return flow
+    }
+
+    /// Holds the requests to an endpoint until the gate is opened.
+    func hold(_ endpoint: String) -> Gate {
+        let gate = Gate()
+        atRequest(endpoint) { await gate.pass() }
+        return gate
+    }
+}
+
 /// A clock on which every wait is over at once, and which remembers how long it would have been.
 final class SkippingClock: OAuth2Clock {
     private let state = Locked((now: Date(timeIntervalSince1970: 1_800_000_000), waits: [TimeInterval]()))
@@ -110,6 +193,10 @@ final class SkippingClock: OAuth2Clock {
     /// Is called at each wait.
     func atWait(_ action: @escaping @Sendable () -> Void) {
         self.action.withLock { $0 = action }
+    }
+
+    func setBack(by interval: TimeInterval) {
+        state.withLock { $0.now -= interval }
     }
 
     func sleep(for interval: TimeInterval) async throws {

@@ -1,0 +1,85 @@
+import AuthFoundation
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// The wait for a person who decides on another device (device-grant rules of RFC 8628, 3.5, which the oauth reference 2.1 applies).
+///
+/// - It asks at once, and then after each interval: the server's, at least a second, and five seconds more after each `slow_down`.
+/// - A server that was not reached or could not answer (no connection, a time-out, 5xx) is asked again after the next interval: a phone that
+///   changes networks must not end a sign-in. A connection that is not trusted ends it.
+/// - A rate limit (429) counts as such a failure; the next request waits as long as the server says if that is longer.
+/// - When the challenge has expired it ends with ``DirectAuthenticationFlowError/pollingTimeoutExceeded``, or with the failure if the server
+///   could not be asked the last time.
+struct ApprovalWait {
+    /// A fraction of a second would make a loop of requests.
+    static let shortestInterval: TimeInterval = 1
+
+    let interval: TimeInterval
+    /// When the challenge expires.
+    let end: Date
+    let clock: any OAuth2Clock
+    /// Asks the server once.
+    let ask: (RequestPassage) async throws -> DirectAuthenticationFlow.Status
+
+    func status() async throws -> DirectAuthenticationFlow.Status {
+        var interval = max(interval, Self.shortestInterval)
+        // Counted beside the clock, which somebody may set back meanwhile.
+        var patience = OutOfBandChallenge.longestLifetime
+        while true {
+            try Task.checkCancellation()
+            let passage = RequestPassage(waitsForRateLimit: false)
+            var failure: APIClientError?
+            do {
+                return try await ask(passage)
+            } catch let error as APIClientError {
+                switch error.pollingAnswer {
+                case .pending: break
+                case .slowDown: interval += 5
+                case .noAnswer: failure = error
+                case .final: throw error
+                }
+            }
+            let rest = min(end.timeIntervalSince(clock.now), patience)
+            let wait = max(interval, passage.rateLimitDelay ?? 0)
+            try await clock.sleep(for: min(wait, rest))
+            guard wait < rest else { throw failure ?? DirectAuthenticationFlowError.pollingTimeoutExceeded }
+            patience -= wait
+        }
+    }
+}
+
+extension APIClientError {
+    enum PollingAnswer {
+        case pending, slowDown, noAnswer, final
+    }
+
+    /// Whether to ask again: the person has not decided, or the server did not answer.
+    var pollingAnswer: PollingAnswer {
+        switch serverError?.code {
+        case .authorizationPending?, .directAuthAuthorizationPending?: return .pending
+        case .slowDown?: return .slowDown
+        default: break
+        }
+        if case .httpError(let error as URLError) = self { return error.isPassing ? .noAnswer : .final }
+        return isTransient ? .noAnswer : .final
+    }
+}
+
+extension URLError {
+    /// Whether it is a matter of the network of the moment, and not of the server's certificate, the request or the answer.
+    fileprivate var isPassing: Bool {
+        switch code {
+        case .notConnectedToInternet, .networkConnectionLost, .cannotFindHost, .dnsLookupFailed, .cannotConnectToHost, .timedOut,
+            .dataNotAllowed, .internationalRoamingOff, .callIsActive, .badServerResponse:
+            true
+        #if canImport(FoundationNetworking)
+        // What that implementation has no code for, such as an answer that breaks off in the middle.
+        case .unknown: true
+        #endif
+        default: false
+        }
+    }
+}

@@ -1,0 +1,66 @@
+import AuthFoundation
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// A request on its way: whether somebody still waits for its answer, and what the answer says of the server's rate limit.
+///
+/// A request that was sent is seen through to its end even if its caller has left, because its answer may bring what must be given back;
+/// but one that the rate limit holds back is not sent again then. Safe from any thread or task.
+final class RequestPassage: Sendable {
+    private struct State {
+        var isAbandoned = false
+        var isHeldBack = false
+        var delay: TimeInterval?
+    }
+
+    private let waitsForRateLimit: Bool
+    private let state = Locked(State())
+
+    /// - Parameter waitsForRateLimit: Whether a request that met the rate limit is sent again by the client; false if the caller does that.
+    init(waitsForRateLimit: Bool = true) {
+        self.waitsForRateLimit = waitsForRateLimit
+    }
+
+    /// For how many seconds the server wants no further request; nil if it does not say.
+    var rateLimitDelay: TimeInterval? { state.withLock { $0.delay } }
+
+    /// What an answer means.
+    func result(of response: HTTPURLResponse) -> APIResponseResult {
+        guard response.statusCode == 429 else { return (200..<300).contains(response.statusCode) ? .success : .error }
+        let delay = response.rateLimitDelay
+        return state.withLock { state in
+            state.delay = delay
+            state.isHeldBack = true
+            return waitsForRateLimit && !state.isAbandoned ? .retry : .error
+        }
+    }
+
+    /// Nobody waits for the answer.
+    ///
+    /// - Returns: Whether the request shall be cancelled, rather than seen through.
+    func abandon() -> Bool {
+        state.withLock { state in
+            state.isAbandoned = true
+            return state.isHeldBack
+        }
+    }
+}
+
+extension HTTPURLResponse {
+    /// What `Retry-After` (RFC 9110, 10.2.3; in seconds) or an exhausted `x-rate-limit-remaining` ask for.
+    fileprivate var rateLimitDelay: TimeInterval? {
+        func number(_ name: String) -> TimeInterval? {
+            value(forHTTPHeaderField: name).flatMap { TimeInterval($0) }.flatMap { $0.isFinite ? $0 : nil }
+        }
+        var delays = [number("Retry-After")]
+        if let remaining = number("x-rate-limit-remaining"), remaining <= 0, let reset = number("x-rate-limit-reset"),
+            let date = value(forHTTPHeaderField: "Date").flatMap(HTTPDate.date(from:))
+        {
+            delays.append(reset - date.timeIntervalSince1970)
+        }
+        return delays.compactMap { $0 }.max()
+    }
+}
