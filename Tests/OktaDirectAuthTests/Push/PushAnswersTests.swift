@@ -1,0 +1,107 @@
+import AuthFoundation
+import Foundation
+import Testing
+
+@testable import OktaDirectAuth
+
+/// What a server may answer that starts a push, well-meaning or not.
+@Suite("Answers that start a push", .timeLimit(.minutes(1)))
+struct PushAnswersTests {
+    private let server = DirectAuthServer()
+    private typealias Failure = DirectAuthenticationFlowError
+
+    private func start(_ members: String) async throws -> DirectAuthenticationFlow.Status {
+        server.answer("primary-authenticate", .init(body: "{\(members)}"))
+        return try await DirectAuthenticationFlow(client: server.client()).start("jane", with: .oob(channel: .push))
+    }
+
+    @Test(
+        "an interval of any kind is kept to, but for less than a second",
+        arguments: [
+            ("0", 1.0), ("-5", 1), ("0.001", 1), ("1", 1), ("2.5", 2.5), (#""7""#, 7), (#"" 7 ""#, 7), ("-1e300", 1),
+        ])
+    func interval(written: String, wait: TimeInterval) async throws {
+        server.answer("token", .pending, .tokens)
+        _ = try await start(#""oob_code":"o","channel":"push","binding_method":"none","expires_in":60,"interval":\#(written)"#)
+        #expect(server.clock.waits == [wait])
+    }
+
+    @Test(
+        "an interval that is no number is missing, which matters only where there is polling",
+        arguments: [#""NaN""#, #""inf""#, #""soon""#, "null", "true", "[5]", "{}", #""""#])
+    func noInterval(written: String) async throws {
+        let rest = #""oob_code":"o","channel":"push","expires_in":60,"interval":\#(written)"#
+        await #expect(throws: Failure.missingArguments(["interval"])) { try await start(rest + #","binding_method":"none""#) }
+        guard case .continuation(.prompt) = try await start(rest + #","binding_method":"prompt""#) else { throw Failure.flowNotStarted }
+        #expect(server.forms("token").isEmpty)
+    }
+
+    @Test("without an interval at all there is no polling")
+    func absentInterval() async throws {
+        await #expect(throws: Failure.missingArguments(["interval"])) {
+            try await start(#""oob_code":"o","channel":"push","expires_in":60,"binding_method":"none""#)
+        }
+    }
+
+    @Test(
+        "a lifetime is waited out, but for no longer than an hour",
+        arguments: [("-1", 0.0), ("0", 0), ("-1e300", 0), ("30", 30), (#""30""#, 30), ("1e9", 3600), ("1e300", 3600)])
+    func lifetime(written: String, length: TimeInterval) async throws {
+        server.answer("token", .pending)
+        await #expect(throws: Failure.pollingTimeoutExceeded) {
+            try await start(#""oob_code":"o","channel":"push","binding_method":"none","expires_in":\#(written),"interval":600"#)
+        }
+        // What has expired already is asked for once: clocks differ.
+        #expect(server.clock.waits.reduce(0, +) == length && server.forms("token").count == max(Int(length / 600), 1))
+    }
+
+    @Test(
+        "what a challenge can't be without is missed by name",
+        arguments: [
+            (#""oob_code":"","expires_in":60,"interval":5,"binding_method":"none""#, "oob_code"),
+            (#""expires_in":60,"interval":5,"binding_method":"none""#, "oob_code"),
+            (#""oob_code":7,"expires_in":60,"interval":5,"binding_method":"none""#, "oob_code"),
+            (#""oob_code":"o","interval":5,"binding_method":"none""#, "expires_in"),
+            (#""oob_code":"o","expires_in":"NaN","interval":5,"binding_method":"none""#, "expires_in"),
+            (#""oob_code":"o","expires_in":60,"interval":5"#, "binding_method"),
+            (#""oob_code":"o","expires_in":60,"interval":5,"binding_method":"wave""#, "binding_method"),
+        ])
+    func missing(members: String, name: String) async throws {
+        let error = await #expect(throws: APIClientError.self) { try await start(members) }
+        guard case .cannotParseResponse? = error else { throw Failure.flowNotStarted }
+        #expect(error?.localizedDescription.contains(name) == true, "\(error?.localizedDescription ?? "")")
+        #expect(server.forms("token").isEmpty)
+    }
+
+    @Test("a number to pick may be a string or a number", arguments: [(#""95""#, "95"), ("95", "95"), (#""07""#, "07"), (#"" 7 ""#, "7")])
+    func number(written: String, shown: String) async throws {
+        let status = try await start(
+            #""oob_code":"o","channel":"push","binding_method":"transfer","expires_in":60,"interval":5,"binding_code":\#(written)"#)
+        guard case .continuation(.transfer(_, code: shown)) = status else { throw Failure.flowNotStarted }
+    }
+
+    @Test("a number to pick that can't be shown is missing", arguments: ["null", #""""#, #""  ""#, "[9]", "9.5", "1e40", "true"])
+    func noNumber(written: String) async throws {
+        await #expect(throws: Failure.bindingCodeMissing) {
+            try await start(
+                #""oob_code":"o","channel":"push","binding_method":"transfer","expires_in":60,"interval":5,"binding_code":\#(written)"#)
+        }
+        #expect(Failure.bindingCodeMissing.localizedDescription == "The server asks to show a code and gives none.")
+    }
+
+    @Test("members and channels that are not known are passed over, also where a known one is of no use")
+    func unknownMembers() async throws {
+        server.answer("token", .init(status: 400, body: #"{"error":"authorization_pending","new":[{"a":1}],"id":7}"#), .tokens)
+        let status = try await start(
+            #""oob_code":"o","channel":"pigeon","binding_method":"none","binding_code":[],"expires_in":60,"interval":5,"id":{},"new":[1,{"a":null}]"#
+        )
+        guard case .success = status else { throw Failure.flowNotStarted }
+    }
+
+    @Test("an mfa_required whose token is none is an error that names it", arguments: ["null", "7", #""""#, "{}"])
+    func noToken(written: String) async throws {
+        let flow = try DirectAuthenticationFlow(client: server.client())
+        server.answer("token", .refusal("mfa_required", status: 403, more: #","mfa_token":\#(written)"#))
+        await #expect(throws: OAuth2Error.missingOAuth2ResponseKey("mfa_token")) { try await flow.start("jane", with: .password("x")) }
+    }
+}

@@ -1,0 +1,184 @@
+import AuthFoundation
+import Foundation
+import Testing
+
+@testable import OktaDirectAuth
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("Waiting for a push", .timeLimit(.minutes(1)))
+struct PushPollingTests {
+    private let server = DirectAuthServer()
+    private typealias Failure = DirectAuthenticationFlowError
+
+    /// Waits for a push as the second factor, and returns the error that ends it.
+    private func failure(interval: String = "5", _ answers: DirectAuthServer.Reply...) async throws -> (any Error)? {
+        let flow = try await server.challengedFlow()
+        server.answer("challenge", .outOfBand(binding: "none", interval: interval))
+        server.answer("token", answers)
+        return await #expect(throws: (any Error).self) { try await flow.resume(with: .oob(channel: .push)) }
+    }
+
+    private func success(interval: String = "5", _ answers: DirectAuthServer.Reply...) async throws {
+        let flow = try await server.challengedFlow()
+        server.answer("challenge", .outOfBand(binding: "none", interval: interval))
+        server.answer("token", answers + [.tokens])
+        guard case .success = try await flow.resume(with: .oob(channel: .push)) else { throw Failure.flowNotStarted }
+        #expect(!flow.isAuthenticating)
+    }
+
+    @Test("asks at once and then after each interval, and each slow_down adds five seconds")
+    func intervals() async throws {
+        try await success(.pending, .refusal("slow_down"), .refusal("direct_auth_authorization_pending"), .refusal("slow_down"), .pending)
+        #expect(server.clock.waits == [5, 10, 10, 15, 15])
+    }
+
+    @Test("a push that was approved already takes no wait")
+    func approvedAlready() async throws {
+        try await success()
+        #expect(server.clock.waits.isEmpty && server.forms("token").count == 2)
+    }
+
+    @Test("mfa_required after the approval leads on to another factor, with the newest token")
+    func anotherFactor() async throws {
+        let flow = try DirectAuthenticationFlow(client: server.client())
+        server.answer("primary-authenticate", .outOfBand(binding: "none"))
+        server.answer("token", .pending, .mfaRequired, .refusal("mfa_required", status: 403, more: #","mfa_token":"mfa-2""#), .tokens)
+        server.answer("challenge", .outOfBand(binding: "none"))
+        guard case .mfaRequired = try await flow.start("jane", with: .oob(channel: .push)),
+            case .mfaRequired = try await flow.resume(with: .oob(channel: .push)),
+            case .success = try await flow.resume(with: .otp(code: "1"))
+        else { throw Failure.flowNotStarted }
+        #expect(server.forms("token").map { $0["mfa_token"] } == [nil, nil, "mfa-1", "mfa-2"])
+    }
+
+    @Test(
+        "ends when the challenge has expired, not before and without another request",
+        arguments: [("20", [20.0, 20, 20], 4), ("25", [25, 25, 10], 4), ("1e9", [60], 2)])
+    func expires(interval: String, waits: [TimeInterval], requests: Int) async throws {
+        let error = try await failure(interval: interval, .pending)
+        #expect(error as? Failure == .pollingTimeoutExceeded)
+        #expect(error?.localizedDescription == "The sign-in was not approved in time. Start again.")
+        #expect(server.clock.waits == waits && server.forms("token").count == requests)
+    }
+
+    @Test("time that passes before the app goes on with a number counts")
+    func expiresWhileShown() async throws {
+        let clock = server.clock
+        let flow = try DirectAuthenticationFlow(client: server.client())
+        server.answer("primary-authenticate", .outOfBand(binding: "transfer", more: #","binding_code":"07""#))
+        server.answer("token", .pending)
+        _ = try await flow.start("jane", with: .oob(channel: .push))
+        try await clock.sleep(for: 52)
+        await #expect(throws: Failure.pollingTimeoutExceeded) { try await flow.resume(with: .transfer) }
+        #expect(clock.waits == [52, 5, 3])
+        await #expect(throws: Failure.pollingTimeoutExceeded) { try await flow.resume(with: .transfer) }
+        #expect(clock.waits.count == 4 && server.forms("token").count == 3)
+    }
+
+    @Test("a clock that is set back makes no endless loop")
+    func clockSetBack() async throws {
+        let clock = server.clock
+        clock.atWait { clock.setBack(by: 1000) }
+        let error = try await failure(interval: "600", .pending)
+        #expect(error as? Failure == .pollingTimeoutExceeded && server.clock.waits.count < 100)
+    }
+
+    // MARK: Denial
+
+    @Test(
+        "a denial ends it, in words for the person",
+        arguments: [
+            (
+                #"{"error":"access_denied","error_description":"The user rejected it."}"#,
+                "Authentication error: The user rejected it. (access_denied)."
+            ),
+            (#"{"error":"access_denied"}"#, "Authentication error: The sign-in was denied. (access_denied)."),
+            (#"{"error":"access_denied","error_description":""}"#, "Authentication error: The sign-in was denied. (access_denied)."),
+            (#"{"error":"oob_rejected"}"#, "Authentication error: The sign-in was denied on the other device. (oob_rejected)."),
+            (#"{"error":"expired_token"}"#, "Authentication error: The sign-in was not approved in time. Start again. (expired_token)."),
+            (#"{"error":"invalid_grant"}"#, "Authentication error: invalid_grant."),
+        ])
+    func denied(body: String, words: String) async throws {
+        let error = try await failure(.pending, .init(status: 400, body: body))
+        #expect(error?.localizedDescription == words)
+        #expect(error.map { Failure($0).localizedDescription } == words)
+        #expect((error as? APIClientError)?.serverError?.statusCode == 400)
+        #expect(server.clock.waits == [5])
+    }
+
+    // MARK: The network
+
+    @Test(
+        "a network or a server that fails for a while does not end it",
+        arguments: [
+            DirectAuthServer.Reply.failing(.notConnectedToInternet), .failing(.networkConnectionLost), .failing(.timedOut),
+            .failing(.cannotFindHost), .failing(.dnsLookupFailed), .failing(.cannotConnectToHost), .failing(.dataNotAllowed),
+            .init(status: 503, body: ""), .init(status: 500, body: #"{"error":"server_error"}"#), .init(status: 502, body: "<html>"),
+        ])
+    func passingFailure(reply: DirectAuthServer.Reply) async throws {
+        try await success(reply, .pending, reply, reply)
+        #expect(server.clock.waits == [5, 5, 5, 5])
+    }
+
+    @Test("a network that fails until the end is what is told then")
+    func lastingFailure() async throws {
+        let error = try await failure(interval: "20", .pending, .failing(.notConnectedToInternet))
+        #expect(error?.localizedDescription == "This device is not connected to the internet.")
+        #expect(server.clock.waits == [20, 20, 20])
+    }
+
+    @Test(
+        "what will not pass ends it at once",
+        arguments: [
+            DirectAuthServer.Reply.failing(.serverCertificateUntrusted), .failing(.secureConnectionFailed), .failing(.badURL),
+            .init(body: "<html>"), .init(status: 404, body: ""), .refusal("invalid_client", status: 401), .refusal("invalid_request"),
+        ])
+    func lastingCause(reply: DirectAuthServer.Reply) async throws {
+        _ = try await failure(reply)
+        #expect(server.clock.waits.isEmpty)
+    }
+
+    // MARK: Rate limits
+
+    private static let exhausted = [
+        "x-rate-limit-limit": "4", "x-rate-limit-remaining": "0", "x-rate-limit-reset": "1800000008",
+        "Date": "Fri, 15 Jan 2027 08:00:00 GMT",
+    ]
+
+    private static func limited(_ headers: [String: String], body: String = #"{"error":"invalid_grant","error_description":"Wait."}"#)
+        -> DirectAuthServer.Reply
+    {
+        .init(status: 429, body: body, headers: headers)
+    }
+
+    @Test(
+        "a rate limit makes it wait as long as the server says, and not end",
+        arguments: [
+            ([:], 5), (["Retry-After": "12"], 12), (["Retry-After": "2"], 5), (["Retry-After": "soon"], 5),
+            (["Retry-After": "-9"], 5), (exhausted, 8), (exhausted.merging(["x-rate-limit-remaining": "1"]) { $1 }, 5),
+        ] as [([String: String], TimeInterval)])
+    func rateLimit(headers: [String: String], wait: TimeInterval) async throws {
+        try await success(.pending, Self.limited(headers), .pending)
+        #expect(server.clock.waits == [5, wait, 5] && server.forms("token").count == 5)
+        #expect(server.headers("token", "X-Okta-Retry-Count").allSatisfy { $0 == nil })
+    }
+
+    @Test("a rate limit that outlasts the challenge is told when it expires, not later", arguments: ["90", "1e300"])
+    func rateLimitBeyondExpiry(delay: String) async throws {
+        let body = #"{"errorCode":"E0000047","errorSummary":"Too many requests.","errorLink":"E0000047","errorId":"x","errorCauses":[]}"#
+        let error = try await failure(Self.limited(["Retry-After": delay], body: body))
+        #expect(error?.localizedDescription == "Too many requests.")
+        #expect(server.clock.waits == [60])
+    }
+
+    @Test("a rate limit on a password is waited for by the client, and the request sent again")
+    func rateLimitOfPassword() async throws {
+        let flow = try DirectAuthenticationFlow(client: server.client())
+        server.answer("token", Self.limited(Self.exhausted), .tokens)
+        guard case .success = try await flow.start("jane", with: .password("x")) else { throw Failure.flowNotStarted }
+        #expect(server.clock.waits == [8] && server.headers("token", "X-Okta-Retry-Count") == [nil, "1"])
+    }
+}
