@@ -50,4 +50,9 @@ struct CredentialSummary {
         refresh   \(canRefresh ? "possible" : "not possible")
         """
     }
+
+    /// Tells that the person has been signed in.
+    func tellSignedIn(json isJSON: Bool) {
+        Terminal.write(isJSON ? JSONText.line(json) : "Signed in as \(Terminal.printable(name)); credential \(id).")
+    }
 }

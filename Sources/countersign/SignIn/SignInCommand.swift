@@ -6,7 +6,8 @@ import OktaDirectAuth
 /// Signs a person in.
 struct SignInCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "sign-in", abstract: "Sign a person in and keep the credential.", subcommands: [SignInPasswordCommand.self])
+        commandName: "sign-in", abstract: "Sign a person in and keep the credential.",
+        subcommands: [SignInPasswordCommand.self, SignInDirectCommand.self])
 }
 
 /// Signs a person in with a password.
@@ -34,18 +35,10 @@ struct SignInPasswordCommand: AsyncParsableCommand {
                 let status = try await flow.start(username, with: .password(password))
                 guard case .success(let token) = status else {
                     throw CommandFailure(
-                        "\(configuration.issuerURL.host() ?? "The issuer") asks for a second factor, which this command can't give yet.")
+                        "\(configuration.issuerURL.host() ?? "The issuer") asks for a second factor. Use `countersign sign-in direct`.")
                 }
-                try report(Credential.store(token))
+                CredentialSummary(try Credential.store(token)).tellSignedIn(json: json)
             }
-        }
-    }
-
-    private func report(_ credential: Credential) {
-        if json {
-            Terminal.write(JSONText.line(CredentialSummary(credential).json))
-        } else {
-            Terminal.write("Signed in as \(CredentialSummary(credential).name); credential \(credential.id).")
         }
     }
 }

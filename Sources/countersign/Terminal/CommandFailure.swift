@@ -1,6 +1,8 @@
 import ArgumentParser
 import AuthFoundation
+import DeviceAuthenticator
 import Foundation
+import OktaDirectAuth
 
 /// The command could not do what it was asked; the text says what happened and what to do next.
 struct CommandFailure: Error, LocalizedError, CustomNSError {
@@ -23,18 +25,26 @@ enum Outcome {
             throw error
         } catch let error as CleanExit {
             throw error
+        } catch is CancellationError {
+            tell("Cancelled.", json: json)
+            // What a shell tells of a program that Ctrl-C has ended.
+            throw ExitCode(130)
         } catch {
-            let text = explain(error)
-            if json {
-                Terminal.write(JSONText.line(["error": text]))
-            } else {
-                Terminal.note(Terminal.styled("countersign: ", .red) + Terminal.printable(text))
-            }
+            tell(explain(error), json: json)
             throw code(for: error)
         }
     }
 
+    private static func tell(_ text: String, json: Bool) {
+        if json {
+            Terminal.write(JSONText.line(["error": text]))
+        } else {
+            Terminal.note(Terminal.styled("countersign: ", .red) + Terminal.printable(text))
+        }
+    }
+
     static func explain(_ error: any Error) -> String {
+        if let error = error as? DeviceAuthenticatorError { return PhoneFailure.text(of: error) }
         if let error = error as? any LocalizedError, let text = error.errorDescription { return text }
         if let error = error as? URLError { return "The issuer can't be reached: \(error.localizedDescription)" }
         return String(describing: error)
@@ -44,6 +54,18 @@ enum Outcome {
         switch error {
         case is OAuth2ServerError, is JWTError: return ExitCode(2)
         case is URLError: return ExitCode(3)
+        case let error as DeviceAuthenticatorError:
+            switch error {
+            case .serverAPIError: return ExitCode(2)
+            case .networkError: return ExitCode(3)
+            default: return .failure
+            }
+        case let error as DirectAuthenticationFlowError:
+            switch error {
+            case .server: return ExitCode(2)
+            case .network: return ExitCode(3)
+            default: return .failure
+            }
         case let error as APIClientError:
             if case .httpError(let inner) = error, !(inner is URLError) { return ExitCode(2) }
             return ExitCode(3)

@@ -24,6 +24,11 @@ enum Terminal {
         isatty(STDOUT_FILENO) == 1 && ProcessInfo.processInfo.environment["NO_COLOR"] == nil
         && ProcessInfo.processInfo.environment["TERM"] != "dumb"
 
+    /// Whether the standard error is a terminal, on which a line can be written over.
+    static let notesAreSeen = isatty(STDERR_FILENO) == 1 && ProcessInfo.processInfo.environment["TERM"] != "dumb"
+
+    private static let notesShowColour = notesAreSeen && ProcessInfo.processInfo.environment["NO_COLOR"] == nil
+
     static func write(_ line: String) {
         FileHandle.standardOutput.write(Data((line + "\n").utf8))
     }
@@ -34,6 +39,16 @@ enum Terminal {
 
     static func styled(_ text: String, _ colour: Colour) -> String {
         showsColour ? "\u{1B}[\(colour.rawValue)m\(text)\u{1B}[0m" : text
+    }
+
+    /// A text in the place of the last line of the notes, which stays open.
+    static func rewriteNote(_ text: String) {
+        FileHandle.standardError.write(Data("\r\u{1B}[2K\(text)".utf8))
+    }
+
+    /// The same as ``styled(_:_:)`` for notes.
+    static func styledNote(_ text: String, _ colour: Colour) -> String {
+        notesShowColour ? "\u{1B}[\(colour.rawValue)m\(text)\u{1B}[0m" : text
     }
 
     /// A text from elsewhere without what would steer the terminal.

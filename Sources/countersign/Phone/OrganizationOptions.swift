@@ -1,0 +1,48 @@
+import ArgumentParser
+import AuthFoundation
+import DeviceAuthenticator
+import Foundation
+
+/// Which organization to enroll in, as which client: from flags, or from a property list.
+struct OrganizationOptions: ParsableArguments {
+    private static let sandbox = (issuer: "http://localhost:8080", clientID: "phone-app")
+
+    @Option(
+        name: [.customLong("issuer"), .customLong("org")],
+        help: ArgumentHelp("The organization, or one of its issuers; by default the sandbox, \(sandbox.issuer).", valueName: "url"))
+    var issuer: String?
+
+    @Option(
+        name: .customLong("client-id"),
+        help: ArgumentHelp(
+            "The client that the authenticator is linked to; by default the sandbox's, \(sandbox.clientID).", valueName: "id"))
+    var clientID: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "A property list with the settings; without it and --issuer, Okta.plist here if there is one.", valueName: "file"))
+    var config: String?
+
+    /// The settings; flags go before the file, and the file before the sandbox.
+    func authenticator() throws -> DeviceAuthenticatorConfig {
+        let list = try list()
+        let text = issuer ?? list?.issuerURL.absoluteString ?? Self.sandbox.issuer
+        let (issuer, id) = (URL(string: text), clientID ?? list?.clientId ?? Self.sandbox.clientID)
+        // A host alone is fine; a scheme alone would be taken for one.
+        guard let issuer, !text.contains("://") || issuer.host()?.isEmpty == false,
+            case let authenticator = DeviceAuthenticatorConfig(orgURL: issuer, oidcClientId: id),
+            authenticator.orgURL.host()?.isEmpty == false
+        else { throw ValidationError("“\(text)” is no issuer. Give a URL, such as \(Self.sandbox.issuer).") }
+        return authenticator
+    }
+
+    private func list() throws -> OAuth2Client.PropertyListConfiguration? {
+        if let config { return try OAuth2Client.PropertyListConfiguration(plist: URL(filePath: config)) }
+        guard issuer == nil else { return nil }
+        do {
+            return try OAuth2Client.PropertyListConfiguration()
+        } catch OAuth2Client.PropertyListConfigurationError.defaultPropertyListNotFound {
+            return nil
+        }
+    }
+}

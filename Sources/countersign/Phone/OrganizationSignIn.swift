@@ -1,0 +1,46 @@
+import AuthFoundation
+import DeviceAuthenticator
+import Foundation
+import OktaDirectAuth
+
+/// Signs a person in at the organization itself for one change of their phones. The token is in memory only, and revoked after its use.
+struct OrganizationSignIn: Sendable {
+    private static let scope = "okta.myAccount.appAuthenticator.manage"
+
+    let authenticator: DeviceAuthenticatorConfig
+    let username: String
+    let json: Bool
+    /// Answers the request that the sign-in itself sends to this phone.
+    var answering: SelfAnswer?
+
+    /// Asks for the password and, if need be, for an approval, and does something with the token.
+    ///
+    /// - Parameter use: What the token is for.
+    /// - Returns: What came of it.
+    /// - Throws: What the sign-in or the use throws.
+    func token<Result: Sendable>(for use: (AuthToken) async throws -> Result) async throws -> Result {
+        let host = authenticator.orgURL.absoluteString
+        let password = try await PasswordPrompt.ask("Password of \(username) at \(host): ")
+        let client = OAuth2Client(
+            OAuth2Client.Configuration(issuerURL: authenticator.orgURL, clientId: authenticator.oidcClientId, scope: [Self.scope]))
+        var signIn = DirectSignIn(client: client, notice: ApprovalNotice(json: json))
+        if let answering {
+            signIn.notice.isMoving = false
+            signIn.meanwhile = { await answering.run() }
+        }
+        let token = try await signIn.token(for: username, password: password)
+        do {
+            let result = try await use(.bearer(token.accessToken))
+            await discard(token, of: client)
+            return result
+        } catch {
+            await discard(token, of: client)
+            throw error
+        }
+    }
+
+    /// Best effort: it ends by itself soon.
+    private func discard(_ token: Token, of client: OAuth2Client) async {
+        await TerminalClock.wait(atMost: .seconds(3)) { try? await client.revoke(token, type: .all) }
+    }
+}

@@ -1,0 +1,44 @@
+import DeviceAuthenticator
+import Foundation
+
+/// Verifies the person by a PIN that is asked for without showing it.
+struct PINPrompt: UserVerifier {
+    /// The fewest characters of a PIN.
+    static let shortest = 4
+
+    func verify(_ request: UserVerificationRequest) async throws(UserVerificationFailure) -> UserVerification {
+        let pin: String
+        switch request.purpose {
+        case .makeKey: pin = try await chosen()
+        case .approve: pin = try await given("PIN (\(Terminal.printable(request.reason))): ")
+        }
+        return UserVerification(method: .pin, secret: Data(pin.utf8))
+    }
+
+    /// A new PIN; who types it can't see it, and so types it twice.
+    private func chosen() async throws(UserVerificationFailure) -> String {
+        for _ in 0..<3 {
+            let pin = try await given("Choose a PIN of at least \(Self.shortest) characters: ")
+            guard pin.count >= Self.shortest else {
+                Terminal.note("The PIN is too short.")
+                continue
+            }
+            guard TerminalInput.isInteractive else { return pin }
+            guard try await given("The same PIN again: ") != pin else { return pin }
+            Terminal.note("The two PINs differ.")
+        }
+        throw .failed
+    }
+
+    private func given(_ prompt: String) async throws(UserVerificationFailure) -> String {
+        do {
+            guard let pin = try await TerminalInput.line(prompt, isSecret: true), !pin.isEmpty else {
+                throw UserVerificationFailure.cancelled
+            }
+            return pin
+        } catch {
+            // Ctrl-C as well.
+            throw .cancelled
+        }
+    }
+}

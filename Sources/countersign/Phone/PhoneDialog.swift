@@ -1,0 +1,56 @@
+import DeviceAuthenticator
+
+/// Asks the person at the terminal about a request.
+struct PhoneDialog: Sendable {
+    /// What became of a request that was shown.
+    enum Result: Sendable, Equatable {
+        case answered(PhoneAnswer)
+        /// The person wants to think, or there is nobody.
+        case later
+        /// Nothing waits for an answer any more.
+        case over
+    }
+
+    let request: PhoneRequest
+
+    /// Asks until there is an answer, or none is wanted any more.
+    ///
+    /// - Parameter isOver: Returns when the request does not wait any more; it is cancelled when the person was faster.
+    /// - Throws: `CancellationError`; what `isOver` throws.
+    func result(orUntil isOver: @escaping @Sendable () async throws -> Void) async throws -> Result {
+        try await withThrowingTaskGroup(of: Result.self) { group in
+            defer { group.cancelAll() }
+            group.addTask { try await ask() }
+            group.addTask {
+                try await isOver()
+                return .over
+            }
+            return try await group.next() ?? .later
+        }
+    }
+
+    private func ask() async throws -> Result {
+        while let line = try await TerminalInput.line(prompt) {
+            if let result = Self.result(of: line, numbers: request.challenge.numberChoices) { return result }
+        }
+        return .later
+    }
+
+    private var prompt: String {
+        guard let numbers = request.challenge.numberChoices else { return "Approve? [y]es, [n]o, [s]uspicious: it was not me, [l]ater: " }
+        return "Which number does the sign-in show (\(numbers.joined(separator: ", ")))? Or [n]o, [s]uspicious: it was not me, [l]ater: "
+    }
+
+    /// What a line means; nil if nothing.
+    static func result(of line: String, numbers: [String]?) -> Result? {
+        let word = line.filter { !$0.isWhitespace }.lowercased()
+        if let numbers, numbers.contains(word) { return .answered(.approve(number: word)) }
+        switch word {
+        case "y", "yes", "a", "approve": return numbers == nil ? .answered(.approve(number: nil)) : nil
+        case "n", "no", "d", "deny": return .answered(.deny(suspicious: false))
+        case "s", "suspicious": return .answered(.deny(suspicious: true))
+        case "l", "later": return .later
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,54 @@
+import ArgumentParser
+import DeviceAuthenticator
+import JOSE
+
+/// Makes the terminal a phone of a person.
+struct PhoneEnrollCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "enroll", abstract: "Sign in at the organization and make this terminal a phone of that account.",
+        discussion: """
+            The password is asked for without showing it, and whoever has a second factor already is asked for that too. The access token \
+            of this sign-in is never stored, and revoked afterwards. Where the standard input is no terminal, its first line is the \
+            password, and the second the PIN.
+
+            Enrolling again takes the place of the older account of the same person and client.
+            """)
+
+    @OptionGroup var organization: OrganizationOptions
+    @OptionGroup var phone: PhoneFolder
+
+    @Argument(help: "The user name; asked for if it is left out.")
+    var username: String?
+
+    @Flag(name: .customLong("user-verification"), help: "Make a second key, which a PIN opens, for organizations that want you verified.")
+    var verifiesUser = false
+
+    @Flag(name: .customLong("ciba"), help: "Answer backchannel requests too.")
+    var answersCIBA = false
+
+    @Flag(help: "Write JSON.")
+    var json = false
+
+    func run() async throws {
+        try await Outcome.of(json: json) {
+            let authenticator = try organization.authenticator()
+            let command = self
+            try await Interruption.cancels { try await command.enroll(in: authenticator) }
+        }
+    }
+
+    private func enroll(in authenticator: DeviceAuthenticatorConfig) async throws {
+        let device = try TerminalPhone(phone.url)
+        let name = try await UserName.ask(unless: username)
+        let answering = SelfAnswer(device, username: name, at: authenticator, json: json)
+        let signIn = OrganizationSignIn(authenticator: authenticator, username: name, json: json, answering: answering)
+        let enrollment = try await signIn.token { token in
+            try await device.enroll(authenticator, with: token, verifiesUser: verifiesUser, answersCIBA: answersCIBA)
+        }
+        let summary = EnrollmentSummary(enrollment)
+        guard !json else { return Terminal.write(JSONText.line(summary.json)) }
+        Terminal.write("Enrolled: \(summary.line)")
+        Terminal.note(
+            "A terminal has no push token: requests wait until `countersign phone listen` or `countersign phone pending` fetches them.")
+    }
+}

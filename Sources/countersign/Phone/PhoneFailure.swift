@@ -1,0 +1,37 @@
+import DeviceAuthenticator
+
+/// What a failure of the phone means for who sits at this terminal.
+enum PhoneFailure {
+    static func text(of error: DeviceAuthenticatorError) -> String {
+        let text = error.errorDescription ?? "The phone failed."
+        switch error.reason {
+        case .numberNotPicked: return "This request is approved with the number that the sign-in shows: add --number."
+        case .enrollmentGone:
+            return text + " `countersign phone remove --here` removes it here, `countersign phone enroll` adds it anew."
+        case .keyMissing:
+            return
+                "A key of this account is gone from the phone. Remove the account with `countersign phone remove --here`, and enroll again."
+        case .userVerificationRequired: return "The organization wants the person to be verified: enroll with --user-verification."
+        case .userVerificationFailed: return "The PIN is wrong, so the sign-in was not approved. Start the sign-in again."
+        case .userVerificationCancelled: return "No PIN was given, so the sign-in was not approved. Start the sign-in again."
+        default: break
+        }
+        guard case .serverAPIError(_, let model) = error else { return text }
+        // What the organization says in detail.
+        let details = model?.errorCauses?.compactMap { $0["errorSummary"] } ?? []
+        switch error.reason {
+        case .expired, .alreadyAnswered, .cancelled: return text
+        default: return details.isEmpty ? text : details.joined(separator: " ")
+        }
+    }
+
+    /// What a message of the phone, which goes on in spite of it, means.
+    static func text(of reason: RemediationStepMessageReasonType) -> String {
+        switch reason {
+        case .userVerificationKeyNotEnrolled: "This phone was enrolled without a PIN: it answers without verifying you."
+        case .userVerificationCancelledByUser: "No PIN was given."
+        case .userVerificationKeyCorruptedOrMissing: "The key that the PIN opens is damaged or gone. Enroll again with --user-verification."
+        case .userVerificationFailed: "The PIN is wrong: the organization is told that you were not verified."
+        }
+    }
+}

@@ -1,0 +1,117 @@
+import DeviceAuthenticator
+import JOSE
+
+/// Fetches requests again and again, shows each, and asks the person.
+struct PhoneListener: Sendable {
+    let phone: TerminalPhone
+    let enrollments: [AuthenticatorEnrollment]
+    let interval: Duration
+    /// Whether to write JSON objects, and ask nobody.
+    let json: Bool
+
+    private var asks: Bool { TerminalInput.isInteractive && !json }
+
+    /// Ends by cancellation, or by a failure that another attempt can't mend.
+    func run() async throws {
+        var shown: [String: PhoneRequest] = [:]
+        var isOffline = false
+        while true {
+            do {
+                let waiting = try await phone.requests(for: enrollments)
+                isOffline = false
+                let ids = Set(waiting.map(\.id))
+                for id in shown.keys where !ids.contains(id) {
+                    shown[id] = nil
+                    tellOver(id)
+                }
+                for request in waiting where shown[request.id] == nil {
+                    if try await present(request) { shown[request.id] = request }
+                }
+            } catch let error as DeviceAuthenticatorError where error.reason == .network || error.reason == .tooManyRequests {
+                if !isOffline { Terminal.note(PhoneFailure.text(of: error) + " Trying again.") }
+                isOffline = true
+            }
+            try await TerminalClock.sleep(for: interval)
+        }
+    }
+
+    /// Waits for the first request, and lets the person answer it.
+    func answerFirst() async throws {
+        while true {
+            if let request = try await phone.requests(for: enrollments).first {
+                _ = try await present(request)
+                return
+            }
+            try await TerminalClock.sleep(for: interval)
+        }
+    }
+
+    /// - Returns: Whether the request waits still.
+    private func present(_ request: PhoneRequest) async throws -> Bool {
+        guard !json else {
+            var line = request.json
+            line["event"] = "request"
+            Terminal.write(JSONText.line(line))
+            return true
+        }
+        Terminal.write("\n" + request.text)
+        guard asks else {
+            Terminal.write("Answer it with `countersign phone approve \(request.id)` or `countersign phone deny \(request.id)`.")
+            return true
+        }
+        switch try await PhoneDialog(request: request).result(orUntil: { try await waitUntilOver(request) }) {
+        case .over:
+            Terminal.note("")
+            tellOver(request.id)
+            return false
+        case .later: return true
+        case .answered(let answer):
+            do {
+                try await request.send(answer)
+                Terminal.write(answer.done)
+            } catch let error as DeviceAuthenticatorError {
+                Terminal.note(PhoneFailure.text(of: error))
+                return error.reason == .network
+            }
+            return false
+        }
+    }
+
+    private func waitUntilOver(_ request: PhoneRequest) async throws {
+        while true {
+            try await TerminalClock.sleep(for: interval)
+            do {
+                guard try await phone.requests(for: [request.enrollment]).contains(where: { $0.id == request.id }) else { return }
+            } catch let error as DeviceAuthenticatorError where error.reason == .network || error.reason == .tooManyRequests {
+                // Nothing is known: it may wait still.
+            }
+        }
+    }
+
+    private func tellOver(_ id: String) {
+        if json { return Terminal.write(JSONText.line(["event": "over", "id": .string(id)])) }
+        Terminal.write("The request \(id) is over: it was answered, cancelled where it was started, or it has expired.")
+    }
+}
+
+/// Lets the person answer, at this terminal, the request that this terminal itself causes.
+struct SelfAnswer: Sendable {
+    private let listener: PhoneListener
+
+    /// - Returns: nil if there is nobody to ask, or the phone has no account of that person at the organization.
+    init?(_ phone: TerminalPhone, username: String, at authenticator: DeviceAuthenticatorConfig, json: Bool) {
+        guard TerminalInput.isInteractive, !json else { return nil }
+        let own = phone.enrollments.filter { $0.organization.url == authenticator.orgURL && $0.user.name == username }
+        guard !own.isEmpty else { return nil }
+        listener = PhoneListener(phone: phone, enrollments: own, interval: .seconds(1), json: false)
+    }
+
+    func run() async {
+        do {
+            try await listener.answerFirst()
+        } catch is CancellationError {
+        } catch {
+            Terminal.note("This phone can't fetch the request: \(Outcome.explain(error)) Answer it on another phone.")
+        }
+    }
+}

@@ -1,0 +1,44 @@
+import ArgumentParser
+import Foundation
+import JOSE
+
+/// Shows what waits.
+struct PhonePendingCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "pending", abstract: "Show the requests that wait for an answer.")
+
+    @OptionGroup var phone: PhoneFolder
+    @OptionGroup var account: PhoneAccountOption
+
+    @Option(help: ArgumentHelp("Wait so long for a request if there is none, up to 3600 seconds.", valueName: "seconds"))
+    var wait = 0
+
+    @Flag(help: "Write JSON.")
+    var json = false
+
+    func validate() throws {
+        guard (0...3600).contains(wait) else { throw ValidationError("--wait takes 0 to 3600 seconds.") }
+    }
+
+    func run() async throws {
+        try await Outcome.of(json: json) {
+            let device = try TerminalPhone(phone.url)
+            let enrollments = try device.enrollments(id: account.id)
+            let end = TerminalClock.now.addingTimeInterval(TimeInterval(wait))
+            let requests = try await Interruption.cancels {
+                var requests = try await device.requests(for: enrollments)
+                while requests.isEmpty, TerminalClock.now < end {
+                    try await TerminalClock.sleep(for: .seconds(1))
+                    requests = try await device.requests(for: enrollments)
+                }
+                return requests
+            }
+            if json {
+                Terminal.write(JSONText.line(["requests": .array(requests.map(\.json))]))
+            } else if requests.isEmpty {
+                Terminal.note("Nothing waits.")
+            } else {
+                Terminal.write(requests.map(\.text).joined(separator: "\n\n"))
+            }
+        }
+    }
+}

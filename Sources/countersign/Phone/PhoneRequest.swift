@@ -1,0 +1,90 @@
+import DeviceAuthenticator
+import Foundation
+import JOSE
+
+/// A request for approval that waits for an enrollment of the phone.
+struct PhoneRequest: Sendable {
+    let challenge: PushChallenge
+    let enrollment: AuthenticatorEnrollment
+
+    var id: String { challenge.transactionId }
+
+    private var account: String { enrollment.user.name ?? enrollment.user.id }
+
+    /// What a person has to know to decide. What could not be verified is not shown.
+    var text: String {
+        let app = challenge.appInstanceName ?? "An application"
+        let question = challenge.cibaBindingMessage == nil ? "\(app) wants to sign you in" : "\(app) asks for your approval"
+        var lines = [Terminal.styled(Terminal.printable(question), .bold)]
+        func add(_ name: String, _ value: String?) {
+            guard let value else { return }
+            // Values of a request are not to look like further lines of ours.
+            let line = Terminal.printable(value).replacing("\n", with: " ")
+            lines.append("  " + name.padding(toLength: 9, withPad: " ", startingAt: 0) + line)
+        }
+        add("Message", challenge.cibaBindingMessage)
+        add("Account", "\(account) at \(enrollment.organization.url.absoluteString)")
+        add("Place", challenge.clientLocation ?? "unknown")
+        add("System", challenge.clientOS ?? "unknown")
+        add("Time", "\(Self.time(challenge.transactionTime)), until \(Self.time(challenge.expirationTime))")
+        add("Numbers", challenge.numberChoices?.joined(separator: "  "))
+        add("Request", id)
+        if !challenge.isVerified { lines.append("  The organization's signature can't be checked right now, so nothing else is shown.") }
+        return lines.joined(separator: "\n")
+    }
+
+    private static func time(_ date: Date) -> String { date.formatted(date: .omitted, time: .standard) }
+
+    var json: JSONValue {
+        var json: JSONValue = [
+            "id": .string(id), "enrollment": .string(enrollment.enrollmentId), "user": .string(account),
+            "organization": .string(enrollment.organization.url.absoluteString), "verified": .bool(challenge.isVerified),
+            "requested_at": .integer(Int64(challenge.transactionTime.timeIntervalSince1970)),
+            "expires_at": .integer(Int64(challenge.expirationTime.timeIntervalSince1970)),
+        ]
+        json["application"] = challenge.appInstanceName.map(JSONValue.string)
+        json["place"] = challenge.clientLocation.map(JSONValue.string)
+        json["system"] = challenge.clientOS.map(JSONValue.string)
+        json["message"] = challenge.cibaBindingMessage.map(JSONValue.string)
+        json["numbers"] = challenge.numberChoices.map { JSONValue($0) }
+        return json
+    }
+}
+
+/// What the person answers.
+enum PhoneAnswer: Sendable, Equatable {
+    case approve(number: String?)
+    case deny(suspicious: Bool)
+
+    /// What was done, when it was delivered.
+    var done: String {
+        switch self {
+        case .approve: "Approved."
+        case .deny(suspicious: false): "Denied."
+        case .deny(suspicious: true): "Denied, and reported as suspicious."
+        }
+    }
+
+    var name: String {
+        switch self {
+        case .approve: "approved"
+        case .deny: "denied"
+        }
+    }
+}
+
+extension PhoneRequest {
+    /// Signs the answer and sends it. A PIN is asked for if the request wants one.
+    ///
+    /// - Throws: `DeviceAuthenticatorError`, `CancellationError`.
+    func send(_ answer: PhoneAnswer) async throws {
+        try await challenge.resolve { step in
+            switch (step, answer) {
+            case (let step as RemediationStepUserConsent, .approve(let number)): step.provide(.approved, selectedNumber: number)
+            case (let step as RemediationStepUserConsent, .deny(let suspicious)): step.provide(.denied, reportSuspicious: suspicious)
+            case (let step as RemediationStepMessage, _): Terminal.note(PhoneFailure.text(of: step.reasonType))
+            default: step.defaultProcess()
+            }
+        }
+    }
+}

@@ -1,0 +1,131 @@
+import ArgumentParser
+import AuthFoundation
+import DeviceAuthenticator
+import Foundation
+
+/// The phone that a folder holds. Safe from any task.
+struct TerminalPhone: Sendable {
+    let folder: URL
+    private let device: any DeviceAuthenticatorProtocol
+    private let upkeep = UpkeepTokens()
+
+    /// Opens the folder, and makes it if need be.
+    ///
+    /// - Throws: `DeviceAuthenticatorError` if it can't be used.
+    init(_ folder: URL) throws {
+        self.folder = folder
+        let application = ApplicationConfig(
+            applicationName: "countersign phone", applicationVersion: Countersign.configuration.version,
+            applicationGroupId: "countersign.phone")
+        device = try DeviceAuthenticatorBuilder(applicationConfig: application)
+            .storageDirectory(folder).keyStore(FileDeviceKeyStore(directory: folder)).userVerifier(PINPrompt())
+            .addLogger(PhoneLog()).create()
+    }
+
+    // MARK: - Enrollments
+
+    /// The enrollments; those that can't be read are told and left out.
+    var enrollments: [AuthenticatorEnrollment] { device.allEnrollments().compactMap { $0 as? AuthenticatorEnrollment } }
+
+    /// The enrollments, or the one that is named.
+    ///
+    /// - Parameter id: The id, or its beginning.
+    /// - Throws: ``CommandFailure`` if there is none.
+    func enrollments(id: String?) throws -> [AuthenticatorEnrollment] {
+        let all = enrollments
+        guard !all.isEmpty else {
+            throw CommandFailure(
+                "No account is on the phone in \(folder.path()). Add one: countersign phone enroll jane.doe@example.com")
+        }
+        guard let id else { return all }
+        let found = all.filter { $0.enrollmentId == id }.first.map { [$0] } ?? all.filter { $0.enrollmentId.hasPrefix(id) }
+        guard found.count < 2 else { throw CommandFailure("More than one account begins with \(id). Give more of the id.") }
+        guard !found.isEmpty else {
+            throw CommandFailure("There is no account \(id) on this phone. `countersign phone list` shows what there is.")
+        }
+        return found
+    }
+
+    /// Makes the phone an authenticator.
+    func enroll(
+        _ authenticator: DeviceAuthenticatorConfig, with token: AuthToken, verifiesUser: Bool, answersCIBA: Bool
+    ) async throws -> AuthenticatorEnrollment {
+        var parameters = EnrollmentParameters(deviceToken: .empty)
+        parameters.enableUserVerification(enable: verifiesUser)
+        parameters.enableCIBATransactions(enable: answersCIBA)
+        let made = try await device.enroll(
+            authenticationToken: token, authenticatorConfig: authenticator, enrollmentParameters: parameters)
+        guard let enrollment = made as? AuthenticatorEnrollment else { throw CommandFailure("The account was stored in an unknown way.") }
+        return enrollment
+    }
+
+    // MARK: - Requests
+
+    /// Asks the organizations for what waits, oldest first.
+    func requests(for enrollments: [AuthenticatorEnrollment]) async throws -> [PhoneRequest] {
+        var requests: [PhoneRequest] = []
+        for enrollment in enrollments {
+            let challenges = try await upkeep.use(for: enrollment) { try await enrollment.retrievePushChallenges(authenticationToken: $0) }
+            requests += challenges.compactMap { $0 as? PushChallenge }.map { PhoneRequest(challenge: $0, enrollment: enrollment) }
+        }
+        return requests.sorted { $0.challenge.transactionTime < $1.challenge.transactionTime }
+    }
+
+    /// The request that is named.
+    ///
+    /// - Parameters:
+    ///   - id: Its id, or the beginning.
+    ///   - enrollments: Whose requests are looked through.
+    /// - Throws: ``CommandFailure`` if there is none.
+    func request(_ id: String, for enrollments: [AuthenticatorEnrollment]) async throws -> PhoneRequest {
+        let all = try await requests(for: enrollments)
+        let found = all.filter { $0.id == id }.first.map { [$0] } ?? all.filter { $0.id.hasPrefix(id) }
+        guard found.count < 2 else { throw CommandFailure("More than one request begins with \(id). Give more of the id.") }
+        guard let request = found.first else {
+            throw CommandFailure(
+                "No request \(id) waits for this phone. It was answered or cancelled, or it has expired; `countersign phone pending` shows what waits."
+            )
+        }
+        return request
+    }
+}
+
+/// The access tokens for upkeep, each used until the organization refuses it. In memory only.
+private actor UpkeepTokens {
+    private var tokens: [String: AuthToken] = [:]
+
+    func use<Result: Sendable>(
+        for enrollment: AuthenticatorEnrollment, _ body: @Sendable (AuthToken) async throws -> Result
+    ) async throws -> Result {
+        if let token = tokens[enrollment.enrollmentId] {
+            do {
+                return try await body(token)
+            } catch let error as DeviceAuthenticatorError where error.reason == .tokenRefused || error.reason == .notPermitted {
+                tokens[enrollment.enrollmentId] = nil
+            }
+        }
+        let token = AuthToken.bearer(try await enrollment.retrieveMaintenanceToken().access_token)
+        tokens[enrollment.enrollmentId] = token
+        return try await body(token)
+    }
+}
+
+/// Tells what the phone warns of.
+private struct PhoneLog: OktaLoggerProtocol {
+    func debug(eventName: String, message: String?, properties: [AnyHashable: Any]?, file: String, line: NSNumber, funcName: String) {}
+    func info(eventName: String, message: String?, properties: [AnyHashable: Any]?, file: String, line: NSNumber, funcName: String) {}
+    func uiEvent(eventName: String, message: String?, properties: [AnyHashable: Any]?, file: String, line: NSNumber, funcName: String) {}
+
+    func warning(eventName: String, message: String?, properties: [AnyHashable: Any]?, file: String, line: NSNumber, funcName: String) {
+        // The person is told of this one in better words.
+        if eventName != "userVerification" { tell(message ?? eventName) }
+    }
+
+    func error(eventName: String, message: String?, properties: [AnyHashable: Any]?, file: String, line: NSNumber, funcName: String) {
+        tell(message ?? eventName)
+    }
+
+    private func tell(_ text: String) {
+        Terminal.note(Terminal.styledNote("Warning: ", .yellow) + Terminal.printable(text))
+    }
+}

@@ -1,0 +1,108 @@
+import AuthFoundation
+import Foundation
+import OktaDirectAuth
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Signs a person in with a password and, if the issuer asks for more, with an approval on their phone.
+///
+/// Whose task is cancelled gives the sign-in up: the issuer is told, and has a moment to hear it before this ends.
+struct DirectSignIn: Sendable {
+    /// How long the issuer may take to hear that a sign-in was given up.
+    private static let patience: Duration = .seconds(3)
+
+    let client: OAuth2Client
+    var notice = ApprovalNotice()
+    /// What is done while the phone is waited for, beside the waiting; it is cancelled when that is over.
+    var meanwhile: (@Sendable () async -> Void)?
+
+    /// - Parameters:
+    ///   - username: The person.
+    ///   - password: Their password.
+    /// - Returns: The tokens.
+    /// - Throws: What the flow throws; ``CommandFailure`` if the issuer asks for something else; `CancellationError`.
+    func token(for username: String, password: String) async throws -> Token {
+        let flow = DirectAuthenticationFlow(client: client)
+        let farewell = Farewell(client)
+        let status = try await flow.start(username, with: .password(password))
+        if case .success(let token) = status { return token }
+        do {
+            return try await token(by: flow, after: status)
+        } catch {
+            await flow.reset()
+            if error is CancellationError || error is CommandFailure { await farewell.wait(atMost: Self.patience) }
+            throw error
+        }
+    }
+
+    private func token(by flow: DirectAuthenticationFlow, after status: DirectAuthenticationFlow.Status) async throws -> Token {
+        var status = status
+        if case .mfaRequired(let context) = status {
+            if let offered = context.supportedChallengeTypes, !offered.contains(.oobMFA) {
+                throw CommandFailure(
+                    "\(issuer) asks for a second factor, and offers none that this command can give: \(offered.map(\.rawValue).joined(separator: ", "))."
+                )
+            }
+            status = try await waiting(number: nil) { try await flow.resume(with: .oob(channel: .push)) }
+        }
+        if case .continuation(.transfer(_, let number)) = status {
+            status = try await waiting(number: number) { try await flow.resume(with: .transfer) }
+        }
+        guard case .success(let token) = status else {
+            throw CommandFailure("\(issuer) asks for a further step, which this command can't take.")
+        }
+        return token
+    }
+
+    private var issuer: String { client.configuration.issuerURL.host() ?? "The issuer" }
+
+    private func waiting(
+        number: String?, _ work: @escaping @Sendable () async throws -> DirectAuthenticationFlow.Status
+    ) async throws -> DirectAuthenticationFlow.Status {
+        try await notice.show(number: number) {
+            try await withThrowingTaskGroup(of: DirectAuthenticationFlow.Status?.self) { group in
+                defer { group.cancelAll() }
+                group.addTask { try await work() }
+                if let meanwhile {
+                    group.addTask {
+                        await meanwhile()
+                        return nil
+                    }
+                }
+                while let status = try await group.next() {
+                    if let status { return status }
+                }
+                throw CancellationError()
+            }
+        }
+    }
+}
+
+/// Hears when the issuer has answered that it knows of a sign-in that was given up.
+private final class Farewell: OAuth2ClientDelegate {
+    private let answers: AsyncStream<Void>
+    private let answered: AsyncStream<Void>.Continuation
+
+    init(_ client: OAuth2Client) {
+        (answers, answered) = AsyncStream.makeStream()
+        client.add(delegate: self)
+    }
+
+    func wait(atMost limit: Duration) async {
+        await TerminalClock.wait(atMost: limit) { [answers] in
+            for await _ in answers { break }
+        }
+    }
+
+    func api(client: any APIClient, didSend request: URLRequest, received response: HTTPURLResponse) { hear(request) }
+
+    func api(
+        client: any APIClient, didSend request: URLRequest, received error: APIClientError, requestId: String?, rateLimit: APIRateLimit?
+    ) { hear(request) }
+
+    private func hear(_ request: URLRequest) {
+        if request.url?.lastPathComponent == "revoke" { answered.yield() }
+    }
+}
