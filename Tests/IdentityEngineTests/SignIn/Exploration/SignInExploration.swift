@@ -135,7 +135,8 @@ struct SignInExploration {
             case (.authenticated(let context), .authenticated(let other)): context == other
             case (.factorRequired(let grants), .factorRequired): grants == [ExploredPolicy.secondFactorGrant]
             case (.refused(let refusal), .refused(let code)): refusal.code == code
-            case (.challenged, .challenged), (.pending, .pending), (.tooLate, .tooLate), (.cancelled, .cancelled): true
+            case (.challenged, .challenged), (.pending, .pending), (.cancelled, .cancelled): true
+            case (.tooLate(let lateness), .tooLate(let other)): lateness == other
             case (.judged(.approved(let userVerified)), .approved(let other)): userVerified == other
             case (.judged(.denied(let isSuspicious)), .denied(let other)): isSuspicious == other
             case (.judged(.failed), .failed), (.judged(.invalid), .invalid): true

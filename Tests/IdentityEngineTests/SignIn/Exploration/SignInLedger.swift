@@ -43,7 +43,7 @@ struct SignInLedger: Hashable, Sendable {
         case denied(isSuspicious: Bool)
         case failed
         case invalid
-        case tooLate
+        case tooLate(PushChallenge.Lateness)
         case cancelled
     }
 
@@ -104,7 +104,10 @@ struct SignInLedger: Hashable, Sendable {
     }
 
     private mutating func take(_ answer: ExploredInput.Answer, _ policy: ExploredPolicy, at now: Int) -> Expectation {
-        guard case .current(let device) = answer.target, let deadline, decision == nil, end == nil, now < deadline else { return .tooLate }
+        guard case .current(let device) = answer.target, let deadline else { return .tooLate(.replaced) }
+        if end == .cancelled { return .tooLate(.cancelled) }
+        if decision != nil || end != nil { return .tooLate(.answered) }
+        if now >= deadline { return .tooLate(.expired) }
         let verification = policy.verification[device.rawValue]
         switch AnswerTable.result(answer.consent, answer.key, verification) {
         case .invalid: return .invalid
