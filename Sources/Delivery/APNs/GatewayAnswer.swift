@@ -46,8 +46,7 @@ struct GatewayAnswer: Sendable, Equatable {
 
     /// Only a plain name goes to logs and outcomes, whatever the peer sends.
     private static func name(_ text: String) -> String? {
-        1...64 ~= text.utf8.count && text.utf8.allSatisfy { Character(UnicodeScalar($0)).isLetter || Character(UnicodeScalar($0)).isNumber }
-            && text.allSatisfy(\.isASCII) ? text : nil
+        1...64 ~= text.utf8.count && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) } ? text : nil
     }
 
     /// What follows for a push.

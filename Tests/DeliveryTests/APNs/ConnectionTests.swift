@@ -3,7 +3,7 @@ import Delivery
 import Foundation
 import Testing
 
-@Suite("connections to the push service")
+@Suite("connections to the push service", .timeLimit(.minutes(2)))
 struct ConnectionTests {
     @Test("many pushes, at once and one after the other, share one connection")
     func isShared() async throws {
@@ -38,6 +38,19 @@ struct ConnectionTests {
             #expect(bed.gateway.received.filter { $0.status == 200 }.count == 4)
             #expect(bed.gateway.received.last?.connection == 2)
             #expect(bed.gateway.connectionCount == 2)
+        }
+    }
+
+    /// Whether a goodbye meets an idle connection is for the network to say: often enough, it does.
+    @Test("a shutdown does not wait for a service that said goodbye and leaves the connection open")
+    func shutdownAfterGoodbyes() async throws {
+        try await PushTestbed.run { (bed) async throws in
+            for _ in 0..<30 {
+                bed.gateway.misbehave(.goAway(answering: true))
+                #expect(await bed.sender.send(bed.push()).isDelivered)
+            }
+            await bed.sender.shutdown()
+            #expect(bed.gateway.received.filter { $0.status == 200 }.count == 30)
         }
     }
 

@@ -3,7 +3,7 @@ import Delivery
 import Foundation
 import Testing
 
-@Suite("trying again")
+@Suite("trying again", .timeLimit(.minutes(2)))
 struct RetryTests {
     static let busy = PushGatewayFault.answer(status: 503, reason: "ServiceUnavailable")
 

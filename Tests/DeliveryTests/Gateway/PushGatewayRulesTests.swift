@@ -64,6 +64,27 @@ struct PushGatewayRulesTests {
         #expect(Self.refusal(header: "apns-id", nil) == nil)
     }
 
+    // MARK: - Devices
+
+    @Test("a push that is tried once only, or has expired, takes nobody's place while the device is out of reach")
+    func triedOnce() {
+        let now = Date(timeIntervalSince1970: 1_800_000_000)
+        func push(_ payload: String, _ expiration: String?) -> ReceivedPush {
+            ReceivedPush(
+                environment: .production, deviceToken: "aa11", headers: expiration.map { ["apns-expiration": $0] } ?? [:],
+                payload: Array(payload.utf8), connection: 1, status: 200, reason: nil)
+        }
+        var devices = PushDeviceRegistry()
+        devices.register(token: "aa11", topic: "com.example.app", environment: .production) { _ in }
+        #expect(devices.setReachable(false, token: "aa11", now: now).isEmpty)
+        for push in [push("kept", "1800000300"), push("once", "0"), push("also once", nil), push("expired", "1800000000")] {
+            #expect(devices.handler(for: push, now: now) == nil)
+        }
+        let due = devices.setReachable(true, token: "aa11", now: now)
+        #expect(due.map(\.push.payload) == [Array("kept".utf8)])
+        #expect(devices.handler(for: push("now", "0"), now: now) != nil)
+    }
+
     // MARK: - Provider tokens
 
     struct Provider {

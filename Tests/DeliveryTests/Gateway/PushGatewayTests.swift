@@ -5,7 +5,7 @@ import JOSE
 import NIOConcurrencyHelpers
 import Testing
 
-@Suite("the local push gateway")
+@Suite("the local push gateway", .timeLimit(.minutes(2)))
 struct PushGatewayTests {
     // MARK: - Devices
 

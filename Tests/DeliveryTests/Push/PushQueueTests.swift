@@ -7,7 +7,7 @@ import MetricsTestKit
 import NIOConcurrencyHelpers
 import Testing
 
-@Suite("the queue of pushes")
+@Suite("the queue of pushes", .timeLimit(.minutes(2)))
 struct PushQueueTests {
     /// What the handler was told: outcome by push id.
     final class Reports: Sendable {
