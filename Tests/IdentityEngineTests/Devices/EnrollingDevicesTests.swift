@@ -175,6 +175,9 @@ struct EnrollingDevicesTests {
         var other = try first.again()
         other.clientInstanceID = "cli00000000000000000"
         #expect(try await fixture.enroll(other.enrollment(attestation: other.attestation().signed()), token, at: 2).code == "E0000011")
+        var renamed = try first.again().enrollment(attestation: first.attestation().signed())
+        try setDevice(&renamed, "clientInstanceId", "cli00000000000000000")
+        #expect(try await fixture.enroll(renamed, token, at: 2).why == "attestation: no such device")
         for member in ["deviceAttestation", "clientInstanceId"] {
             var body = try first.again().enrollment(attestation: first.attestation().signed())
             var device = try #require(body["device"])

@@ -69,16 +69,31 @@ struct WhoMayEnrollTests {
         let fixture = try await DeviceFixture()
         let id = try await fixture.userID()
         let token = try await fixture.weakToken()
-        let reasons = try await withThrowingTaskGroup(of: String?.self) { group in
-            for _ in 0..<8 {
-                let body = try Phone(userID: id).enrollment()
-                group.addTask { try await fixture.enroll(body, token).why }
-            }
-            return try await group.reduce(into: []) { $0.append($1) }
+        let (first, second) = (try Phone(userID: id).enrollment(), try Phone(userID: id).enrollment())
+        let store = InterruptedStore(fixture.organization.store)
+        store.beforeNextCommit { () async throws in
+            #expect(try await fixture.enroll(second, token).code == nil)
         }
-        #expect(reasons.filter { $0 == nil }.count == 1)
-        #expect(reasons.filter { $0 == "second factor is not proved" }.count == 7)
+        let slower = IdentityEngine(store: store, environment: fixture.engine.environment)
+        let answer = try await slower.enrollDevice(first, authorization: token, context: DeviceFixture.context(1))
+        #expect(answer.why == "second factor is not proved")
         #expect(try await fixture.enrollments().count == 1)
+    }
+
+    @Test("a device that is deleted while it enrols again is not enrolled")
+    func deletedMeanwhile() async throws {
+        let fixture = try await DeviceFixture()
+        let phone = try await fixture.enrolledPhone()
+        let body = try phone.again(for: try await fixture.userID(DeviceFixture.john)).enrollment(attestation: phone.attestation().signed())
+        let store = InterruptedStore(fixture.organization.store)
+        store.beforeNextCommit { () async throws in
+            #expect(try await fixture.engine.deleteDevice(phone.deviceID, context: DeviceFixture.context(2)))
+        }
+        let slower = IdentityEngine(store: store, environment: fixture.engine.environment)
+        let answer = try await slower.enrollDevice(
+            body, authorization: fixture.weakToken(of: DeviceFixture.john), context: DeviceFixture.context(2))
+        #expect(answer.code == "E0000153")
+        #expect(try await fixture.enrollments(of: DeviceFixture.john).isEmpty)
     }
 
     @Test(
