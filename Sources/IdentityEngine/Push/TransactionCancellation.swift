@@ -13,7 +13,8 @@ extension IdentityEngine {
     func cancelTransaction(by secret: String, clientID: String, context: RequestContext) async throws -> Bool {
         guard let kind = Self.kind(ofSecret: secret) else { return false }
         for _ in 0..<Self.attempts {
-            guard let (stored, _) = try await store.read({ try $0.transaction(kind, secret: secret, now: context.now) }),
+            // A code that a newer challenge replaced is over: whoever asks again lets go of the old one, and means to go on.
+            guard case (let stored, .fresh)? = try await store.read({ try $0.transaction(kind, secret: secret, now: context.now) }),
                 stored.value.applicationID == clientID, stored.value.end == nil
             else { return true }
             let (next, _, effects) = stored.value.step(.cancelled, now: context.now)
