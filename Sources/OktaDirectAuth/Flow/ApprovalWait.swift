@@ -27,7 +27,7 @@ struct ApprovalWait {
     func status() async throws -> DirectAuthenticationFlow.Status {
         var interval = max(interval, Self.shortestInterval)
         // Counted beside the clock, which somebody may set back meanwhile.
-        var patience = OutOfBandChallenge.longestLifetime
+        var patience = min(end.timeIntervalSince(clock.now), OutOfBandChallenge.longestLifetime)
         while true {
             try Task.checkCancellation()
             let passage = RequestPassage(waitsForRateLimit: false)

@@ -117,12 +117,7 @@ struct SignInAttempt: Sendable {
         let wait = ApprovalWait(interval: interval, end: binding.end, clock: client.clock) { passage in
             try await outOfBandTokens(binding, bindingCode: nil, passage: passage)
         }
-        do {
-            return try await wait.status()
-        } catch {
-            if client.clock.now >= binding.end { transaction.closed() }
-            throw error
-        }
+        return try await wait.status()
     }
 
     private func outOfBandTokens(

@@ -78,12 +78,12 @@ struct PushPollingTests {
         #expect(clock.waits.count == 4 && server.forms("token").count == 3)
     }
 
-    @Test("a clock that is set back makes no endless loop")
+    @Test("a clock that is set back makes no longer wait")
     func clockSetBack() async throws {
         let clock = server.clock
-        clock.atWait { clock.setBack(by: 1000) }
-        let error = try await failure(interval: "600", .pending)
-        #expect(error as? Failure == .pollingTimeoutExceeded && server.clock.waits.count < 100)
+        clock.atWait { if clock.waits.count < 50 { clock.setBack(by: 1000) } }
+        let error = try await failure(interval: "20", .pending)
+        #expect(error as? Failure == .pollingTimeoutExceeded && clock.waits == [20, 20, 20])
     }
 
     // MARK: Denial

@@ -133,6 +133,8 @@ final class DirectAuthServer: URLSessionProtocol {
         wakeWatchers()
         let isRefused = arrived.form["login_hint"] == "nobody"
         if !isRefused, let action = actions.withLock({ $0[endpoint] }) { await action() }
+        // As a session does that gives up what is on its way.
+        try Task.checkCancellation()
         let reply = try isRefused ? .refusal("invalid_grant") : self.reply(to: url.path())
         if let code = reply.error { throw URLError(code) }
         guard
