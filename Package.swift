@@ -219,7 +219,10 @@ let package = Package(
             name: "ResourceServerTests", dependencies: ["ResourceServer", "CountersignSandbox", "TestSupport"], swiftSettings: strict),
         .testTarget(
             name: "EndToEndTests",
-            dependencies: ["CountersignSandbox", "AuthFoundation", "OktaDirectAuth", "ResourceServer", "TestSupport", "countersign"],
+            dependencies: [
+                "CountersignSandbox", "AuthorizationServer", "AuthFoundation", "OktaDirectAuth", "DeviceAuthenticator", "JOSE",
+                "ResourceServer", "TestSupport", "countersign",
+            ],
             swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]

@@ -32,6 +32,8 @@ public final class Sandbox: Sendable {
     public let messagesURL: URL?
     /// Carries requests to the sandbox in this process, with or without a port.
     public let transport: InProcessTransport
+    /// The push service on this machine, between the server and the phones: what was pushed is seen there, and it can be told to misbehave.
+    public let pushGateway: PushGateway
     /// The certificate authority that signed the server's certificate; nil without TLS.
     public let authority: LocalAuthority?
 
@@ -41,6 +43,7 @@ public final class Sandbox: Sendable {
     private let faults: FaultPlan
     private let log: RequestLog
     private let people: People
+    let phones: VirtualPhones
     private let services: [Task<Void, any Error>]
 
     /// Starts a sandbox; it is ready when this returns.
@@ -65,16 +68,20 @@ public final class Sandbox: Sendable {
         faults = parts.faults
         log = parts.log
         people = parts.people
+        phones = parts.phones
+        pushGateway = parts.pushGateway
         applications = parts.applications
         services = parts.services
     }
 
     deinit {
+        phones.close()
         for service in services { service.cancel() }
     }
 
     /// Stops listening, ends the requests under way and closes the store. Later calls change nothing.
     public func stop() async {
+        phones.close()
         for service in services { service.cancel() }
         for service in services { _ = await service.result }
         // Closed already, or in memory: there is nothing that a caller could do about it.
@@ -121,6 +128,33 @@ public final class Sandbox: Sendable {
             issuerURL: issuer, clientId: application.clientID, scope: scope,
             authentication: application.secret.map(OAuth2Client.ClientAuthentication.clientSecret) ?? .none)
     }
+
+    // MARK: - Phones
+
+    /// A person's phone. The first call sets it up: the person signs in as the phone's app, with their password, and the phone is enrolled.
+    ///
+    /// ```swift
+    /// let phone = try await sandbox.phone(for: "jane.doe@example.com")
+    /// phone.autoApprove = true
+    /// ```
+    ///
+    /// In a sandbox with a folder, phones are kept there, and are there again when it is started at the same origin.
+    ///
+    /// - Parameters:
+    ///   - login: Whose.
+    ///   - userVerification: Whether a phone that is set up now gets a key that the person unlocks; always, if the organization asks for it.
+    ///   - session: What the requests of a phone that is set up now go through; nil for ``transport``.
+    /// - Returns: The phone; the same one each time.
+    /// - Throws: ``PhoneError`` if the organization has no authenticator for phones, or the person can't sign in with a password alone;
+    ///   `DeviceAuthenticatorError`, or what the sign-in throws.
+    public func phone(
+        for login: String, userVerification: Bool = false, session: (any URLSessionProtocol)? = nil
+    ) async throws -> VirtualPhone {
+        try await phones.phone(for: login, userVerification: userVerification, session: session)
+    }
+
+    /// The phones that were set up, by the names of their owners.
+    public var allPhones: [VirtualPhone] { phones.all }
 
     // MARK: - Time, faults, forgeries
 

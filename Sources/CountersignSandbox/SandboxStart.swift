@@ -1,5 +1,6 @@
 public import AuthorizationServer
 internal import Crypto
+internal import Delivery
 internal import Foundation
 internal import Hummingbird
 internal import IdentityEngine
@@ -22,6 +23,8 @@ struct SandboxStart {
         var faults: FaultPlan
         var log: RequestLog
         var people: People
+        var phones: VirtualPhones
+        var pushGateway: PushGateway
         var applications: [SandboxApplication]
         var services: [Task<Void, any Error>]
     }
@@ -42,7 +45,25 @@ struct SandboxStart {
         let store = try openStore()
         let engine = IdentityEngine(store: store, environment: environment)
         let authority = try configuration.usesTLS ? LocalAuthority(folder: certificateFolder, now: Date()) : nil
-        let organization = try configuration.organization.map { try SandboxOrganization(yaml: $0) } ?? SandboxOrganization.usual.get()
+        let organization = try (configuration.organization.map { try SandboxOrganization(yaml: $0) } ?? SandboxOrganization.usual.get())
+            .pushing(with: PhonePushService.makeCredentials())
+        // It takes a while, and nothing of the rest needs it.
+        let pushing = Task { [clock, logger = configuration.logger] in
+            try await PhonePushService.start(for: organization.authenticators, clock: clock, certificateDate: Date(), logger: logger)
+        }
+        do {
+            return try await run(organization, engine: engine, store: store, authority: authority, pushing: pushing)
+        } catch {
+            if let pushes = try? await pushing.value { await pushes.stop() }
+            throw error
+        }
+    }
+
+    private func run(
+        _ organization: SandboxOrganization, engine: IdentityEngine, store: any Store, authority: LocalAuthority?,
+        pushing: Task<PhonePushService, any Error>
+    ) async throws -> Sandbox {
+        let clock = configuration.clock
         let people = People(configuration.users ?? organization.users, of: organization, engine: engine, clock: clock)
         // Keys and people before the server runs, so that it finds all that it would make itself. The port, and with it the origin, is
         // known only when it listens; nobody can ask it anything until then.
@@ -51,12 +72,15 @@ struct SandboxStart {
         _ = try await engine.maintainKeys(
             RequestContext(now: clock.now, requestID: "sandbox-start"), making: { [keys] in try keys.make($0) })
 
-        let server = try makeServer(engine: engine, authority: authority, people: people)
+        let phones = VirtualPhones(folder: phonesFolder, isTemporary: configuration.folder == nil)
+        let pushes = try await pushing.value
+        let server = try makeServer(engine: engine, authority: authority, people: people, phones: phones, sender: pushes.sender)
         var services: [Task<Void, any Error>] = []
         let origin: URL
         var messagesURL: URL?
         do {
             if configuration.listening == .inProcess {
+                services.append(Task { await server.deliverPushes() })
                 origin = try self.origin(port: configuration.usesTLS ? 443 : 80)
             } else {
                 services.append(Task { try await server.run() })
@@ -73,15 +97,33 @@ struct SandboxStart {
             for service in services { service.cancel() }
             throw error
         }
+        services.append(Self.stopAtTheEnd(pushes))
+        phones.open(
+            VirtualPhones.Surroundings(
+                origin: origin, transport: InProcessTransport(server: server, origin: origin), gateway: pushes.gateway, clock: clock,
+                logger: configuration.logger, organization: organization, people: { people.all }))
         return Sandbox(
             Parts(
                 clock: clock, origin: origin, messagesURL: messagesURL, server: server, authority: authority, engine: engine, store: store,
-                keys: keys, faults: faults, log: log, people: people, applications: organization.applications, services: services))
+                keys: keys, faults: faults, log: log, people: people, phones: phones, pushGateway: pushes.gateway,
+                applications: organization.applications, services: services))
+    }
+
+    /// A service that does nothing until it is cancelled.
+    private static func stopAtTheEnd(_ pushes: PhonePushService) -> Task<Void, any Error> {
+        Task {
+            let (end, entrance) = AsyncStream.makeStream(of: Never.self)
+            for await _ in end {}
+            entrance.finish()
+            await pushes.stop()
+        }
     }
 
     // MARK: - The parts
 
-    private func makeServer(engine: IdentityEngine, authority: LocalAuthority?, people: People) throws -> AuthorizationServer {
+    private func makeServer(
+        engine: IdentityEngine, authority: LocalAuthority?, people: People, phones: VirtualPhones, sender: any PushSender
+    ) throws -> AuthorizationServer {
         let clock = configuration.clock
         let control = ControlAPI(
             ControlAPI.Controls(
@@ -101,7 +143,7 @@ struct SandboxStart {
             configuration: AuthorizationServer.Configuration(
                 host: "127.0.0.1", port: port,
                 tls: certificate.map { .init(certificateChain: .text($0.chainPEM), privateKey: .text($0.keyPEM)) }),
-            clock: clock, logger: configuration.logger, interceptor: { await interceptor.intercept($0, next: $1) })
+            clock: clock, logger: configuration.logger, pushSender: sender, interceptor: { await interceptor.intercept($0, next: $1) })
     }
 
     private func startMessages(server: AuthorizationServer, issuer: String, port: Int) async throws -> (Task<Void, any Error>, Int) {
@@ -144,6 +186,11 @@ struct SandboxStart {
     }
 
     private var kept: AuthorizationServer.Configuration { .init(dataDirectory: configuration.folder?.path() ?? "") }
+
+    private var phonesFolder: URL {
+        configuration.folder?.appending(path: "phones", directoryHint: .isDirectory)
+            ?? URL.temporaryDirectory.appending(path: "countersign-phones-\(UUID().uuidString)", directoryHint: .isDirectory)
+    }
 
     private var certificateFolder: URL { configuration.folder ?? LocalAuthority.standardFolder() }
 }

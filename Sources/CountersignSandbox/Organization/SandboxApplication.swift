@@ -19,6 +19,8 @@ public struct SandboxApplication: Sendable, Equatable {
     public static let password = SandboxApplication(clientID: "password-app")
     /// `directauth-app`: public, direct authentication with two factors.
     public static let directAuth = SandboxApplication(clientID: "directauth-app")
+    /// `phone-app`: public, enrolls phones at the org server; see ``Sandbox/phone(for:userVerification:session:)``.
+    public static let phone = SandboxApplication(clientID: "phone-app")
     /// `service-app`: confidential, with the secret `service-app-secret`; client credentials with the scope `messages.read`.
     public static let service = SandboxApplication(clientID: "service-app", secret: "service-app-secret")
 }

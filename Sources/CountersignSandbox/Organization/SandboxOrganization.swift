@@ -3,7 +3,7 @@ internal import IdentityEngine
 
 /// The organization of a sandbox, as its org file has it, with the people that it was given instead of the file's.
 struct SandboxOrganization: Sendable {
-    private let file: OrganizationDefinition
+    private var file: OrganizationDefinition
 
     /// Reads the text of an org file.
     ///
@@ -26,6 +26,21 @@ struct SandboxOrganization: Sendable {
     var applications: [SandboxApplication] {
         file.applications.map { SandboxApplication(clientID: $0.id, secret: $0.secret) }
     }
+
+    /// The authenticators that confirm sign-ins by push.
+    var authenticators: [PushAuthenticator] { file.authenticators }
+
+    /// The organization with credentials for the authenticators that bring none, so that pushes can be sent.
+    func pushing(with credentials: PushAuthenticator.Credentials) -> SandboxOrganization {
+        var organization = self
+        for index in file.authenticators.indices where file.authenticators[index].credentials == nil {
+            organization.file.authenticators[index].credentials = credentials
+        }
+        return organization
+    }
+
+    /// The name of an application that people see.
+    func nameOfApplication(_ clientID: String) -> String? { file.applications.first { $0.id == clientID }?.name }
 
     func definition(origin: String, users: [SandboxUser]) -> OrganizationDefinition {
         var definition = file

@@ -1,0 +1,90 @@
+internal import AuthFoundation
+internal import DeviceAuthenticator
+internal import Foundation
+internal import NIOConcurrencyHelpers
+internal import OktaDirectAuth
+
+/// The sign-in of a phone's app, by which it may enroll the phone and change what the enrollment can do.
+///
+/// A real one, at the org server, as the person with their password. Its token is used for one thing and forgotten.
+struct PhoneSignIn: Sendable {
+    /// The scope that permits to enroll and to change enrollments.
+    private static let scope = "okta.myAccount.appAuthenticator.manage"
+
+    let origin: URL
+    let clientID: String
+    let clock: SandboxClock
+    let network: PhoneNetwork
+
+    /// Signs the person in.
+    ///
+    /// - Parameters:
+    ///   - user: The person.
+    ///   - needsTwoFactors: Whether one factor is not enough, because there is another.
+    ///   - approve: Answers the sign-in's own push on this phone, with the number that the sign-in shows; tells whether it did.
+    /// - Returns: An access token for one use.
+    /// - Throws: ``PhoneError``, or what the sign-in throws.
+    func accessToken(
+        of user: SandboxUser, needsTwoFactors: Bool, approve: @escaping @Sendable (String?) async throws -> Bool
+    ) async throws -> AuthToken {
+        guard let password = user.password else {
+            throw PhoneError(.unknownPerson, "\(user.login) has no password, so no phone can be enrolled. Give them one.")
+        }
+        let waiting = ApprovingClock(clock: clock, approve: approve)
+        let client = OAuth2Client(
+            OAuth2Client.Configuration(issuerURL: origin, clientId: clientID, scope: ["openid", Self.scope]), session: network,
+            clock: waiting)
+        let flow = DirectAuthenticationFlow(client: client)
+        var status = try await flow.start(
+            user.login, with: .password(password),
+            context: .init(acrValues: needsTwoFactors ? ["urn:okta:loa:2fa:any"] : nil))
+        if case .mfaRequired = status { status = try await flow.resume(with: .oob(channel: .push)) }
+        if case .continuation(.transfer(_, let code)) = status {
+            waiting.number = code
+            status = try await flow.resume(with: .transfer)
+        }
+        guard case .success(let token) = status else {
+            await flow.reset()
+            throw PhoneError(
+                .signInIncomplete, "The sign-in of \(user.login) to \(clientID) asks for more than a password and a push can give.")
+        }
+        return .bearer(token.accessToken)
+    }
+}
+
+/// A clock on which to wait is to approve: the phone asks for what waits, finds its own sign-in there, and answers it.
+///
+/// So the sign-in takes no time, even while the sandbox's clock stands.
+private final class ApprovingClock: OAuth2Clock {
+    private struct State {
+        var number: String?
+        var isDone = false
+    }
+
+    private let clock: SandboxClock
+    private let approve: @Sendable (String?) async throws -> Bool
+    private let state = NIOLockedValueBox(State())
+
+    init(clock: SandboxClock, approve: @escaping @Sendable (String?) async throws -> Bool) {
+        self.clock = clock
+        self.approve = approve
+    }
+
+    /// What the sign-in shows.
+    var number: String? {
+        get { state.withLockedValue { $0.number } }
+        set { state.withLockedValue { $0.number = newValue } }
+    }
+
+    var now: Date { clock.now }
+
+    func sleep(for interval: TimeInterval) async throws {
+        let (isDone, number) = state.withLockedValue { ($0.isDone, $0.number) }
+        if !isDone, try await approve(number) {
+            state.withLockedValue { $0.isDone = true }
+            return
+        }
+        // Another device may be asked instead: then its owner needs the time. Not as a client of a skipping clock, which would run away.
+        try await clock.sleep(for: .seconds(interval))
+    }
+}

@@ -1,0 +1,187 @@
+internal import AuthFoundation
+internal import Delivery
+public import DeviceAuthenticator
+internal import Foundation
+internal import NIOConcurrencyHelpers
+
+/// A person's phone: it takes the pushes of their sign-ins, and answers when told to.
+///
+/// ```swift
+/// let phone = try await sandbox.phone(for: "jane.doe@example.com")
+/// async let status = flow.resume(with: .oob(channel: .push))
+/// let request = try await phone.approveNext()
+/// print("approved the sign-in to \(request.applicationName)")
+/// ```
+///
+/// Behind it runs `DeviceAuthenticator`, and nothing else: enrollment, keys, the check of what arrives and the signed answer are those of an
+/// app. Pushes come from the sandbox's server through its ``PushGateway``. It can be told to misbehave, as phones do.
+///
+/// `Sendable`; safe from any task. It belongs to its sandbox, and ends with it: then what waits for a request ends with
+/// ``PhoneError/Code/removed``.
+public final class VirtualPhone: Sendable {
+    /// What a phone is made of.
+    struct Parts: Sendable {
+        let login: String
+        let storage: PhoneStorage
+        let clock: SandboxClock
+        let network: PhoneNetwork
+        let gateway: PushGateway
+        /// The bundle id that its pushes are for.
+        let topic: String
+        let signIn: PhoneSignIn
+        let applicationName: String
+        let logger: PhoneLogger
+        /// The person as the sandbox knows them now.
+        let person: @Sendable () -> SandboxUser?
+        /// Told when the phone was removed.
+        let onRemoval: @Sendable () -> Void
+    }
+
+    struct State: Sendable {
+        var device: any DeviceAuthenticatorProtocol
+        var pushToken = Data()
+        var inbox = PhoneInbox()
+        var answersByItself = false
+        var toldNumber: String?
+        var picksWrongNumber = false
+        var deliversTwice = false
+        var delay: TimeInterval = 0
+        var isOn = true
+        var watchers: [UInt64: AsyncStream<Void>.Continuation] = [:]
+        var tasks: [UInt64: Task<Void, Never>] = [:]
+        var lastID: UInt64 = 0
+
+        mutating func nextID() -> UInt64 {
+            lastID += 1
+            return lastID
+        }
+    }
+
+    let parts: Parts
+    let owner: PhoneOwner
+    private let state: NIOLockedValueBox<State>
+
+    /// Switches a phone on that may have an enrollment in its folder.
+    init(_ parts: Parts) throws {
+        self.parts = parts
+        owner = PhoneOwner()
+        try parts.storage.prepare(for: parts.login)
+        state = NIOLockedValueBox(State(device: try parts.makeDevice(owner: owner)))
+        let token = try parts.storage.pushToken ?? parts.storage.renewPushToken()
+        state.withLockedValue { $0.pushToken = token }
+        register(token)
+    }
+
+    /// Whose phone it is.
+    public var login: String { parts.login }
+
+    // MARK: - State
+
+    /// Changes the state, and then tells those who watch.
+    @discardableResult
+    func change<Result>(_ body: (inout State) throws -> Result) rethrows -> Result {
+        let (result, watchers) = try state.withLockedValue { (try body(&$0), Array($0.watchers.values)) }
+        for watcher in watchers { watcher.yield() }
+        return result
+    }
+
+    func read<Result>(_ body: (State) -> Result) -> Result { state.withLockedValue { body($0) } }
+
+    /// Tells of each change of anything that the phone shows, once at the beginning; ends with the phone.
+    var changes: AsyncStream<Void> {
+        let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let id = state.withLockedValue { state -> UInt64? in
+            guard state.isOn else { return nil }
+            let id = state.nextID()
+            state.watchers[id] = continuation
+            return id
+        }
+        continuation.yield()
+        guard let id else {
+            continuation.finish()
+            return stream
+        }
+        continuation.onTermination = { [weak self] _ in self?.state.withLockedValue { $0.watchers[id] = nil } }
+        return stream
+    }
+
+    /// Starts a task that ends with the phone.
+    func start(_ body: @escaping @Sendable (VirtualPhone) async -> Void) {
+        state.withLockedValue { state in
+            guard state.isOn else { return }
+            let id = state.nextID()
+            state.tasks[id] = Task { [weak self] in
+                if let self { await body(self) }
+                self?.state.withLockedValue { $0.tasks[id] = nil }
+            }
+        }
+    }
+
+    /// Switches the phone off for good.
+    func close() {
+        let (watchers, tasks, token) = state.withLockedValue { state in
+            defer {
+                state.isOn = false
+                state.watchers = [:]
+                state.tasks = [:]
+            }
+            return (state.watchers, state.tasks, state.pushToken)
+        }
+        parts.gateway.unregister(deviceToken: token.hexadecimal)
+        for task in tasks.values { task.cancel() }
+        for watcher in watchers.values { watcher.finish() }
+    }
+
+    /// Makes a push token known to the gateway, as the system does with its push service.
+    func register(_ token: Data) {
+        parts.gateway.register(deviceToken: token.hexadecimal, topic: parts.topic, environment: .development) { [weak self] push in
+            await self?.receive(push.payload)
+        }
+    }
+
+    // MARK: - What it shows
+
+    /// The requests that wait for an answer, oldest first. Those that are being answered are not among them.
+    public var waiting: [Request] {
+        let now = parts.clock.now
+        if read({ $0.inbox.requests.contains { $0.expiresAt <= now } }) { change { _ = $0.inbox.expire(now: now) } }
+        return read { $0.inbox.requests }
+    }
+
+    /// What waits, at once and then whenever it changes; ends with the phone.
+    ///
+    /// Each use is a stream of its own. Who is slow misses states in between, and never the last.
+    public var requests: AsyncStream<[Request]> {
+        let changes = changes
+        return AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
+            let task = Task { [weak self] in
+                var last: [Request]?
+                for await _ in changes {
+                    guard let self else { break }
+                    let waiting = self.waiting
+                    if waiting != last { continuation.yield(waiting) }
+                    last = waiting
+                }
+                continuation.finish()
+            }
+            continuation.onTermination = { _ in task.cancel() }
+        }
+    }
+
+    /// What is over, oldest first; the newest two hundred.
+    public var history: [HistoryEntry] { read { $0.inbox.history } }
+
+    /// The enrollments on the phone, as the SDK tells them: one, unless it was removed.
+    public var enrollments: [any AuthenticatorEnrollmentProtocol] { read { $0.device }.allEnrollments() }
+}
+
+extension VirtualPhone.Parts {
+    func makeDevice(owner: PhoneOwner) throws -> any DeviceAuthenticatorProtocol {
+        try storage.authenticator(of: login, network: network, clock: clock, owner: owner, logger: logger)
+    }
+}
+
+extension Data {
+    /// As the paths of the push service have a token.
+    var hexadecimal: String { map { String(UInt16($0) | 0x100, radix: 16).dropFirst() }.joined() }
+}

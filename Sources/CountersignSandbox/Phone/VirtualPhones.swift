@@ -1,0 +1,181 @@
+internal import AuthFoundation
+internal import Foundation
+internal import IdentityEngine
+internal import Logging
+internal import NIOConcurrencyHelpers
+
+/// The phones of a sandbox, by whose they are.
+final class VirtualPhones: Sendable {
+    /// What phones are made of that is the same for all.
+    struct Surroundings: Sendable {
+        let origin: URL
+        let transport: any URLSessionProtocol
+        let gateway: PushGateway
+        let clock: SandboxClock
+        let logger: Logger
+        let organization: SandboxOrganization
+        let people: @Sendable () -> [SandboxUser]
+
+        /// What they enroll in; nil if the organization has nothing.
+        var authenticator: PushAuthenticator? { organization.authenticators.first { $0.kind == .customApp && $0.isActive } }
+    }
+
+    private struct State {
+        var surroundings: Surroundings?
+        var phones: [String: VirtualPhone] = [:]
+        /// The enrollments under way; each caller waits for the same.
+        var enrolling: [String: Task<VirtualPhone, any Error>] = [:]
+        var watchers: [UInt64: AsyncStream<Void>.Continuation] = [:]
+        var lastID: UInt64 = 0
+        var isClosed = false
+    }
+
+    private let folder: URL
+    private let isTemporary: Bool
+    private let state = NIOLockedValueBox(State())
+
+    /// No phones yet.
+    ///
+    /// - Parameters:
+    ///   - folder: Where they are kept.
+    ///   - isTemporary: Whether the folder goes with the sandbox.
+    init(folder: URL, isTemporary: Bool) {
+        self.folder = folder
+        self.isTemporary = isTemporary
+    }
+
+    /// Switches on what is kept in the folder, and lets phones be asked for.
+    func open(_ surroundings: Surroundings) {
+        state.withLockedValue { $0.surroundings = surroundings }
+        for owner in PhoneStorage.owners(in: folder) {
+            do {
+                let phone = try make(for: owner, session: nil)
+                state.withLockedValue { $0.phones[owner.lowercased()] = phone }
+            } catch {
+                surroundings.logger.error("a phone can't be opened", metadata: ["phone": "\(owner)", "error": "\(error)"])
+            }
+        }
+    }
+
+    /// Switches all off.
+    func close() {
+        let (phones, enrolling, watchers) = state.withLockedValue { state in
+            defer {
+                state = State()
+                state.isClosed = true
+            }
+            return (state.phones, state.enrolling, state.watchers)
+        }
+        for task in enrolling.values { task.cancel() }
+        for phone in phones.values { phone.close() }
+        for watcher in watchers.values { watcher.finish() }
+        // One that no phone was made in is not there.
+        if isTemporary { try? FileManager.default.removeItem(at: folder) }
+    }
+
+    /// The phones, by the names of their owners.
+    var all: [VirtualPhone] { state.withLockedValue { $0.phones.values.sorted { $0.login < $1.login } } }
+
+    /// A phone that is there; nil if none was set up for that person.
+    func known(_ login: String) -> VirtualPhone? { state.withLockedValue { $0.phones[login.lowercased()] } }
+
+    /// A person's phone, set up if there is none.
+    func phone(for login: String, userVerification: Bool, session: (any URLSessionProtocol)?) async throws -> VirtualPhone {
+        let key = login.lowercased()
+        let task = state.withLockedValue { state -> Task<VirtualPhone, any Error> in
+            if let known = state.enrolling[key] { return known }
+            let task = Task { [weak self] in
+                guard let self else { throw CancellationError() }
+                defer { self.state.withLockedValue { $0.enrolling[key] = nil } }
+                return try await self.enrolled(login, userVerification: userVerification, session: session)
+            }
+            if !state.isClosed { state.enrolling[key] = task }
+            return task
+        }
+        // It is for all who ask: one who gives up does not end it.
+        return try await task.value
+    }
+
+    private func enrolled(_ login: String, userVerification: Bool, session: (any URLSessionProtocol)?) async throws -> VirtualPhone {
+        guard let surroundings = state.withLockedValue({ $0.surroundings }) else {
+            throw PhoneError(.removed, "The sandbox has stopped.")
+        }
+        guard let authenticator = surroundings.authenticator else {
+            throw PhoneError(
+                .noAuthenticator, "The organization has no authenticator of type custom_app with push on. Add one, with an app for it.")
+        }
+        guard surroundings.people().contains(where: { $0.login.lowercased() == login.lowercased() }) else {
+            throw PhoneError(.unknownPerson, "There is nobody with the login \(login) in the sandbox. Add them first.")
+        }
+        let isNew = known(login) == nil
+        let phone = try known(login) ?? make(for: login, session: session)
+        do {
+            try await phone.enroll(
+                userVerification: userVerification || authenticator.userVerification == .required, clientID: authenticator.clientID,
+                origin: surroundings.origin)
+        } catch {
+            if isNew {
+                phone.close()
+                try? phone.parts.storage.remove()
+            }
+            throw error
+        }
+        let isClosed = state.withLockedValue { state in
+            if !state.isClosed { state.phones[login.lowercased()] = phone }
+            return state.isClosed
+        }
+        guard !isClosed else {
+            phone.close()
+            throw PhoneError(.removed, "The sandbox has stopped.")
+        }
+        tellWatchers()
+        return phone
+    }
+
+    private func make(for login: String, session: (any URLSessionProtocol)?) throws -> VirtualPhone {
+        guard let surroundings = state.withLockedValue({ $0.surroundings }), let authenticator = surroundings.authenticator else {
+            throw PhoneError(.noAuthenticator, "The organization has no authenticator that phones could enroll in.")
+        }
+        let network = PhoneNetwork(session ?? surroundings.transport)
+        let credentials = authenticator.credentials
+        return try VirtualPhone(
+            VirtualPhone.Parts(
+                login: login, storage: PhoneStorage(of: login, in: folder), clock: surroundings.clock, network: network,
+                gateway: surroundings.gateway, topic: credentials?.developmentTopic ?? credentials?.topic ?? "",
+                signIn: PhoneSignIn(
+                    origin: surroundings.origin, clientID: authenticator.clientID, clock: surroundings.clock, network: network),
+                applicationName: surroundings.organization.nameOfApplication(authenticator.clientID) ?? authenticator.clientID,
+                logger: PhoneLogger(logger: surroundings.logger, login: login),
+                person: { surroundings.people().first { $0.login.lowercased() == login.lowercased() } },
+                onRemoval: { [weak self] in self?.forget(login) }))
+    }
+
+    private func forget(_ login: String) {
+        state.withLockedValue { $0.phones[login.lowercased()] = nil }
+        tellWatchers()
+    }
+
+    // MARK: - Watching
+
+    /// Tells when a phone was set up or removed, once at the beginning; ends with the sandbox.
+    var changes: AsyncStream<Void> {
+        let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let id = state.withLockedValue { state -> UInt64? in
+            guard !state.isClosed else { return nil }
+            state.lastID += 1
+            state.watchers[state.lastID] = continuation
+            return state.lastID
+        }
+        continuation.yield()
+        guard let id else {
+            continuation.finish()
+            return stream
+        }
+        continuation.onTermination = { [weak self] _ in self?.state.withLockedValue { $0.watchers[id] = nil } }
+        return stream
+    }
+
+    private func tellWatchers() {
+        for watcher in state.withLockedValue({ Array($0.watchers.values) }) { watcher.yield() }
+    }
+}
