@@ -1,3 +1,4 @@
+import AuthorizationServer
 import Foundation
 import IdentityEngine
 import JOSE
@@ -216,6 +217,20 @@ struct DeviceEnrolmentTests {
         }
     }
 
+    @Test("64 KiB are the limit, also of a server that reads more elsewhere")
+    func ownLimit() async throws {
+        let configuration = AuthorizationServer.Configuration(port: 0, limits: .init(bodyBytes: 200_000))
+        try await RunningServer.fresh(configuration: configuration) { running in
+            let server = DeviceServer(running: running)
+            for (count, code) in [(65_536, "E0000011"), (65_537, "E0000003")] {
+                let body = Array(("{\"a\":\"" + String(repeating: "x", count: count - 8) + "\"}").utf8)
+                #expect(body.count == count)
+                let response = try await server.call("POST", DeviceServer.api, contentType: "application/json", body: body)
+                #expect(try response.json["errorCode"] == .string(code))
+            }
+        }
+    }
+
     @Test("what is wrong with an enrolment is said with the code of the reference")
     func enrollmentErrors() async throws {
         try await DeviceServer.with { server in
@@ -373,7 +388,8 @@ struct DeviceEnrolmentTests {
             ("GET", DeviceServer.api + "/pfd1", 405, "PATCH, DELETE"), ("PUT", DeviceServer.api + "/pfd1", 405, "PATCH, DELETE"),
             ("POST", DeviceServer.api + "/pfd1/push/notifications", 405, "GET, HEAD"),
             ("GET", DeviceServer.api + "/challenge/ft1/verify", 405, "POST"), ("GET", DeviceServer.api + "/", 404, nil),
-            ("GET", DeviceServer.api + "/pfd1/push", 404, nil), ("GET", DeviceServer.api + "/pfd1/push/notifications/x", 404, nil),
+            ("GET", DeviceServer.api + "/pfd1/push", 404, nil), ("GET", DeviceServer.api + "/pfd1/push/others", 404, nil),
+            ("GET", DeviceServer.api + "/pfd1/push/notifications/x", 404, nil),
             ("POST", DeviceServer.api + "/challenge//verify", 404, nil), ("GET", "/idp/myaccount", 404, nil),
             ("GET", "/.well-known/okta-organization/x", 404, nil), ("POST", "/oauth2/v1/app-authenticators", 404, nil),
             ("GET", "/oauth2/default/v1/app-authenticators", 404, nil),

@@ -169,4 +169,18 @@ struct WhoMayEnrollTests {
         #expect(try await fixture.enroll(body, fixture.weakToken(), at: 2).why == "second factor is not proved")
         #expect(try await fixture.enrollments().count == 1)
     }
+
+    @Test("a push that the first phone approves enrols the second; one that it denies gives no token for it")
+    func approvedByTheFirst() async throws {
+        let fixture = try await PushFixture()
+        let first = try await fixture.enroll()
+        let second = try await fixture.enroll(existing: first, at: 20)
+        #expect(second.enrollmentID != first.enrollmentID)
+        let mfaToken = try await fixture.mfaToken(scope: DeviceFixture.manage, client: "phone-app", server: nil, at: 40)
+        let code = try await fixture.challenge(mfaToken, client: "phone-app", server: nil, at: 40).get().secret()
+        #expect(try await fixture.answer(second, consent: "DENIED_CONSENT_PROMPT", at: 41).get() == .denied)
+        let refused = try await fixture.poll(mfaToken, code, client: "phone-app", server: nil, at: 42)
+        #expect(refused.refused == .accessDenied)
+        #expect(try await fixture.engine.deviceEnrollments(ofUser: try await fixture.userID()).count == 2)
+    }
 }
