@@ -95,8 +95,8 @@ extension IdentityEngine {
     ///
     /// - Parameters:
     ///   - id: The enrolment.
-    ///   - authorization: An access token with the scope `…manage`, of a sign-in that proved the second factor; or a token that the device
-    ///     signed. A password alone must not clear the way for another phone.
+    ///   - authorization: An access token with the scope `…manage`, of a fresh sign-in that proved the second factor; or a token that the
+    ///     device signed. A password alone must not clear the way for another phone.
     ///   - context: The request.
     /// - Returns: Nothing, or the refusal.
     /// - Throws: ``StoreError`` if the store failed; then nothing was deleted.
