@@ -5,6 +5,7 @@ public struct Refusal: Sendable, Equatable, Error {
     /// The error codes of the back-channel endpoints (RFC 6749 section 5.2 and its extensions).
     public enum Code: String, Sendable {
         case invalidRequest = "invalid_request"
+        case invalidRequestObject = "invalid_request_object"
         case invalidClient = "invalid_client"
         case invalidGrant = "invalid_grant"
         case unauthorizedClient = "unauthorized_client"

@@ -13,19 +13,19 @@ struct AccessLog: Sendable {
         var metadata: Logger.Metadata = [
             "request_id": .string(request.context.requestID),
             "method": .string(request.head.method.rawValue),
-            "path": .string(Self.printable(request.path)),
+            "path": .string(Self.printable(request.path, from: 0x21)),
             "status": .stringConvertible(response.status.code),
             "duration_us": .stringConvertible(nanoseconds / 1_000),
         ]
         if let address = request.context.address { metadata["address"] = .string(address) }
         if let client = response.trace.clientID { metadata["client_id"] = .string(client) }
-        if let reason = response.trace.reason { metadata["reason"] = .string(reason) }
+        if let reason = response.trace.reason { metadata["reason"] = .string(Self.printable(reason[...], from: 0x20)) }
         logger.log(level: level, "request", metadata: metadata)
     }
 
-    /// A path cut to a sensible length, without what could forge a line.
-    private static func printable(_ path: Substring) -> String {
-        if path.utf8.count <= 200, path.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) { return String(path) }
-        return String(String.UnicodeScalarView(path.unicodeScalars.prefix(200).filter { (0x21...0x7E).contains($0.value) }))
+    /// A text cut to a sensible length, without what could forge a line.
+    private static func printable(_ text: Substring, from first: UInt8) -> String {
+        if text.utf8.count <= 200, text.utf8.allSatisfy({ (first...0x7E).contains($0) }) { return String(text) }
+        return String(String.UnicodeScalarView(text.unicodeScalars.prefix(200).filter { (UInt32(first)...0x7E).contains($0.value) }))
     }
 }

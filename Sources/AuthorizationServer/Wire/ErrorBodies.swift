@@ -96,8 +96,9 @@ extension Refusal.Code {
         case .mfaRequired, .insufficientScope: .forbidden
         case .tooManyRequests: .tooManyRequests
         case .notFound: .notFound
-        case .invalidRequest, .invalidGrant, .unauthorizedClient, .unsupportedGrantType, .invalidScope, .accessDenied,
-            .authorizationPending, .slowDown, .expiredToken, .unmetAuthenticationRequirements, .unknownUserID, .invalidBindingMessage:
+        case .invalidRequest, .invalidRequestObject, .invalidGrant, .unauthorizedClient, .unsupportedGrantType, .invalidScope,
+            .accessDenied, .authorizationPending, .slowDown, .expiredToken, .unmetAuthenticationRequirements, .unknownUserID,
+            .invalidBindingMessage:
             .badRequest
         }
     }

@@ -56,6 +56,11 @@ extension DeviceRefusal {
             reason: reason ?? causes.joined(separator: " "))
     }
 
+    /// More answers to one challenge than any device gives.
+    static let tooManyAnswers = DeviceRefusal(
+        code: "E0000047", status: 429, summary: "Too many answers to one challenge. Wait a minute and try again.",
+        reason: "answers to one challenge")
+
     /// A challenge can be answered no more.
     static func tooLate(_ lateness: PushChallenge.Lateness, _ text: String? = nil) -> DeviceRefusal {
         var refusal = invalid("challenge", [text ?? lateness.text])

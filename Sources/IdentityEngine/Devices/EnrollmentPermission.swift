@@ -48,13 +48,7 @@ struct EnrollmentPermission: Sendable {
     ///   - isAttested: Whether its device has shown in this request that it is that.
     /// - Throws: ``DeviceRefusal`` with `E0000006` that says how to sign in.
     func checkAddingKey(to enrollment: Enrollment?, isAttested: Bool = false) throws(DeviceRefusal) {
-        guard let grant = caller.grant, Self.interactive.contains(grant.grantType), let time = grant.authentication?.time else {
-            throw Self.noSignIn
-        }
-        guard now.timeIntervalSince1970 - Double(time) <= Self.freshness else {
-            throw .accessDenied(
-                "The sign-in is longer ago than \(Int(Self.freshness / 60)) minutes. Sign in again.", reason: "key: sign-in is too old")
-        }
+        try checkSignIn()
         try checkFactors(except: isAttested ? enrollment : nil, target: enrollment)
     }
 
@@ -71,7 +65,20 @@ struct EnrollmentPermission: Sendable {
                     "The key is removed by its own signature, or after a sign-in. Sign in again.", reason: "key: signed by another key")
             }
         } else {
+            // As for adding: whoever takes the last factor away could add one of their own by a password.
+            try checkSignIn()
             try checkFactors(except: nil, target: enrollment)
+        }
+    }
+
+    /// Somebody signed in for this, a moment ago.
+    private func checkSignIn() throws(DeviceRefusal) {
+        guard let grant = caller.grant, Self.interactive.contains(grant.grantType), let time = grant.authentication?.time else {
+            throw Self.noSignIn
+        }
+        guard now.timeIntervalSince1970 - Double(time) <= Self.freshness else {
+            throw .accessDenied(
+                "The sign-in is longer ago than \(Int(Self.freshness / 60)) minutes. Sign in again.", reason: "key: sign-in is too old")
         }
     }
 

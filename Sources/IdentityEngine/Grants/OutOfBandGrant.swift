@@ -6,6 +6,8 @@ struct WaitingTransaction: Sendable {
     let subject: SignInTransaction.Subject?
     /// The user as a write must name them.
     let user: StoredUser?
+    /// The enrolment whose device approved; written as it was, so that nobody closes it at the same moment unseen.
+    let approver: Enrollment?
     let digest: TicketDigest
 
     /// Finds the transaction that a secret leads to; throws ``Refusal`` if there is none that is this client's and still open. The
@@ -23,15 +25,30 @@ struct WaitingTransaction: Sendable {
         case .expired: throw Refusal(.expiredToken, "Nobody answered in time. Begin again.", reason: "\(kind.rawValue): expired")
         default: throw Refusal(.invalidGrant, "The code is not known, or was used before.", reason: "\(kind.rawValue): closed")
         }
+        if let challenge = stored.value.challenge, now >= challenge.expiresAt {
+            throw Refusal(.expiredToken, "Nobody answered in time. Begin again.", reason: "\(kind.rawValue): expired")
+        }
         self.stored = stored
         digest = TicketDigest(of: secret)
         // Who waits in vain is not read: polls are many.
         guard stored.value.challenge?.state != .pending, let id = stored.value.userID else {
-            (user, subject) = (nil, nil)
+            (user, subject, approver) = (nil, nil, nil)
             return
         }
-        user = try view.record(.user, id: id).map(StoredUser.init)
-        subject = try user.flatMap { try view.subject($0.value, of: stored.value, scopes: scopes, snapshot: request.snapshot) }
+        let user = try view.record(.user, id: id).map(StoredUser.init)
+        self.user = user
+        // What approved must still be able to: who lost a device, or distrusts it, has closed it since.
+        let approver = try stored.value.challenge?.approver.flatMap { target in
+            try view.usableEnrollments(of: id, snapshot: request.snapshot).first {
+                $0.id == target.enrollmentID && $0.push?.id == target.methodID
+            }
+        }
+        self.approver = approver
+        let isApproved = stored.value.challenge?.approver != nil
+        subject =
+            try isApproved && approver == nil
+            ? nil
+            : user.flatMap { try view.subject($0.value, of: stored.value, scopes: scopes, snapshot: request.snapshot) }
     }
 
     /// Takes the step, and tokens if it is the last one.
@@ -56,9 +73,11 @@ struct WaitingTransaction: Sendable {
         case .authenticated(let authentication):
             guard let user else { throw Refusal.overTransaction }
             engine.pollPacer.forget(digest)
-            let origin = SignInOrigin.fingerprint(of: request.context, application: request.application)
-            let known = SignInOrigin.remembering(origin, of: user.value)
+            // Where the sign-in that the person approved was started, which the client that polls need not be.
+            let origin = stored.value.challenge?.fingerprint
+            let known = origin.map { SignInOrigin.remembering($0, of: user.value) } ?? user.value
             if known != user.value { changes.append(.put(try user.record(holding: known))) }
+            if let approver { changes.append(.put(try approver.record())) }
             changes += [try stored.writing(next), .closeTickets(of: RecordReference(.transaction, next.id))]
             let issued = try UserGrant(request: request, user: user.value, authentication: authentication, scopes: scopes).issue(engine)
             guard case .issued(let response, let own, let rule, let userID) = issued else { return issued }

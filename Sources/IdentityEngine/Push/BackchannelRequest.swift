@@ -26,10 +26,14 @@ extension IdentityEngine {
             try admitted.requireGrant(GrantType.ciba)
             guard admitted["request"] == nil else {
                 throw Refusal(
-                    .invalidRequest, "Signed authentication requests are not enabled for this client. Send the parameters themselves.",
+                    .invalidRequestObject,
+                    "Signed authentication requests are not enabled for this client. Send the parameters themselves.",
                     reason: "bc: request object")
             }
             let scopes = try ScopeRequest(admitted["scope"]).grantedToUser(of: admitted.application, by: admitted.server)
+            guard ScopeRequest.interactive.isDisjoint(with: scopes) else {
+                throw Refusal(.invalidScope, "The scope takes a sign-in by the person.", reason: "bc: interactive scope")
+            }
             guard scopes.contains(ScopeRequest.openID) else {
                 throw Refusal(.invalidScope, "The scope of a back-channel request must contain openid.", reason: "bc: no openid")
             }
@@ -50,8 +54,13 @@ extension IdentityEngine {
             return start
         }
         .mapError { refusal in
-            // CIBA Core section 13 has its own word for a person who cannot be asked.
-            guard refusal.code == .accessDenied, refusal.status == .forbidden else { return refusal }
+            // CIBA Core section 13 has its own word for a person who cannot be asked, and a status for what was decided without asking.
+            guard refusal.code == .accessDenied else { return refusal }
+            guard refusal.status == .forbidden else {
+                var decided = refusal
+                decided.status = .forbidden
+                return decided
+            }
             return Refusal(.unknownUserID, "The hint names nobody who can be asked.", reason: refusal.reason)
         }
     }

@@ -27,6 +27,9 @@ extension IdentityEngine {
         guard body["method"]?.stringValue == "push", let token = body["challengeResponse"]?.stringValue else {
             return .failure(.invalid("answer", ["The answer needs the members method (push) and challengeResponse."]))
         }
+        // Guessing is hopeless; a device that has gone wild is not to fill the disk.
+        let tries = rateLimiter.count(.challenge(String(id.prefix(100))), limit: 20, now: context.now)
+        guard tries.isAdmitted else { return .failure(.tooManyAnswers) }
         for _ in 0..<Self.attempts {
             let reading: Result<AnswerReading, DeviceRefusal> = try await store.read { [self] view in
                 do {
@@ -49,7 +52,11 @@ extension IdentityEngine {
                         type, result, reason: "\(reason); device \(found.enrollment.id)", userID: next.userID, clientID: next.applicationID,
                         server: next.server, context: context))
             }
-            if next != found.transaction.value { changes.append(try found.transaction.writing(next)) }
+            if next != found.transaction.value {
+                changes.append(try found.transaction.writing(next))
+                // Written as it was, so that nobody closes the enrolment at the same moment unseen.
+                if case .judged(.approved) = outcome { changes.append(.put(try found.enrollment.record())) }
+            }
             if case .judged(.failed) = outcome, found.response.answer.consent == .verificationPermanentlyUnavailable {
                 var lost = found.enrollment
                 lost.push?.userVerification = nil
@@ -111,7 +118,7 @@ extension IdentityEngine {
     func openChallenges(
         for enrollment: Enrollment, in view: any StoreView, now: Date
     ) throws -> [(transaction: SignInTransaction, challenge: PushChallenge, target: PushChallenge.Target)] {
-        try view.records(.transaction, where: "challenged", is: enrollment.userID, limit: 100)
+        try view.records(.transaction, where: "challenged", is: enrollment.userID, limit: 1_000)
             .map { try StoredTransaction($0).value }
             .compactMap { transaction in
                 guard transaction.end == nil, let challenge = transaction.challenge, challenge.isOpen(at: now),

@@ -22,11 +22,12 @@ extension IdentityEngine {
             let token = try admitted.required("mfa_token")
             let types = try admitted.required("challenge_types_supported").spaceSeparated
             guard types.contains(GrantType.secondFactorOOB) else {
-                throw ChallengePlan.unusable("the challenge type is not supported: \(types.joined(separator: " ").prefix(200))")
+                throw ChallengePlan.unusable("the challenge type is not supported")
             }
             try admitted.requireGrant(GrantType.secondFactorOOB)
             try Self.requirePushChannel(admitted)
             guard let (stored, ticket) = try view.transaction(.mfaToken, secret: token, now: context.now), case .fresh = ticket,
+                context.now < stored.value.expiresAt,
                 stored.value.applicationID == admitted.application.id, stored.value.server == admitted.server.id,
                 let userID = stored.value.userID, let user = try user(id: userID, in: view)
             else {

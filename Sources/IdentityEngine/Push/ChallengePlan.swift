@@ -6,6 +6,8 @@ struct ChallengePlan: Sendable {
     static let lifetime: TimeInterval = 300
     /// The most challenges that a person gets in that time without approving one: more is somebody who wants to wear them down.
     static let mostUnanswered = 5
+    /// How many of those somebody can use up who has proved nothing: the rest is left to who knows the password.
+    static let mostUnproved = 2
 
     let challenge: PushChallenge
     let enrollments: [Enrollment]
@@ -32,13 +34,22 @@ struct ChallengePlan: Sendable {
         let preferred = able.filter { $0.push?.authenticatorID == question.preferredAuthenticator }
         if !preferred.isEmpty { able = preferred }
         guard !able.isEmpty else { throw Self.unusable("no device is enrolled for it") }
+        // An enrolment whose key was lost, or that was made before the policy asked for one, proves too little.
+        able = able.filter { enrollment in
+            guard let push = enrollment.push, let authenticator = snapshot.authenticator(push.authenticatorID) else { return false }
+            return authenticator.userVerification != .required || push.userVerification != nil
+        }
+        guard !able.isEmpty else { throw Self.unusable("no device has the user verification key that the authenticator requires") }
         if question.mustVerifyUser { able = able.filter { $0.push?.userVerification != nil } }
         guard !able.isEmpty else { throw Self.unusable("no device can verify the person, and the policy asks for two factors") }
 
         let fingerprint = SignInOrigin.fingerprint(of: context, application: question.application)
         let isRisky = !SignInOrigin.isKnown(fingerprint, to: user)
         let authenticators = Set(able.compactMap(\.push?.authenticatorID)).compactMap(snapshot.authenticator)
-        let needsNumber = authenticators.contains { $0.numberChallenge == .always || ($0.numberChallenge == .risky && isRisky) }
+        // Whoever asks in the back channel shows the person nothing: there the binding message is what they compare.
+        let needsNumber =
+            question.transactionType == .login
+            && authenticators.contains { $0.numberChallenge == .always || ($0.numberChallenge == .risky && isRisky) }
         if needsNumber { able = able.filter { $0.push?.answersNumbers == true } }
         guard !able.isEmpty else { throw Self.unusable("no device can answer a number challenge") }
 
@@ -49,7 +60,8 @@ struct ChallengePlan: Sendable {
                 guard let push = enrollment.push, let authenticator = snapshot.authenticator(push.authenticatorID) else { return nil }
                 return try Self.target(enrollment.id, push, authenticator, mustVerifyUser: question.mustVerifyUser, random: random)
             }, bindingMessage: question.bindingMessage, numbers: needsNumber ? try Self.numbers(random) : nil,
-            origin: SignInOrigin.description(of: context, application: question.application), createdAt: context.now,
+            origin: SignInOrigin.description(of: context, application: question.application),
+            fingerprint: question.transactionType == .login ? fingerprint : nil, createdAt: context.now,
             expiresAt: context.now.addingTimeInterval(question.lifetime))
     }
 
@@ -88,8 +100,15 @@ struct ChallengePlan: Sendable {
             reason: "challenge: \(reason)", status: .forbidden)
     }
 
-    /// Too many challenges without an approval.
-    static let tooMany = Refusal(
-        .invalidGrant, "Too many requests were sent to this person's devices. Wait some minutes and try again.",
-        reason: "push: too many unanswered challenges", status: .tooManyRequests)
+    /// Too many challenges without an approval. Clients are told when the first of them counts no more: without that they would ask
+    /// again at once.
+    static func tooMany(_ transactions: [SignInTransaction], now: Date) -> Refusal {
+        let ends = transactions.filter { SignInTransaction.unansweredChallenges([$0], now: now) > 0 }
+            .compactMap { $0.challenge?.createdAt.addingTimeInterval(lifetime) }
+        return Refusal(
+            .invalidGrant, "Too many requests were sent to this person's devices. Wait some minutes and try again.",
+            reason: "push: too many unanswered challenges", status: .tooManyRequests,
+            rateLimit: RateLimitStatus(
+                limit: mostUnanswered, remaining: 0, reset: ends.min() ?? now.addingTimeInterval(lifetime), isAdmitted: false))
+    }
 }

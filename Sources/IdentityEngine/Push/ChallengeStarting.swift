@@ -60,11 +60,14 @@ extension IdentityEngine {
         guard let subject = try view.subject(start.user.value, of: start.transaction, snapshot: admitted.snapshot) else {
             throw Refusal.overTransaction
         }
-        let recent = try view.records(.transaction, where: "challenged", is: start.user.value.id, limit: 100).map(StoredTransaction.init)
-        guard SignInTransaction.unansweredChallenges(recent.map(\.value), now: context.now) < ChallengePlan.mostUnanswered else {
-            throw ChallengePlan.tooMany
+        let recent = try view.records(.transaction, where: "challenged", is: start.user.value.id, limit: 1_000).map(StoredTransaction.init)
+        let isUnproved = start.transaction.purpose == .signIn && start.transaction.proofs.isEmpty
+        let most = isUnproved ? ChallengePlan.mostUnproved : ChallengePlan.mostUnanswered
+        guard SignInTransaction.unansweredChallenges(recent.map(\.value), now: context.now) < most else {
+            throw ChallengePlan.tooMany(recent.map(\.value), now: context.now)
         }
-        let needsTwo = subject.decision.assurance == .twoFactors || subject.demandsTwoFactors
+        let asked = AuthenticationContextClass.preferred(of: start.transaction.contextClasses)
+        let needsTwo = subject.decision.assurance == .twoFactors || subject.demandsTwoFactors || asked == .twoFactors
         let enrollments = try view.usableEnrollments(of: start.user.value.id, snapshot: admitted.snapshot)
         let remaining = start.transaction.expiresAt.timeIntervalSince(context.now)
         let plan = try ChallengePlan(
@@ -107,13 +110,14 @@ extension IdentityEngine {
         changes.append(
             .issue(
                 Ticket(
-                    kind: start.ticket, digest: TicketDigest(of: secret), owner: owner, use: .untilClosed, expiresAt: challenge.expiresAt)))
+                    kind: start.ticket, digest: TicketDigest(of: secret), owner: owner, use: .untilClosed,
+                    expiresAt: challenge.expiresAt.addingTimeInterval(SignInTransaction.keptAfter))))
         for target in challenge.targets {
             changes.append(
                 .issue(
                     Ticket(
                         kind: .pushChallenge, digest: TicketDigest(of: target.id), owner: owner, use: .untilClosed,
-                        expiresAt: challenge.expiresAt)))
+                        expiresAt: challenge.expiresAt.addingTimeInterval(SignInTransaction.keptAfter))))
         }
         return (
             changes,

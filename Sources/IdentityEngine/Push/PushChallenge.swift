@@ -79,9 +79,17 @@ struct PushChallenge: Sendable, Equatable, Codable {
     var bindingMessage: String?
     var numbers: Numbers?
     var origin: Origin
+    /// What an approval makes known as a place that the person signs in from; nil for none.
+    var fingerprint: String?
     var createdAt: Date
     var expiresAt: Date
     var state = State.pending
+
+    /// The target whose device approved; nil as long as none did.
+    var approver: Target? {
+        guard case .approved(let id, _, _, _) = state else { return nil }
+        return targets.first { $0.id == id }
+    }
 
     /// Whether a device can still answer.
     func isOpen(at now: Date) -> Bool { state == .pending && now < expiresAt }

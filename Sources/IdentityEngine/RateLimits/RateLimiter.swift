@@ -33,6 +33,8 @@ final class RateLimiter: Sendable {
         /// The sign-ins from an address.
         case signIns(String)
         case user(String)
+        /// The answers to a challenge.
+        case challenge(String)
         case shared(Int)
     }
 

@@ -126,7 +126,7 @@ extension IdentityEngine {
     private func open(_ transaction: SignInTransaction, by token: String) throws -> [Change] {
         let ticket = Ticket(
             kind: .mfaToken, digest: TicketDigest(of: token), owner: RecordReference(.transaction, transaction.id), use: .untilClosed,
-            expiresAt: transaction.expiresAt)
+            expiresAt: transaction.expiresAt.addingTimeInterval(SignInTransaction.keptAfter))
         return [.put(try transaction.record()), .issue(ticket)]
     }
 }

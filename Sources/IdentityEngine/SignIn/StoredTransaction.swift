@@ -1,8 +1,8 @@
 internal import Foundation
 
 extension SignInTransaction {
-    /// Seconds that a transaction is kept after its end, so that who comes late is told so.
-    private static let keptAfter: TimeInterval = 600
+    /// Seconds that a transaction, and what leads to it, is kept after its end, so that who comes late is told so.
+    static let keptAfter: TimeInterval = 600
 
     /// The record to store in place of the version that was read; 0 for a new one.
     func record(version: Int64 = 0) throws -> Record {

@@ -28,7 +28,9 @@ public struct Introspection: Sendable, Equatable {
             members = claims.json.objectValue ?? [:]
         case .refresh(let ticket, let grant, let user):
             members = [
-                "token_type": "Bearer", "scope": .string(grant.scopes.joined(separator: " ")), "client_id": .string(grant.clientID),
+                "token_type": "Bearer",
+                "scope": .string(grant.scopes.filter { !ScopeRequest.interactive.contains($0) }.joined(separator: " ")),
+                "client_id": .string(grant.clientID),
                 "username": .string(user.login), "sub": .string(user.login),
             ]
             let end = ticket.use == .once ? ticket.expiresAt : grant.refresh.map { $0.end(usedAt: $0.usedAt) }

@@ -3,15 +3,21 @@ import Testing
 
 @Suite("Discovery and keys, over the wire")
 struct DiscoveryTests {
-    private static func document(issuer: String, base: String, scopes: JSONValue, isOpenID: Bool) -> JSONValue {
+    private static func document(issuer: String, base: String, scopes: JSONValue, isOrg: Bool, isOpenID: Bool) -> JSONValue {
         let methods: JSONValue = ["client_secret_basic", "client_secret_post", "client_secret_jwt", "private_key_jwt", "none"]
         let algorithms: JSONValue = ["HS256", "HS384", "HS512", "RS256", "RS384", "RS512", "ES256", "ES384", "ES512"]
+        let grants =
+            [
+                "client_credentials", "http://auth0.com/oauth/grant-type/mfa-oob", "password", "refresh_token",
+            ] + (isOrg ? ["urn:ietf:params:oauth:grant-type:jwt-bearer"] : [])
+            + ["urn:okta:params:oauth:grant-type:oob", "urn:openid:params:grant-type:ciba"]
         var document: JSONValue = [
             "issuer": .string(issuer), "authorization_endpoint": .string(base + "/authorize"),
             "token_endpoint": .string(base + "/token"), "jwks_uri": .string(base + "/keys"),
             "introspection_endpoint": .string(base + "/introspect"), "revocation_endpoint": .string(base + "/revoke"),
             "response_types_supported": ["code"], "response_modes_supported": ["query"], "subject_types_supported": ["public"],
-            "grant_types_supported": ["client_credentials", "password", "refresh_token"], "scopes_supported": scopes,
+            "grant_types_supported": JSONValue(grants), "scopes_supported": scopes,
+            "backchannel_authentication_endpoint": .string(base + "/bc/authorize"), "backchannel_token_delivery_modes_supported": ["poll"],
             "claims_supported": ["ver", "jti", "iss", "aud", "iat", "exp", "cid", "uid", "scp", "sub"],
             "code_challenge_methods_supported": ["S256"],
             "token_endpoint_auth_methods_supported": methods, "token_endpoint_auth_signing_alg_values_supported": algorithms,
@@ -47,7 +53,7 @@ struct DiscoveryTests {
         let reserved: [JSONValue] = ["openid", "profile", "email", "address", "phone", "offline_access"]
         let expected = Self.document(
             issuer: isOrg ? origin : origin + "/oauth2/default", base: isOrg ? origin + "/oauth2/v1" : origin + "/oauth2/default/v1",
-            scopes: .array(reserved + [isOrg ? "groups" : "messages.read"]), isOpenID: isOpenID)
+            scopes: .array(reserved + [isOrg ? "groups" : "messages.read"]), isOrg: isOrg, isOpenID: isOpenID)
         #expect(response.status == 200)
         #expect(try response.json == expected)
         #expect(response["Content-Type"] == "application/json")

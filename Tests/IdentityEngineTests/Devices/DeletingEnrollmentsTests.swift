@@ -43,11 +43,13 @@ struct DeletingEnrollmentsTests {
         #expect(line.outcome == .denied && line.userID == phone.userID)
     }
 
-    @Test("deletion needs no fresh sign-in, but one with two factors")
+    @Test("deletion needs a fresh sign-in: a stolen token must not make room for a factor that a password enrols")
     func oldSignIn() async throws {
         let fixture = try await DeviceFixture()
         let phone = try await fixture.enrolledPhone()
-        #expect(try await fixture.delete(phone, fixture.strongToken(), at: 3_000).code == nil)
+        let refused = try await fixture.delete(phone, fixture.strongToken(), at: 3_000)
+        #expect(refused.code == "E0000006" && refused.why == "key: sign-in is too old")
+        #expect(try await fixture.enrollments().count == 1)
     }
 
     @Test("a deleted enrolment leaves the way free for the same person and device, under a new id")
