@@ -109,6 +109,7 @@ struct SignInExploration {
         try TransactionInvariants.check(effects, outcome, expectedUser: written)
         if after == before && notes == node.ledger { return false }
         try TransactionInvariants.check(before, after, outcome)
+        if !node.ledger.describes(after.challenge) { throw Broken("the challenge tells another story") }
         node.transaction = after
         return true
     }

@@ -1,3 +1,5 @@
+import Foundation
+
 @testable import IdentityEngine
 
 /// What really happened, as a witness would write it down: who came, what they proved when, what they were asked and answered.
@@ -8,8 +10,8 @@ struct SignInLedger: Hashable, Sendable {
     /// What a device answered, finally.
     enum Decision: Hashable, Sendable {
         case approved(ExploredDevice, userVerified: Bool, at: Int)
-        case denied
-        case failed
+        case denied(ExploredDevice, isSuspicious: Bool, at: Int)
+        case failed(ExploredDevice, at: Int)
     }
 
     /// Bob or Jane, and the state of the account, once they proved or were asked something.
@@ -94,7 +96,10 @@ struct SignInLedger: Hashable, Sendable {
     private mutating func challenge(_ person: ExploredPerson, _ policy: ExploredPolicy, at now: Int) -> Expectation {
         guard isOpen(to: person, policy, at: now), person.isActive else { return .refused(.invalidGrant) }
         // Who said no, or failed to say yes, is not asked again and again.
-        if decision == .denied || decision == .failed { return .refused(.accessDenied) }
+        switch decision {
+        case .denied, .failed: return .refused(.accessDenied)
+        case .approved, nil: break
+        }
         if person == .janeUnassigned || policy.assurance == .deny { return .refused(.accessDenied) }
         met = Account(isBob: person.isBob, account: person.account)
         challenges += 1
@@ -112,15 +117,15 @@ struct SignInLedger: Hashable, Sendable {
         switch AnswerTable.result(answer.consent, answer.key, verification) {
         case .invalid: return .invalid
         case .denied:
-            decision = .denied
+            decision = .denied(device, isSuspicious: answer.isSuspicious, at: now)
             return .denied(isSuspicious: answer.isSuspicious)
         case .failed:
-            decision = .failed
+            decision = .failed(device, at: now)
             return .failed
         case .approved(let userVerified):
             if policy.hasNumbers && answer.number == .none { return .invalid }
             if policy.hasNumbers && answer.number == .wrong {
-                decision = .failed
+                decision = .failed(device, at: now)
                 return .failed
             }
             decision = .approved(device, userVerified: userVerified, at: now)
@@ -137,6 +142,27 @@ struct SignInLedger: Hashable, Sendable {
         case .approved:
             guard let person, isOpen(to: person, policy, at: now), person.isActive, !person.isLocked else { return .refused(.invalidGrant) }
             return weigh(person, push: decision, policy)
+        }
+    }
+
+    // MARK: - What is kept
+
+    /// Whether a challenge says of itself what was decided, and until when it could be.
+    func describes(_ challenge: PushChallenge?) -> Bool {
+        guard let challenge, let deadline else { return challenge == nil && self.deadline == nil }
+        guard challenge.expiresAt == ExploredPolicy.time(deadline) else { return false }
+        func was(_ device: ExploredDevice, _ seconds: Int, _ id: String, _ time: Date) -> Bool {
+            id == device.target(of: challenges) && time == ExploredPolicy.time(seconds)
+        }
+        switch (challenge.state, decision) {
+        case (.pending, nil): return true
+        case (.approved(let id, let userVerified, let methods, let time), .approved(let device, let verified, let seconds)):
+            let proved = device.methods + (verified ? ExploredInput.unlocked : [])
+            return was(device, seconds, id, time) && userVerified == verified && methods == proved
+        case (.denied(let id, let isSuspicious, let time), .denied(let device, let suspicious, let seconds)):
+            return was(device, seconds, id, time) && isSuspicious == suspicious
+        case (.failed(let id, _, let time), .failed(let device, let seconds)): return was(device, seconds, id, time)
+        default: return false
         }
     }
 
