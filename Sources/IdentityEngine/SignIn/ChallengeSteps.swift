@@ -72,7 +72,7 @@ extension SignInTransaction {
         case .pending:
             return (self, .pending, [])
         case .denied, .failed:
-            return refused(Refusal(.accessDenied, "The sign-in was rejected on the device.", reason: "rejected"), Self.pushType, [])
+            return refused(.rejectedOnDevice, Self.pushType, [])
         case .approved(_, let userVerified, let methods, let time):
             guard let subject, isAbout(subject.user), subject.user.status == .active,
                 subject.user.lockedAt == nil || subject.user.isLockOver(policy: subject.passwordPolicy, now: now)
