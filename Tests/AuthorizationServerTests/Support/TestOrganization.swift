@@ -25,7 +25,7 @@ enum TestOrganization {
                 SignOnPolicy(name: "one factor", rules: [SignOnRule(name: "any", assurance: .oneFactor)]),
                 SignOnPolicy(name: "two factors", rules: [SignOnRule(name: "any", assurance: .twoFactors)]),
             ],
-            passwordPolicy: PasswordPolicy(lockoutAttempts: 5, scryptLogN: 14), rateLimits: rateLimits, users: users)
+            passwordPolicy: PasswordPolicy(lockoutAttempts: 5, scryptLogN: 10), rateLimits: rateLimits, users: users)
     }
 
     private static let applications = [
