@@ -36,23 +36,7 @@ public actor DirectAuthenticationFlow: AuthenticationFlow, OAuth2ClientDelegate 
     /// What observes the flow.
     nonisolated public let delegateCollection = DelegateCollection<any DirectAuthenticationFlowDelegate>()
 
-    private struct State {
-        var context: Context?
-        var loginHint: String?
-        var isAuthenticating = false
-        /// The call under way; one that is not the same has been superseded.
-        var call: FlowCall?
-        /// What the server keeps open for the sign-in.
-        var transaction: OpenTransaction?
-
-        /// Forgets the sign-in.
-        mutating func end() -> OpenTransaction? {
-            defer { self = State() }
-            return transaction
-        }
-    }
-
-    nonisolated private let state = Locked(State())
+    nonisolated private let state = Locked(SignInState())
 
     /// What the sign-in under way asks for, and how far it has come.
     nonisolated public var context: Context? { state.withLock { $0.context } }
@@ -140,7 +124,7 @@ public actor DirectAuthenticationFlow: AuthenticationFlow, OAuth2ClientDelegate 
         let call = FlowCall()
         supersede { state in
             let abandoned = state.end()
-            state = State(context: context, loginHint: loginHint, isAuthenticating: true, call: call, transaction: transaction)
+            state = SignInState(context: context, loginHint: loginHint, isAuthenticating: true, call: call, transaction: transaction)
             return abandoned
         }
         await notify { $0.authenticationStarted(flow: self) }
@@ -214,7 +198,7 @@ public actor DirectAuthenticationFlow: AuthenticationFlow, OAuth2ClientDelegate 
     /// Ends the call under way, whose caller leaves at once.
     ///
     /// - Parameter change: What takes its place; returns the transaction that nobody goes on with.
-    private func supersede(_ change: (inout State) -> OpenTransaction?) {
+    private func supersede(_ change: (inout SignInState) -> OpenTransaction?) {
         let (call, abandoned) = state.withLock { state in
             let call = state.call
             return (call, change(&state))
@@ -225,7 +209,7 @@ public actor DirectAuthenticationFlow: AuthenticationFlow, OAuth2ClientDelegate 
 
     /// Ends the sign-in, unless something has superseded the call.
     private func end(_ call: FlowCall) {
-        state.withLock { $0.call === call ? $0.end() : nil }?.abandon()
+        state.withLock { $0.end(by: call) }?.abandon()
     }
 
     private func attempt(_ context: Context, _ transaction: OpenTransaction) -> SignInAttempt {
@@ -250,13 +234,8 @@ public actor DirectAuthenticationFlow: AuthenticationFlow, OAuth2ClientDelegate 
     /// Takes the status over and tells the delegates, on the main actor: there apps cancel and reset, so that who has done so before is not
     /// signed in by an answer that had come but was not taken yet.
     @MainActor private func conclude(_ call: FlowCall, with status: Status) throws {
-        try Task.checkCancellation()
-        try state.withLock { state in
-            guard state.call === call else { throw DirectAuthenticationFlowError.inconsistentContextState }
-            state.call = nil
-            state.context?.currentStatus = status
-            if case .success = status { state.isAuthenticating = false }
-        }
+        let isCancelled = Task.isCancelled
+        try state.withLock { try $0.take(status, of: call, isCancelled: isCancelled) }
         delegateCollection.invoke { delegate in
             delegate.authentication(flow: self, received: status)
             if case .success(let token) = status {

@@ -54,6 +54,40 @@ struct OverlappingCallsTests {
         #expect(server.forms("revoke").isEmpty)
     }
 
+    @Test("a sign-in outlives the end of the one whose place it took")
+    func startedAnew() async throws {
+        let flow = try DirectAuthenticationFlow(client: server.client(clock: clock))
+        server.answer("primary-authenticate", .outOfBand(binding: "none"))
+        server.answer("revoke", .init(body: ""))
+        server.answer("token", .pending)
+        let first = Task { try await flow.start("jane", with: .oob(channel: .push)) }
+        await clock.sleeper()
+        let second = Task { try await flow.start("joe", with: .oob(channel: .push)) }
+        await #expect(throws: Failure.inconsistentContextState) { try await first.value }
+        await server.awaits("token", 2)
+        await clock.sleeper()
+        #expect(flow.isAuthenticating && flow.context != nil)
+        server.answer("token", .tokens)
+        clock.advance(by: 5)
+        guard case .success = try await second.value else { throw Failure.flowNotStarted }
+    }
+
+    @Test("a status that has come is not taken over after a cancel or a reset", arguments: [true, false])
+    func notTaken(isCancelled: Bool) async throws {
+        let flow = try await server.challengedFlow()
+        let status = try #require(flow.context?.currentStatus)
+        let call = FlowCall()
+        var state = SignInState(context: .init(), isAuthenticating: true, call: call)
+        if !isCancelled { #expect(state.end() == nil) }
+        let error = #expect(throws: (any Error).self) { try state.take(status, of: call, isCancelled: isCancelled) }
+        #expect(isCancelled ? error is CancellationError : error as? Failure == .inconsistentContextState)
+        #expect(state.context?.currentStatus == nil)
+        state = SignInState(context: .init(), isAuthenticating: true, call: call)
+        try state.take(status, of: call, isCancelled: false)
+        #expect(state.context?.currentStatus == status && state.isAuthenticating && state.call == nil)
+        #expect(state.end(by: call) == nil && state.context != nil)
+    }
+
     @Test("two flows of one client don't know of each other")
     func twoFlows() async throws {
         let client = try server.client(clock: clock)

@@ -83,6 +83,9 @@ final class DirectAuthServer: URLSessionProtocol {
     /// A header of the requests that came to an endpoint.
     func headers(_ endpoint: String, _ name: String) -> [String?] { requests(endpoint).map { $0.headers[name] } }
 
+    /// Whether nothing at all was asked for, not even discovery.
+    var isUntouched: Bool { sent.withLock { $0.requests.isEmpty } }
+
     private func requests(_ endpoint: String) -> [Request] {
         sent.withLock { $0.requests.filter { $0.url.path().hasSuffix("/v1/\(endpoint)") } }
     }
