@@ -7,15 +7,16 @@ extension IdentityEngine {
     /// - Parameters:
     ///   - secret: What the client holds.
     ///   - clientID: The client, authenticated.
+    ///   - server: The authorization server's id that was asked; nil for the org server.
     ///   - context: When and from where it came.
     /// - Returns: Whether the secret was one of those.
     /// - Throws: ``StoreError`` if the store failed; then nothing was ended.
-    func cancelTransaction(by secret: String, clientID: String, context: RequestContext) async throws -> Bool {
+    func cancelTransaction(by secret: String, clientID: String, server: String?, context: RequestContext) async throws -> Bool {
         guard let kind = Self.kind(ofSecret: secret) else { return false }
         for _ in 0..<Self.attempts {
             // A code that a newer challenge replaced is over: whoever asks again lets go of the old one, and means to go on.
             guard case (let stored, .fresh)? = try await store.read({ try $0.transaction(kind, secret: secret, now: context.now) }),
-                stored.value.applicationID == clientID, stored.value.end == nil
+                stored.value.applicationID == clientID, stored.value.server == server, stored.value.end == nil
             else { return true }
             let (next, _, effects) = stored.value.step(.cancelled, now: context.now)
             var changes = [try stored.writing(next), .closeTickets(of: RecordReference(.transaction, next.id))]

@@ -18,7 +18,7 @@ extension IdentityEngine {
         }
         guard case .success(let revocable?) = found else { return found.map { _ in () } }
         if case .transaction(let secret, let clientID) = revocable {
-            _ = try await cancelTransaction(by: secret, clientID: clientID, context: context)
+            _ = try await cancelTransaction(by: secret, clientID: clientID, server: request.server, context: context)
             return .success(())
         }
         for _ in 0..<Self.attempts {
