@@ -28,7 +28,7 @@ struct PhoneListener: Sendable {
                     if try await present(request) { shown[request.id] = request }
                 }
             } catch let error as DeviceAuthenticatorError where error.reason == .network || error.reason == .tooManyRequests {
-                if !isOffline { Terminal.note(PhoneFailure.text(of: error) + " Trying again.") }
+                if !isOffline { Terminal.note(Terminal.printable(PhoneFailure.text(of: error)) + " Trying again.") }
                 isOffline = true
             }
             try await TerminalClock.sleep(for: interval)
@@ -56,7 +56,8 @@ struct PhoneListener: Sendable {
         }
         Terminal.write("\n" + request.text)
         guard asks else {
-            Terminal.write("Answer it with `countersign phone approve \(request.id)` or `countersign phone deny \(request.id)`.")
+            let id = Terminal.printable(request.id)
+            Terminal.write("Answer it with `countersign phone approve \(id)` or `countersign phone deny \(id)`.")
             return true
         }
         switch try await PhoneDialog(request: request).result(orUntil: { try await waitUntilOver(request) }) {
@@ -70,7 +71,7 @@ struct PhoneListener: Sendable {
                 try await request.send(answer)
                 Terminal.write(answer.done)
             } catch let error as DeviceAuthenticatorError {
-                Terminal.note(PhoneFailure.text(of: error))
+                Terminal.note(Terminal.printable(PhoneFailure.text(of: error)))
                 return error.reason == .network
             }
             return false
@@ -90,7 +91,7 @@ struct PhoneListener: Sendable {
 
     private func tellOver(_ id: String) {
         if json { return Terminal.write(JSONText.line(["event": "over", "id": .string(id)])) }
-        Terminal.write("The request \(id) is over: it was answered, cancelled where it was started, or it has expired.")
+        Terminal.write("The request \(Terminal.printable(id)) is over: it was answered, cancelled where it was started, or it has expired.")
     }
 }
 
@@ -111,7 +112,7 @@ struct SelfAnswer: Sendable {
             try await listener.answerFirst()
         } catch is CancellationError {
         } catch {
-            Terminal.note("This phone can't fetch the request: \(Outcome.explain(error)) Answer it on another phone.")
+            Terminal.note(Terminal.printable("This phone can't fetch the request: \(Outcome.explain(error)) Answer it on another phone."))
         }
     }
 }

@@ -29,12 +29,19 @@ enum Terminal {
 
     private static let notesShowColour = notesAreSeen && ProcessInfo.processInfo.environment["NO_COLOR"] == nil
 
+    /// Writes a line of the result; ends the program if nobody reads it.
     static func write(_ line: String) {
-        FileHandle.standardOutput.write(Data((line + "\n").utf8))
+        do {
+            try FileHandle.standardOutput.write(contentsOf: Data((line + "\n").utf8))
+        } catch {
+            // Nobody reads any more, as with `| head`.
+            exit(EXIT_FAILURE)
+        }
     }
 
     static func note(_ line: String) {
-        FileHandle.standardError.write(Data((line + "\n").utf8))
+        // Who closed it wants no notes.
+        try? FileHandle.standardError.write(contentsOf: Data((line + "\n").utf8))
     }
 
     static func styled(_ text: String, _ colour: Colour) -> String {
@@ -43,7 +50,7 @@ enum Terminal {
 
     /// A text in the place of the last line of the notes, which stays open.
     static func rewriteNote(_ text: String) {
-        FileHandle.standardError.write(Data("\r\u{1B}[2K\(text)".utf8))
+        try? FileHandle.standardError.write(contentsOf: Data("\r\u{1B}[2K\(text)".utf8))
     }
 
     /// The same as ``styled(_:_:)`` for notes.
@@ -51,9 +58,16 @@ enum Terminal {
         notesShowColour ? "\u{1B}[\(colour.rawValue)m\(text)\u{1B}[0m" : text
     }
 
-    /// A text from elsewhere without what would steer the terminal.
+    /// A text from elsewhere without what would steer the terminal, or turn the direction of what follows.
     static func printable(_ text: String) -> String {
-        String(
-            String.UnicodeScalarView(text.unicodeScalars.map { $0.properties.generalCategory == .control && $0 != "\n" ? "\u{FFFD}" : $0 }))
+        String(String.UnicodeScalarView(text.unicodeScalars.map { steers($0) ? "\u{FFFD}" : $0 }))
+    }
+
+    private static func steers(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0x0A: false
+        case 0x061C, 0x200E...0x200F, 0x202A...0x202E, 0x2066...0x2069: true
+        default: scalar.properties.generalCategory == .control
+        }
     }
 }

@@ -62,7 +62,7 @@ enum TerminalInput {
 
         func line(_ prompt: String, isSecret: Bool) -> String? {
             guard TerminalInput.isInteractive else { return read() }
-            FileHandle.standardError.write(Data(prompt.utf8))
+            try? FileHandle.standardError.write(contentsOf: Data(prompt.utf8))
             var shown = termios()
             guard isSecret, tcgetattr(STDIN_FILENO, &shown) == 0 else { return read() }
             var hidden = shown
@@ -70,7 +70,7 @@ enum TerminalInput {
             tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden)
             defer {
                 tcsetattr(STDIN_FILENO, TCSAFLUSH, &shown)
-                FileHandle.standardError.write(Data("\n".utf8))
+                try? FileHandle.standardError.write(contentsOf: Data("\n".utf8))
             }
             return read()
         }
