@@ -1,0 +1,109 @@
+import CountersignSandbox
+import Foundation
+import JOSE
+import Testing
+
+/// A sandbox with a terminal phone: what the tests of both have in common.
+struct PhoneFixture: Sendable {
+    static let jane = "jane.doe@example.com"
+    static let password = "Correct-Horse-7"
+
+    let sandbox: Sandbox
+    private let folder: TemporaryFolder
+
+    init(_ sandbox: Sandbox) throws {
+        self.sandbox = sandbox
+        folder = try TemporaryFolder()
+    }
+
+    /// Where the processes keep what they keep.
+    var environment: [String: String] {
+        ["COUNTERSIGN_PHONE": folder.path + "phone", "COUNTERSIGN_VAULT": folder.path + "vault"]
+    }
+
+    private static let signIn = ["sign-in", "direct", jane, "--client-id", "directauth-app"]
+
+    func run(_ arguments: String..., input: String = "") async throws -> Command.Ended {
+        try await Command.run(arguments, input: input, environment: environment)
+    }
+
+    func start(_ arguments: String..., connection: RunningCommand.Connection = .input("")) throws -> RunningCommand {
+        try RunningCommand(arguments, connection, environment: environment)
+    }
+
+    /// Enrolls the phone; a PIN turns user verification on.
+    @discardableResult
+    func enroll(pin: String? = nil) async throws -> JSONValue {
+        let arguments = ["phone", "enroll", Self.jane, "--issuer", sandbox.issuer.absoluteString, "--json"]
+        let ended = try await Command.run(
+            arguments + (pin == nil ? [] : ["--user-verification"]), input: Self.password + "\n" + (pin.map { $0 + "\n" } ?? ""),
+            environment: environment)
+        try #require(ended.status == 0, "\(ended.output)\(ended.errors)")
+        return try JSONValue(parsing: ended.output.trimmingCharacters(in: .newlines))
+    }
+
+    /// Begins a sign-in that waits for the phone.
+    func startSignIn(connection: RunningCommand.Connection = .input(password + "\n"), _ more: String...) throws -> RunningCommand {
+        try RunningCommand(
+            Self.signIn + ["--issuer", sandbox.issuer.absoluteString] + more, connection, environment: environment)
+    }
+
+    /// The request that waits for the phone; waits for one.
+    func pendingRequest() async throws -> JSONValue {
+        let ended = try await run("phone", "pending", "--wait", "60", "--json")
+        try #require(ended.status == 0, "\(ended.output)\(ended.errors)")
+        let list = try JSONValue(parsing: ended.output.trimmingCharacters(in: .newlines))
+        return try #require(list["requests"]?.arrayValue?.first, "\(ended.output)")
+    }
+
+    /// The ids of the credentials that are kept.
+    func credentials() async throws -> [String] {
+        let ended = try await run("credential", "list", "--json")
+        let list = try JSONValue(parsing: ended.output.trimmingCharacters(in: .newlines))
+        return try #require(list["credentials"]?.arrayValue).compactMap { $0["id"]?.stringValue }
+    }
+
+    /// Runs a test with a sandbox and a phone of its own.
+    ///
+    /// - Parameters:
+    ///   - numbers: Whether sign-ins show a number to pick.
+    ///   - verifiesUser: Whether the organization wants the person verified.
+    ///   - body: The test.
+    static func with(numbers: Bool = false, verifiesUser: Bool = false, _ body: (PhoneFixture) async throws -> Void) async throws {
+        try await withSandbox(.init(organization: organization(numbers: numbers, verifiesUser: verifiesUser))) { sandbox in
+            try await body(PhoneFixture(sandbox))
+        }
+    }
+
+    private static func organization(numbers: Bool, verifiesUser: Bool) -> String {
+        """
+        name: Phones
+        origin: http://localhost:8080
+        groups: [{name: Everyone}]
+        sign_on_policies:
+          - name: one-factor
+            rules: [{name: All, require: one_factor}]
+          - name: two-factors
+            rules: [{name: All, require: two_factors}]
+        authorization_servers:
+          - id: default
+            audience: api://default
+            access_policies:
+              - name: Default
+                rules: [{name: All, grant_types: [password, refresh_token, mfa-oob]}]
+        applications:
+          - {id: directauth-app, name: Portal, type: native, grant_types: [password, refresh_token, mfa-oob], assignment: everyone, sign_on_policy: two-factors}
+          - id: phone-app
+            name: Phone App
+            type: native
+            grant_types: [password, refresh_token, mfa-oob, jwt-bearer]
+            granted_api_scopes: [okta.myAccount.appAuthenticator.manage, okta.myAccount.appAuthenticator.maintenance.manage]
+            assignment: everyone
+            sign_on_policy: one-factor
+        authenticators:
+          - {id: autphone, type: custom_app, name: Phone, client: phone-app, number_challenge: \(numbers ? "always" : "never"), user_verification: \(verifiesUser ? "required" : "preferred")}
+        users:
+          - {login: \(jane), password: \(password), groups: [Everyone]}
+        """
+    }
+}
