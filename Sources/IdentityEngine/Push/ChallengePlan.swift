@@ -100,15 +100,15 @@ struct ChallengePlan: Sendable {
             reason: "challenge: \(reason)", status: .forbidden)
     }
 
-    /// Too many challenges without an approval. Clients are told when the first of them counts no more: without that they would ask
-    /// again at once.
-    static func tooMany(_ transactions: [SignInTransaction], now: Date) -> Refusal {
-        let ends = transactions.filter { SignInTransaction.unansweredChallenges([$0], now: now) > 0 }
-            .compactMap { $0.challenge?.createdAt.addingTimeInterval(lifetime) }
+    /// Too many challenges without an approval. Clients are told when so many of them count no more that another is admitted: without
+    /// that they would ask again at once.
+    static func tooMany(_ transactions: [SignInTransaction], most: Int, now: Date) -> Refusal {
+        let ends = transactions.compactMap { $0.challenge?.createdAt.addingTimeInterval(lifetime) }.filter { $0 > now }
+        let reset = ends.sorted().first { SignInTransaction.unansweredChallenges(transactions, now: $0) < most }
         return Refusal(
             .invalidGrant, "Too many requests were sent to this person's devices. Wait some minutes and try again.",
             reason: "push: too many unanswered challenges", status: .tooManyRequests,
             rateLimit: RateLimitStatus(
-                limit: mostUnanswered, remaining: 0, reset: ends.min() ?? now.addingTimeInterval(lifetime), isAdmitted: false))
+                limit: most, remaining: 0, reset: reset ?? now.addingTimeInterval(lifetime), isAdmitted: false))
     }
 }

@@ -64,7 +64,7 @@ extension IdentityEngine {
         let isUnproved = start.transaction.purpose == .signIn && start.transaction.proofs.isEmpty
         let most = isUnproved ? ChallengePlan.mostUnproved : ChallengePlan.mostUnanswered
         guard SignInTransaction.unansweredChallenges(recent.map(\.value), now: context.now) < most else {
-            throw ChallengePlan.tooMany(recent.map(\.value), now: context.now)
+            throw ChallengePlan.tooMany(recent.map(\.value), most: most, now: context.now)
         }
         let asked = AuthenticationContextClass.preferred(of: start.transaction.contextClasses)
         let needsTwo = subject.decision.assurance == .twoFactors || subject.demandsTwoFactors || asked == .twoFactors
