@@ -37,7 +37,7 @@ struct ChallengeToken {
     private var context: JSONValue {
         var context: [String: JSONValue] = [
             "transactionType": .string(challenge.transactionType.rawValue),
-            "transactionTime": .string(challenge.createdAt.formatted(.iso8601.year().month().day().time(includingFractionalSeconds: true))),
+            "transactionTime": .string(challenge.createdAt.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))),
         ]
         context["clientOS"] = challenge.origin.clientOS.map(JSONValue.string)
         context["clientLocation"] = challenge.origin.clientLocation.map(JSONValue.string)
