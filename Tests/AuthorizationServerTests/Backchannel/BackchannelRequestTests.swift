@@ -1,0 +1,158 @@
+import Delivery
+import Foundation
+import IdentityEngine
+import JOSE
+import Testing
+
+@Suite("Asking in the back channel, over the wire")
+struct BackchannelRequestTests {
+    static let bases = [DirectClient.custom, DirectClient.org]
+
+    @Test("the answer has exactly three members, of the types that clients decode", arguments: bases)
+    func success(base: String) async throws {
+        try await PushServer.with { server in
+            _ = try await server.enroll(.init(transactionTypes: ["LOGIN", "CIBA"]))
+            let response = try await Desk(server, base: base).authorize()
+            #expect(response.status == 200)
+            expectProtocolHeaders(response)
+            var body = try #require(try response.json.objectValue)
+            #expect(body.removeValue(forKey: "auth_req_id")?.stringValue?.isEmpty == false)
+            #expect(body == ["expires_in": 300, "interval": 5])
+        }
+    }
+
+    @Test("the device is asked to confirm the message, and told who asks", arguments: bases)
+    func question(base: String) async throws {
+        try await PushServer.with { server in
+            let phone = try await server.enroll(.init(transactionTypes: ["LOGIN", "CIBA"]))
+            _ = try await Desk(server, base: base).authorize(["binding_message": "Order 7%: 20% off & \"more\"", "request_expiry": "90"])
+            let challenge = try await phone.challenge()
+            #expect(challenge.context["transactionType"] == "CIBA")
+            // Percent-encoded, at least every %: the device decodes it.
+            let message = try #require(challenge.context["bindingMessage"]?.stringValue)
+            #expect(message.removingPercentEncoding == "Order 7%: 20% off & \"more\"")
+            #expect(challenge.claims["appInstanceName"] == "Help desk")
+            #expect(challenge.claims["aud"] == "desk")
+            #expect(challenge.claims["exp"] == 1_800_000_090)
+            #expect(challenge.claims["authorizationServerId"] == (base == DirectClient.custom ? "default" : nil))
+            let push = try #require(await server.pushes.next())
+            #expect(push.expiresAt == Date(timeIntervalSince1970: 1_800_000_090))
+            let payload = try JSONValue(parsing: push.payload)
+            #expect(payload["challenge"] == .string(challenge.token))
+            #expect(payload["aps"]?["category"] == "OKTA_PUSH_CHALLENGE")
+            #expect(payload["aps"]?["alert"]?["body"] == "Help desk asks you to confirm something.")
+            // The key is one of the server that the device looks for keys at.
+            let keys = try JSONWebKeySet(try await server.wire.get("\(base)/keys").json)
+            let key = try #require(keys.keys.first { $0.keyID == challenge.header["kid"]?.stringValue })
+            try JSONWebSignature(parsing: challenge.token).verify(with: VerificationKey(key, algorithm: .rs256))
+        }
+    }
+
+    @Test("the longest message that is taken fits into a push", arguments: ["🔑", "%", "\"", "\\", "ß"])
+    func longestMessage(character: String) async throws {
+        try await PushServer.with { server in
+            let phone = try await server.enroll(.init(transactionTypes: ["LOGIN", "CIBA"], verifiesUser: true))
+            let message = String(repeating: character, count: 100)
+            #expect(try await Desk(server).authorize(["binding_message": message]).status == 200)
+            let push = try #require(await server.pushes.next())
+            #expect(push.payload.count <= 4_096)
+            #expect(try await phone.challenge().context["bindingMessage"]?.stringValue?.removingPercentEncoding == message)
+        }
+    }
+
+    @Test("an id token is a hint as good as a name, also one that has expired")
+    func idTokenHint() async throws {
+        try await PushServer.with { server in
+            let phone = try await server.enroll(.init(transactionTypes: ["LOGIN", "CIBA"]))
+            let desk = Desk(server)
+            let signIn = [
+                "grant_type": "password", "username": PushOrganization.jane, "password": PushOrganization.janesPassword, "scope": "openid",
+            ]
+            let own = try #require(try await desk.post("token", signIn).json["id_token"]?.stringValue)
+            #expect(try await desk.authorize(["login_hint": "", "id_token_hint": own]).status == 200)
+            #expect(try await phone.waiting().count == 1)
+            // Another client's says nothing.
+            let foreign = try #require(
+                try await DirectClient(server, id: "easy-app").post("token", signIn).json["id_token"]?.stringValue)
+            for hint in [foreign, own + "x", "nonsense"] {
+                try expectRefusal(try await desk.authorize(["login_hint": "", "id_token_hint": hint]), 400, "unknown_user_id")
+            }
+        }
+    }
+
+    struct Row: Sendable, CustomTestStringConvertible {
+        var why: String
+        var client = Desk.Client.desk
+        /// Replace the parameters of a good request; empty values leave them out.
+        var changes: [String: String] = [:]
+        var status = 400
+        var error: String
+
+        var testDescription: String { "\(why): \(status) \(error)" }
+    }
+
+    private static let unsigned = "eyJhbGciOiJub25lIn0.eyJpc3MiOiJkZXNrIn0."
+
+    static let rows: [Row] = [
+        Row(why: "no scope", changes: ["scope": ""], error: "invalid_scope"),
+        Row(why: "no openid", changes: ["scope": "profile"], error: "invalid_scope"),
+        Row(why: "an unknown scope", changes: ["scope": "openid launch_rockets"], error: "invalid_scope"),
+        Row(why: "no hint", changes: ["login_hint": ""], error: "invalid_request"),
+        Row(why: "two hints", changes: ["id_token_hint": "x"], error: "invalid_request"),
+        Row(why: "two hints, one of a kind that is not read", changes: ["login_hint_token": "x"], error: "invalid_request"),
+        Row(why: "nobody's name", changes: ["login_hint": "nobody@example.com"], error: "unknown_user_id"),
+        Row(why: "a suspended person", changes: ["login_hint": "suspended@example.com"], error: "unknown_user_id"),
+        Row(why: "no device at all", changes: ["login_hint": PushOrganization.john], error: "unknown_user_id"),
+        Row(
+            why: "a message that no screen holds", changes: ["binding_message": String(repeating: "x", count: 101)],
+            error: "invalid_binding_message"),
+        Row(why: "a message with a line feed", changes: ["binding_message": "a\nb"], error: "invalid_binding_message"),
+        Row(why: "no seconds", changes: ["request_expiry": "0"], error: "invalid_request"),
+        Row(why: "too many seconds", changes: ["request_expiry": "301"], error: "invalid_request"),
+        Row(why: "negative seconds", changes: ["request_expiry": "-1"], error: "invalid_request"),
+        Row(why: "seconds that are no number", changes: ["request_expiry": "soon"], error: "invalid_request"),
+        Row(why: "seconds with a fraction", changes: ["request_expiry": "30.5"], error: "invalid_request"),
+        // A request object needs a registered algorithm, and no client has one.
+        Row(why: "a request object", changes: ["request": unsigned], error: "invalid_request_object"),
+        Row(why: "a public client", client: .publicDesk, error: "unauthorized_client"),
+        Row(why: "the grant is not enabled", client: .muteDesk, error: "unauthorized_client"),
+        Row(why: "the secret is wrong", client: .wrongSecret, status: 401, error: "invalid_client"),
+        Row(why: "the client does not authenticate", client: .silentDesk, status: 401, error: "invalid_client"),
+        // CIBA Core section 13 has 403 for what the server decided before the person was asked.
+        Row(why: "the person is not assigned to the client", client: .staffDesk, status: 403, error: "access_denied"),
+    ]
+
+    @Test("each documented error has its status and code, and asks nobody", arguments: rows)
+    func documented(row: Row) async throws {
+        let shared = try await PushServer.refusing()
+        for base in Self.bases {
+            try expectRefusal(try await Desk(shared.server, row.client, base: base).authorize(row.changes), row.status, row.error)
+        }
+        #expect(try await shared.phone.waiting().isEmpty)
+    }
+
+    @Test("a person whose device does not take such requests cannot be asked; neither can one when push is off")
+    func notEnabled() async throws {
+        try await PushServer.with { server in
+            let phone = try await server.enroll(.init(transactionTypes: ["LOGIN"]))
+            try expectRefusal(try await Desk(server).authorize(), 400, "unknown_user_id")
+            #expect(try await phone.waiting().isEmpty)
+        }
+        try await PushServer.with { server in
+            _ = try await server.enroll(.init(transactionTypes: ["LOGIN", "CIBA"]))
+            try await server.apply(PushOrganization(isActive: false))
+            try expectRefusal(try await Desk(server).authorize(), 400, "unknown_user_id")
+        }
+    }
+
+    @Test("too many questions to one person are 429 invalid_grant here as well")
+    func personLimit() async throws {
+        try await PushServer.with { server in
+            _ = try await server.enroll(.init(transactionTypes: ["LOGIN", "CIBA"]))
+            for _ in 0..<5 { #expect(try await Desk(server).authorize().status == 200) }
+            let refused = try await Desk(server).authorize()
+            try expectRefusal(refused, 429, "invalid_grant")
+            #expect(refused["x-rate-limit-remaining"] == "0")
+        }
+    }
+}

@@ -1,0 +1,173 @@
+import IdentityEngine
+import JOSE
+import Testing
+
+@Suite("Tokens of the back channel, over the wire")
+struct BackchannelTokenTests {
+    private static let both = WirePhone.Options(transactionTypes: ["LOGIN", "CIBA"])
+
+    @Test("from the request to tokens: pending, the device approves, tokens with an id token", arguments: BackchannelRequestTests.bases)
+    func success(base: String) async throws {
+        try await PushServer.with { server in
+            let phone = try await server.enroll(Self.both)
+            let desk = Desk(server, base: base)
+            let request = try await desk.begin(["scope": "openid profile offline_access", "binding_message": "Order 7"])
+            try expectRefusal(try await desk.poll(request), 400, "authorization_pending")
+            try await phone.approve()
+            server.clock.advance(by: 5)
+            let tokens = try await IssuedTokens(try await desk.poll(request), keysFrom: base, server.wire)
+            #expect(
+                Set(tokens.body.keys) == ["token_type", "expires_in", "access_token", "scope", "refresh_token", "id_token"])
+            #expect(tokens.body["token_type"] == "Bearer")
+            #expect(tokens.body["expires_in"] == 3600)
+            #expect(tokens.body["scope"] == "openid profile offline_access")
+            #expect(tokens.idToken["aud"] == "desk")
+            #expect(tokens.idToken["sub"] == .string(phone.userID))
+            #expect(tokens.idToken["amr"] == ["okta_verify", "swk"])
+            #expect(tokens.idToken["auth_time"] == 1_800_000_000)
+            #expect(tokens.idToken["iat"] == 1_800_000_005)
+            #expect(tokens.idToken["nonce"] == nil)
+            #expect(tokens.accessToken["cid"] == "desk")
+            try expectRefusal(try await desk.poll(request), 400, "invalid_grant")
+        }
+    }
+
+    @Test("where the policy asks for two factors the device must verify the person")
+    func twoFactors() async throws {
+        try await PushServer.with { server in
+            var options = Self.both
+            options.verifiesUser = true
+            let phone = try await server.enroll(options)
+            let desk = Desk(server, .strictDesk)
+            let request = try await desk.begin()
+            let challenge = try await phone.challenge()
+            #expect(challenge.claims["userVerification"] == "REQUIRED")
+            #expect(try await phone.answer(challenge, .approve).status == 400)
+            try await phone.approve(.approveVerified)
+            let tokens = try await IssuedTokens(try await desk.poll(request), keysFrom: desk.base, server.wire)
+            #expect(tokens.idToken["amr"] == ["okta_verify", "swk", "face", "mfa"])
+        }
+        try await PushServer.with { server in
+            _ = try await server.enroll(Self.both)
+            try expectRefusal(try await Desk(server, .strictDesk).authorize(), 400, "unknown_user_id")
+        }
+    }
+
+    @Test("a poll before its time is slow_down, and does not end the wait")
+    func pace() async throws {
+        try await PushServer.with { server in
+            let phone = try await server.enroll(Self.both)
+            let desk = Desk(server)
+            let request = try await desk.begin()
+            try expectRefusal(try await desk.poll(request), 400, "authorization_pending")
+            try expectRefusal(try await desk.poll(request), 400, "slow_down")
+            server.clock.advance(by: 10)
+            try expectRefusal(try await desk.poll(request), 400, "authorization_pending")
+            try await phone.approve()
+            #expect(try await desk.poll(request).status == 200)
+        }
+    }
+
+    @Test("a denial is access_denied")
+    func denied() async throws {
+        try await PushServer.with { server in
+            let phone = try await server.enroll(Self.both)
+            let desk = Desk(server)
+            let request = try await desk.begin()
+            try await phone.deny()
+            try expectRefusal(try await desk.poll(request), 400, "access_denied")
+            try expectRefusal(try await desk.poll(request), 400, "invalid_grant")
+        }
+    }
+
+    @Test("the request lives as long as it says: then expired_token, and the device is too late", arguments: [nil, 1, 30])
+    func expiry(seconds: Int?) async throws {
+        try await PushServer.with { server in
+            let phone = try await server.enroll(Self.both)
+            let desk = Desk(server)
+            let response = try await desk.authorize(seconds.map { ["request_expiry": String($0)] } ?? [:])
+            #expect(try response.json["expires_in"] == .integer(Int64(seconds ?? 300)))
+            let request = try #require(try response.json["auth_req_id"]?.stringValue)
+            let challenge = try await phone.challenge()
+            server.clock.advance(by: Double(seconds ?? 300) - 0.5)
+            try expectRefusal(try await desk.poll(request), 400, "authorization_pending")
+            server.clock.advance(by: 0.5)
+            try expectRefusal(try await desk.poll(request), 400, "expired_token")
+            #expect(try await phone.answer(challenge, .approve).status == 400)
+            #expect(try await phone.waiting().isEmpty)
+        }
+    }
+
+    @Test("a request is one client's and one authorization server's, and needs the client's authentication")
+    func bounds() async throws {
+        try await PushServer.with { server in
+            let phone = try await server.enroll(Self.both)
+            let desk = Desk(server)
+            let request = try await desk.begin()
+            try await phone.approve()
+            try expectRefusal(try await Desk(server, .strictDesk).poll(request), 400, "invalid_grant")
+            try expectRefusal(try await Desk(server, base: DirectClient.org).poll(request), 400, "invalid_grant")
+            try expectRefusal(try await Desk(server, .silentDesk).poll(request), 401, "invalid_client")
+            try expectRefusal(try await Desk(server, .wrongSecret).poll(request), 401, "invalid_client")
+            try expectRefusal(try await Desk(server, .publicDesk).poll(request), 400, "unauthorized_client")
+            try expectRefusal(try await Desk(server, .muteDesk).poll(request), 400, "unauthorized_client")
+            try expectRefusal(try await desk.poll(""), 400, "invalid_request")
+            try expectRefusal(try await desk.poll("ft_unknown"), 400, "invalid_grant")
+            #expect(try await desk.poll(request).status == 200)
+        }
+    }
+
+    @Test("the person answers what they were asked: a sign-in's code and a request are not each other's")
+    func kinds() async throws {
+        try await PushServer.with { server in
+            let phone = try await server.enroll(Self.both)
+            let desk = Desk(server)
+            let request = try await desk.begin()
+            let challenge = try await phone.challenge()
+            // An answer that says it is about a sign-in is none to this.
+            #expect(try await phone.answer(challenge, saying: "LOGIN").status == 400)
+            let easy = DirectClient(server, id: "easy-app")
+            try expectRefusal(try await easy.pollPrimary(request), 400, "invalid_grant")
+            let code = try await easy.primaryCode()
+            try expectRefusal(try await desk.poll(code), 400, "invalid_grant")
+            #expect(try await phone.answer(challenge, .approve).status == 200)
+            #expect(try await desk.poll(request).status == 200)
+        }
+    }
+
+    @Test("the scopes are those that were asked for at first")
+    func scopes() async throws {
+        try await PushServer.with { server in
+            let phone = try await server.enroll(Self.both)
+            let desk = Desk(server)
+            let request = try await desk.begin()
+            try await phone.approve()
+            #expect(try await desk.poll(request, ["scope": "openid messages.read offline_access"]).json["scope"] == "openid")
+        }
+    }
+
+    @Test("an access policy that does not allow the grant is access_denied")
+    func accessPolicy() async throws {
+        try await PushServer.with { server in
+            let phone = try await server.enroll(Self.both)
+            let desk = Desk(server, base: "/oauth2/closed/v1")
+            let request = try await desk.begin()
+            try await phone.approve()
+            try expectRefusal(try await desk.poll(request), 400, "access_denied")
+        }
+    }
+
+    @Test("a request that is revoked is over: no tokens, and the device is told")
+    func revoked() async throws {
+        try await PushServer.with { server in
+            let phone = try await server.enroll(Self.both)
+            let desk = Desk(server)
+            let request = try await desk.begin()
+            let challenge = try await phone.challenge()
+            let response = try await desk.post("revoke", ["token": request])
+            #expect(response.status == 200 && response.body.isEmpty)
+            #expect(try await phone.answer(challenge, .approve).status == 400)
+            try expectRefusal(try await desk.poll(request), 400, "invalid_grant")
+        }
+    }
+}

@@ -1,0 +1,171 @@
+import IdentityEngine
+import JOSE
+import Testing
+
+@Suite("A push as the first factor, over the wire")
+struct PrimaryPushTests {
+    static let starts = ["primary-authenticate", "oob-authenticate"].flatMap { name in
+        [DirectClient.custom, DirectClient.org].map { (name, $0) }
+    }
+
+    @Test("from the name to tokens, by the endpoint and by its older name, at both kinds of servers", arguments: starts)
+    func signIn(endpoint: String, base: String) async throws {
+        try await PushServer.with { server in
+            let phone = try await server.enroll()
+            let client = DirectClient(server, id: "easy-app", base: base)
+            let started = try await client.primary(endpoint: endpoint)
+            #expect(started.status == 200)
+            expectProtocolHeaders(started)
+            var body = try #require(try started.json.objectValue)
+            let code = try #require(body.removeValue(forKey: "oob_code")?.stringValue)
+            // No challenge_type: that is a member of /challenge.
+            #expect(body == ["channel": "push", "binding_method": "none", "expires_in": 300, "interval": 5])
+
+            try expectRefusal(try await client.pollPrimary(code), 400, "authorization_pending")
+            try await phone.approve()
+            server.clock.advance(by: 5)
+            let scope = "openid email offline_access"
+            let tokens = try await IssuedTokens(
+                try await client.pollPrimary(code, ["scope": scope]), keysFrom: base, server.wire)
+            #expect(tokens.body["scope"] == .string(scope))
+            #expect(tokens.idToken["amr"] == ["okta_verify", "swk"])
+            #expect(tokens.idToken["auth_time"] == 1_800_000_000)
+            #expect(tokens.idToken["sub"] == .string(phone.userID))
+            // Once only.
+            try expectRefusal(try await client.pollPrimary(code), 400, "invalid_grant")
+        }
+    }
+
+    @Test(
+        "a device whose key the person unlocks is two factors",
+        arguments: [(PushAuthenticator.Kind.oktaVerify, ["okta_verify", "swk", "face", "mfa"]), (.customApp, ["swk", "face", "mfa"])])
+    func userVerification(kind: PushAuthenticator.Kind, methods: [String]) async throws {
+        try await PushServer.with(PushOrganization(kind: kind)) { server in
+            let phone = try await server.enroll(.init(verifiesUser: true))
+            let client = DirectClient(server)
+            let code = try await client.primaryCode()
+            let challenge = try await phone.challenge()
+            #expect(challenge.claims["userVerification"] == "REQUIRED")
+            // The other key does not do, and the question stays open.
+            #expect(try await phone.answer(challenge, .approve).status == 400)
+            try expectRefusal(try await client.pollPrimary(code), 400, "authorization_pending")
+            try await phone.approve(.approveVerified)
+            let tokens = try await IssuedTokens(try await client.pollPrimary(code), keysFrom: client.base, server.wire)
+            #expect(tokens.idToken["amr"] == JSONValue(methods))
+        }
+    }
+
+    struct Row: Sendable, CustomTestStringConvertible {
+        var why: String
+        var client = "easy-app"
+        /// Replace the parameters of a good request; empty values leave them out.
+        var changes: [String: String] = [:]
+        var status: Int
+        var error: String
+
+        var testDescription: String { "\(why): \(status) \(error)" }
+    }
+
+    static let rows: [Row] = [
+        Row(why: "no name", changes: ["login_hint": ""], status: 400, error: "invalid_request"),
+        Row(why: "no channel", changes: ["channel_hint": ""], status: 400, error: "invalid_request"),
+        Row(why: "a channel that does not exist", changes: ["channel_hint": "email"], status: 400, error: "invalid_request"),
+        Row(why: "a kind of challenge that does not exist", changes: ["challenge_hint": "password"], status: 400, error: "invalid_request"),
+        Row(
+            why: "the second factor's grant is no first factor", changes: ["challenge_hint": PushOrganization.secondFactorOOB], status: 400,
+            error: "invalid_request"),
+        Row(why: "not assigned to the client", client: "staff-app", status: 400, error: "access_denied"),
+        Row(why: "the grant is not enabled", client: "password-app", status: 400, error: "unauthorized_client"),
+        Row(why: "the client is unknown", client: "nobody", status: 401, error: "invalid_client"),
+        Row(why: "the client does not authenticate", client: "back-end", status: 401, error: "invalid_client"),
+        Row(why: "text messages are not set up", changes: ["channel_hint": "sms"], status: 403, error: "access_denied"),
+        Row(why: "calls are not set up", changes: ["channel_hint": "voice"], status: 403, error: "access_denied"),
+        Row(
+            why: "WebAuthn is not set up",
+            changes: ["challenge_hint": "urn:okta:params:oauth:grant-type:webauthn", "channel_hint": ""], status: 403,
+            error: "access_denied"),
+        Row(why: "nobody's name", changes: ["login_hint": "nobody@example.com"], status: 403, error: "access_denied"),
+        Row(why: "a suspended person", changes: ["login_hint": "suspended@example.com"], status: 403, error: "access_denied"),
+        Row(why: "no device is enrolled", changes: ["login_hint": PushOrganization.john], status: 403, error: "access_denied"),
+        Row(
+            why: "the policy asks for two factors, the device proves one", client: "direct-app", status: 403, error: "access_denied"),
+    ]
+
+    @Test("each documented error has its status and code, and asks nobody", arguments: rows)
+    func documented(row: Row) async throws {
+        let shared = try await PushServer.refusing()
+        for endpoint in ["primary-authenticate", "oob-authenticate"] {
+            for base in [DirectClient.custom, DirectClient.org] {
+                let response = try await DirectClient(shared.server, id: row.client, base: base).primary(row.changes, endpoint: endpoint)
+                try expectRefusal(response, row.status, row.error)
+            }
+        }
+        #expect(try await shared.phone.waiting().isEmpty)
+    }
+
+    @Test("nobody's name, a suspended person and a person without a device are answered alike, to the letter")
+    func noEnumeration() async throws {
+        try await PushServer.with { server in
+            let client = DirectClient(server, id: "easy-app")
+            var bodies: Set<String> = []
+            for name in ["nobody@example.com", "suspended@example.com", PushOrganization.john] {
+                bodies.insert(try await client.primary(["login_hint": name]).body)
+            }
+            #expect(bodies.count == 1)
+        }
+    }
+
+    @Test(
+        "too many attempts for one name are 429 invalid_grant, whether or not it is somebody's",
+        arguments: [PushOrganization.jane, "nobody"])
+    func nameLimit(login: String) async throws {
+        let limits = RateLimits(perClient: 1_000, perAddress: 1_000, perAddressSignIns: 1_000, perUser: 3)
+        try await PushServer.with(PushOrganization(rateLimits: limits)) { server in
+            let client = DirectClient(server, id: "easy-app")
+            for _ in 0..<3 { try expectRefusal(try await client.primary(["login_hint": login]), 403, "access_denied") }
+            let refused = try await client.primary(["login_hint": login])
+            try expectRefusal(refused, 429, "invalid_grant")
+            #expect(refused["x-rate-limit-limit"] == "3")
+            #expect(refused["x-rate-limit-remaining"] == "0")
+            #expect(refused["x-rate-limit-reset"] == "1800000060")
+            // A retry is a request like any other.
+            server.clock.advance(by: 60)
+            try expectRefusal(try await client.primary(["login_hint": login]), 403, "access_denied")
+        }
+    }
+
+    @Test("whoever proved nothing wears nobody down: two questions, and the person's own sign-in still has some")
+    func personLimit() async throws {
+        try await PushServer.with { server in
+            let phone = try await server.enroll()
+            let client = DirectClient(server, id: "easy-app")
+            for _ in 0..<2 {
+                _ = try await client.primaryCode()
+                server.clock.advance(by: 10)
+            }
+            let refused = try await client.primary()
+            try expectRefusal(refused, 429, "invalid_grant")
+            #expect(refused["x-rate-limit-limit"] == "2")
+            #expect(refused["x-rate-limit-remaining"] == "0")
+            #expect(refused["x-rate-limit-reset"] == "1800000300")
+            _ = try await DirectClient(server).begin()
+            #expect(try await phone.waiting().count == 3)
+            // With that there are three, of which two have to be forgotten first.
+            #expect(try await client.primary()["x-rate-limit-reset"] == "1800000310")
+        }
+    }
+
+    @Test("a first factor's code takes a scope, and only one that the client may have")
+    func scope() async throws {
+        try await PushServer.with { server in
+            let phone = try await server.enroll()
+            let client = DirectClient(server, id: "easy-app")
+            let code = try await client.primaryCode()
+            try await phone.approve()
+            try expectRefusal(try await client.pollPrimary(code, ["scope": ""]), 400, "invalid_scope")
+            try expectRefusal(try await client.pollPrimary(code, ["scope": "openid launch_rockets"]), 400, "invalid_scope")
+            // Neither used the code up.
+            #expect(try await client.pollPrimary(code).status == 200)
+        }
+    }
+}

@@ -1,0 +1,142 @@
+import Crypto
+import JOSE
+import Testing
+
+/// An app that signs people in by itself, in raw requests, as sections 2.4 to 2.6 and 6 of the oauth reference have them.
+struct DirectClient: Sendable {
+    static let custom = "/oauth2/default/v1"
+    static let org = "/oauth2/v1"
+
+    let server: PushServer
+    var id = "direct-app"
+    var base = DirectClient.custom
+    /// Sent with every request.
+    var additional: [String: String] = [:]
+
+    init(_ server: PushServer, id: String = "direct-app", base: String = DirectClient.custom, additional: [String: String] = [:]) {
+        (self.server, self.id, self.base, self.additional) = (server, id, base, additional)
+    }
+
+    func post(_ endpoint: String, _ parameters: [String: String]) async throws -> WireResponse {
+        let all = additional.merging(["client_id": id]) { $1 }.merging(parameters) { $1 }
+        return try await server.wire.post("\(base)/\(endpoint)", Form.encode(all))
+    }
+
+    // MARK: - A second factor
+
+    /// Step 1 of 6.2.
+    func password(_ extra: [String: String] = [:]) async throws -> WireResponse {
+        try await post(
+            "token",
+            ["grant_type": "password", "username": PushOrganization.jane, "password": PushOrganization.janesPassword, "scope": "openid"]
+                .merging(extra) { $1 })
+    }
+
+    func mfaToken(_ extra: [String: String] = [:]) async throws -> String {
+        let response = try await password(extra)
+        return try #require(try response.json["mfa_token"]?.stringValue, "\(response.body)")
+    }
+
+    /// Step 2.
+    func challenge(_ mfaToken: String, _ extra: [String: String] = [:]) async throws -> WireResponse {
+        try await post(
+            "challenge",
+            ["mfa_token": mfaToken, "challenge_types_supported": PushOrganization.secondFactorOOB, "channel_hint": "push"]
+                .merging(extra) { $1 })
+    }
+
+    /// Steps 1 and 2.
+    func begin(_ extra: [String: String] = [:]) async throws -> Pending {
+        let token = try await mfaToken(extra)
+        let response = try await challenge(token)
+        return Pending(mfaToken: token, oobCode: try #require(try response.json["oob_code"]?.stringValue, "\(response.body)"))
+    }
+
+    /// Step 3.
+    func poll(_ pending: Pending, _ extra: [String: String] = [:]) async throws -> WireResponse {
+        try await post(
+            "token",
+            ["grant_type": PushOrganization.secondFactorOOB, "mfa_token": pending.mfaToken, "oob_code": pending.oobCode, "scope": "openid"]
+                .merging(extra) { $1 })
+    }
+
+    struct Pending: Sendable {
+        var mfaToken: String
+        var oobCode: String
+    }
+
+    // MARK: - A first factor
+
+    /// Step 1 of 6.7.
+    func primary(_ extra: [String: String] = [:], endpoint: String = "primary-authenticate") async throws -> WireResponse {
+        try await post(
+            endpoint,
+            ["login_hint": PushOrganization.jane, "channel_hint": "push", "challenge_hint": PushOrganization.oob].merging(extra) { $1 })
+    }
+
+    func primaryCode(_ extra: [String: String] = [:], endpoint: String = "primary-authenticate") async throws -> String {
+        let response = try await primary(extra, endpoint: endpoint)
+        return try #require(try response.json["oob_code"]?.stringValue, "\(response.body)")
+    }
+
+    /// Step 2.
+    func pollPrimary(_ oobCode: String, _ extra: [String: String] = [:]) async throws -> WireResponse {
+        try await post(
+            "token", ["grant_type": PushOrganization.oob, "oob_code": oobCode, "scope": "openid"].merging(extra) { $1 })
+    }
+
+    func revoke(_ secret: String) async throws -> WireResponse { try await post("revoke", ["token": secret]) }
+}
+
+/// What a token response gave, its signatures verified with the keys that are published.
+struct IssuedTokens: Sendable {
+    let body: [String: JSONValue]
+    let idToken: JSONValue
+    let accessToken: JSONValue
+
+    init(_ response: WireResponse, keysFrom base: String, _ wire: WireClient) async throws {
+        try #require(response.status == 200, "\(response.body)")
+        body = try #require(try response.json.objectValue)
+        let keys = try JSONWebKeySet(try await wire.get("\(base)/keys").json)
+        let idToken = try #require(body["id_token"]?.stringValue)
+        let accessToken = try #require(body["access_token"]?.stringValue)
+        self.idToken = try Self.verified(idToken, keys)
+        self.accessToken = try Self.verified(accessToken, keys)
+        // The left half of the hash, without padding (oauth reference 3.6).
+        let hash = Base64URL.encode(Array(SHA256.hash(data: Array(accessToken.utf8)).prefix(16)))
+        #expect(self.idToken["at_hash"] == .string(hash))
+    }
+
+    private static func verified(_ token: String, _ keys: JSONWebKeySet) throws -> JSONValue {
+        let parsed = try JSONWebSignature(parsing: token)
+        let key = try #require(keys.keys.first { $0.keyID == parsed.keyID })
+        try parsed.verify(with: VerificationKey(key, algorithm: .rs256))
+        return try JSONValue(parsing: parsed.payload)
+    }
+}
+
+/// A refusal in the OAuth form: its status, exactly its two members and no others, a sentence that can be shown, and every header that
+/// official clients need (oauth reference 2.1).
+func expectRefusal(
+    _ response: WireResponse, _ status: Int, _ error: String, sourceLocation: SourceLocation = #_sourceLocation
+) throws {
+    #expect(response.status == status, "\(response.body)", sourceLocation: sourceLocation)
+    let body = try #require(try response.json.objectValue, sourceLocation: sourceLocation)
+    #expect(Set(body.keys) == ["error", "error_description"], sourceLocation: sourceLocation)
+    #expect(body["error"] == .string(error), sourceLocation: sourceLocation)
+    let description = try #require(body["error_description"]?.stringValue, sourceLocation: sourceLocation)
+    #expect(description.contains(" ") && description.last == ".", "\(description)", sourceLocation: sourceLocation)
+    expectProtocolHeaders(response, sourceLocation: sourceLocation)
+}
+
+/// The headers of every answer of a back-channel endpoint, spelled as clients look them up.
+func expectProtocolHeaders(_ response: WireResponse, sourceLocation: SourceLocation = #_sourceLocation) {
+    #expect(response["Content-Type"] == "application/json", sourceLocation: sourceLocation)
+    #expect(response["Cache-Control"] == "no-cache, no-store", sourceLocation: sourceLocation)
+    #expect(response["Pragma"] == "no-cache", sourceLocation: sourceLocation)
+    #expect(response["Date"] != nil, sourceLocation: sourceLocation)
+    #expect(response["x-okta-request-id"]?.isEmpty == false, sourceLocation: sourceLocation)
+    for name in ["x-rate-limit-limit", "x-rate-limit-remaining", "x-rate-limit-reset"] {
+        #expect(response[name].flatMap { Int($0) } != nil, "\(name)", sourceLocation: sourceLocation)
+    }
+}

@@ -1,0 +1,103 @@
+import Crypto
+import IdentityEngine
+import JOSE
+
+/// The organization of the tests with pushes: Jane and John have passwords, phones are enrolled by the tests.
+struct PushOrganization: Sendable {
+    static let oob = "urn:okta:params:oauth:grant-type:oob"
+    static let secondFactorOOB = "http://auth0.com/oauth/grant-type/mfa-oob"
+    static let ciba = "urn:openid:params:grant-type:ciba"
+    static let jwtBearer = "urn:ietf:params:oauth:grant-type:jwt-bearer"
+    static let manageScope = "okta.myAccount.appAuthenticator.manage"
+
+    static let jane = "jane.doe@example.com"
+    static let janesPassword = "Correct-Horse-7"
+    static let john = "john.roe@example.com"
+    static let johnsPassword = "Battery-Staple-9"
+
+    var kind = PushAuthenticator.Kind.oktaVerify
+    var numberChallenge = PushAuthenticator.NumberChallenge.never
+    var userVerification = PushAuthenticator.UserVerification.preferred
+    var isActive = true
+    var rateLimits = RateLimits(perClient: 100_000, perAddress: 100_000, perAddressSignIns: 100_000, perUser: 100_000)
+
+    func definition(origin: String) -> OrganizationDefinition {
+        OrganizationDefinition(
+            name: "Wire tests", origin: origin,
+            authorizationServers: [
+                AuthorizationServerDefinition(id: nil, name: "org"),
+                AuthorizationServerDefinition(
+                    id: "default", name: "default", audience: "api://default",
+                    scopes: [ScopeDefinition(name: "messages.read")],
+                    accessPolicies: [AccessPolicy(name: "all", rules: [AccessRule(name: "all")])]),
+                AuthorizationServerDefinition(
+                    id: "closed", name: "closed", audience: "api://closed",
+                    accessPolicies: [
+                        AccessPolicy(name: "passwords", rules: [AccessRule(name: "passwords only", grantTypes: ["password"])])
+                    ]),
+            ],
+            applications: Self.direct + Self.backchannel, groups: [Group(name: "Staff")],
+            signOnPolicies: [
+                SignOnPolicy(name: "one factor", rules: [SignOnRule(name: "any", assurance: .oneFactor)]),
+                SignOnPolicy(name: "two factors", rules: [SignOnRule(name: "any", assurance: .twoFactors)]),
+            ],
+            passwordPolicy: PasswordPolicy(lockoutAttempts: 5, scryptLogN: 10), rateLimits: rateLimits,
+            authenticators: [
+                PushAuthenticator(
+                    id: "autphone1", kind: kind, name: "Phone", clientID: "phone-app", isActive: isActive,
+                    userVerification: userVerification, numberChallenge: numberChallenge, credentials: Self.credentials)
+            ],
+            users: [
+                UserDefinition(
+                    login: Self.jane, profile: ["name": "Jane Doe", "email": "jane.doe@example.com"], password: Self.janesPassword),
+                UserDefinition(login: Self.john, profile: ["name": "John Roe"], password: Self.johnsPassword),
+                UserDefinition(login: "suspended@example.com", password: "Correct-Horse-8", status: .suspended),
+            ])
+    }
+
+    private static let credentials = PushAuthenticator.Credentials(
+        teamID: "TEAM012345", keyID: "KEY0123456", privateKey: P256.Signing.PrivateKey().pemRepresentation, topic: "com.example.phone",
+        developmentTopic: "com.example.phone.debug")
+
+    private static let direct = [
+        Application(
+            id: "phone-app", name: "Phone app", kind: .native, grantTypes: ["password", secondFactorOOB, jwtBearer],
+            assignment: .init(everyone: true), signOnPolicy: "one factor", grantedAPIScopes: [manageScope]),
+        Application(
+            id: "direct-app", name: "Direct app", kind: .native, grantTypes: ["password", "refresh_token", oob, secondFactorOOB],
+            redirectURIs: ["com.example.direct:/callback"], assignment: .init(everyone: true), signOnPolicy: "two factors"),
+        Application(
+            id: "other-app", name: "Other app", kind: .native, grantTypes: ["password", oob, secondFactorOOB],
+            assignment: .init(everyone: true), signOnPolicy: "two factors"),
+        Application(
+            id: "easy-app", name: "Easy app", kind: .native, grantTypes: ["password", "refresh_token", oob, secondFactorOOB],
+            assignment: .init(everyone: true), signOnPolicy: "one factor"),
+        Application(
+            id: "back-end", name: "Back end", kind: .web, authentication: .clientSecretPost, secret: "back-end-secret-01234",
+            grantTypes: ["password", oob, secondFactorOOB], assignment: .init(everyone: true), signOnPolicy: "two factors"),
+        Application(
+            id: "password-app", name: "Password app", kind: .native, grantTypes: ["password", "refresh_token"],
+            assignment: .init(everyone: true), signOnPolicy: "two factors"),
+        Application(
+            id: "staff-app", name: "Staff app", kind: .native, grantTypes: ["password", oob, secondFactorOOB],
+            assignment: .init(groups: ["Staff"]), signOnPolicy: "one factor"),
+    ]
+
+    private static let backchannel = [
+        Application(
+            id: "desk", name: "Help desk", kind: .web, authentication: .clientSecretBasic, secret: "help-desk-secret-0123",
+            grantTypes: [ciba, "password", "refresh_token"], assignment: .init(everyone: true), signOnPolicy: "one factor"),
+        Application(
+            id: "strict-desk", name: "Strict desk", kind: .web, authentication: .clientSecretPost, secret: "strict-desk-secret-01",
+            grantTypes: [ciba], assignment: .init(everyone: true), signOnPolicy: "two factors"),
+        Application(
+            id: "staff-desk", name: "Staff desk", kind: .web, authentication: .clientSecretPost, secret: "staff-desk-secret-012",
+            grantTypes: [ciba], assignment: .init(groups: ["Staff"]), signOnPolicy: "one factor"),
+        Application(
+            id: "mute-desk", name: "Desk without the grant", kind: .web, authentication: .clientSecretPost, secret: "mute-desk-secret-0123",
+            grantTypes: ["password"], assignment: .init(everyone: true), signOnPolicy: "one factor"),
+        Application(
+            id: "public-desk", name: "Public desk", kind: .native, grantTypes: [ciba, "password"], assignment: .init(everyone: true),
+            signOnPolicy: "one factor"),
+    ]
+}

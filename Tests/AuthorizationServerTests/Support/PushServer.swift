@@ -1,0 +1,109 @@
+import AuthorizationServer
+import Crypto
+import Foundation
+import IdentityEngine
+import JOSE
+import Logging
+import Testing
+
+/// A server that really listens, over an organization with a push authenticator; what it pushes is kept.
+struct PushServer: Sendable {
+    let running: RunningServer
+    let pushes: RecordingSender
+
+    var wire: WireClient { running.wire }
+    var clock: TestClock { running.clock }
+    var engine: IdentityEngine { running.engine }
+
+    /// Runs a test against a server of its own, and stops it afterwards.
+    static func with<Result: Sendable>(
+        _ organization: PushOrganization = PushOrganization(), _ body: @Sendable (PushServer) async throws -> Result
+    ) async throws -> Result {
+        let fresh = try await make(organization)
+        return try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await fresh.running.server.run() }
+            let result = try await body(fresh.listening(on: try await fresh.running.server.boundPort))
+            group.cancelAll()
+            return result
+        }
+    }
+
+    /// What requests that are refused share: a server that ends with the process, Jane's phone, and an `mfa_token` of hers for
+    /// `direct-app`. Nothing that is asked of it may start anything.
+    struct Refusing: Sendable {
+        let server: PushServer
+        let phone: WirePhone
+        let mfaToken: String
+    }
+
+    private static let shared = Task {
+        let fresh = try await make(PushOrganization())
+        Task { try await fresh.running.server.run() }
+        let server = fresh.listening(on: try await fresh.running.server.boundPort)
+        let phone = try await server.enroll(.init(transactionTypes: ["LOGIN", "CIBA"]))
+        return Refusing(server: server, phone: phone, mfaToken: try await DirectClient(server).mfaToken())
+    }
+
+    static func refusing() async throws -> Refusing { try await shared.value }
+
+    private static func make(_ organization: PushOrganization) async throws -> PushServer {
+        let clock = TestClock()
+        let engine = IdentityEngine(
+            store: InMemoryStore(),
+            environment: EngineEnvironment(
+                random: SystemRandomSource(), masterKey: SymmetricKey(size: .bits256), passwordHasher: PasswordHasher(width: 2)))
+        let context = RequestContext(now: clock.now, requestID: "start")
+        _ = try await engine.apply(organization.definition(origin: RunningServer.origin), context: context)
+        _ = try await engine.maintainKeys(context) { $0 == .rs256 ? try TestKeys.rsa() : try SigningKey.generate($0) }
+        let pushes = RecordingSender()
+        let server = AuthorizationServer(
+            engine: engine, configuration: .init(port: 0), clock: clock, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+            pushSender: pushes)
+        return PushServer(
+            running: RunningServer(server: server, engine: engine, clock: clock, wire: WireClient(port: 0)), pushes: pushes)
+    }
+
+    private func listening(on port: Int) -> PushServer {
+        PushServer(
+            running: RunningServer(server: running.server, engine: engine, clock: clock, wire: WireClient(port: port)), pushes: pushes)
+    }
+
+    /// Changes the organization while the server runs.
+    func apply(_ organization: PushOrganization) async throws {
+        _ = try await engine.apply(
+            organization.definition(origin: RunningServer.origin), context: RequestContext(now: clock.now, requestID: "change"))
+    }
+
+    /// How often something is in the system log.
+    func logged(_ type: String) async throws -> Int {
+        try await engine.systemLog(SystemLogQuery(since: .distantPast, typePrefix: type, limit: 1_000)).events.count { $0.type == type }
+    }
+
+    /// Signs in to the app that enrols phones, and enrols one.
+    func enroll(
+        _ options: WirePhone.Options = WirePhone.Options(), login: String = PushOrganization.jane,
+        password: String = PushOrganization.janesPassword
+    ) async throws -> WirePhone {
+        let token = try await wire.post(
+            "/oauth2/v1/token",
+            Form.encode([
+                "client_id": "phone-app", "grant_type": "password", "username": login, "password": password,
+                "scope": "openid \(PushOrganization.manageScope)",
+            ])
+        ).json
+        return try await WirePhone.enroll(
+            wire, clock: clock, accessToken: try #require(token["access_token"]?.stringValue), options)
+    }
+}
+
+/// Bodies as clients write them.
+enum Form {
+    private static let unreserved = CharacterSet(charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+
+    /// Parameters sorted by name, everything escaped that may be.
+    static func encode(_ parameters: [String: String]) -> String {
+        parameters.sorted { $0.key < $1.key }.map { "\($0)=\(escape($1))" }.joined(separator: "&")
+    }
+
+    static func escape(_ text: String) -> String { text.addingPercentEncoding(withAllowedCharacters: unreserved) ?? text }
+}

@@ -1,0 +1,172 @@
+import Foundation
+import JOSE
+import Testing
+
+/// A phone with real keys that speaks to the server in raw requests, as the device-authenticator reference has them.
+struct WirePhone: Sendable {
+    struct Options: Sendable {
+        var pushToken = "00ff12ab"
+        var environment = "production"
+        var transactionTypes = ["LOGIN"]
+        var answersNumbers = false
+        var verifiesUser = false
+    }
+
+    private static let version = ("Accept", "application/json; okta-version=1.0.0")
+
+    let enrollmentID: String
+    let methodID: String
+    let userID: String
+    let deviceID: String
+    private let wire: WireClient
+    private let clock: TestClock
+    private let accessToken: String
+    private let possession: SigningKey
+    private let verification: SigningKey?
+
+    /// Enrols (reference 2.5).
+    static func enroll(_ wire: WireClient, clock: TestClock, accessToken: String, _ options: Options) async throws -> WirePhone {
+        let instance = try SigningKey.generate(.es256, keyID: UUID().uuidString)
+        let possession = try SigningKey.generate(.es256, keyID: UUID().uuidString)
+        let verification = options.verifiesUser ? try SigningKey.generate(.es256, keyID: UUID().uuidString) : nil
+        var keys: [String: JSONValue] = ["proofOfPossession": try #require(possession.publicKey).json()]
+        keys["userVerification"] = verification?.publicKey?.json()
+        var capabilities: [String: JSONValue] = ["transactionTypes": JSONValue(options.transactionTypes)]
+        if options.answersNumbers { capabilities["numberChallenge"] = true }
+        let body: JSONValue = [
+            "authenticatorId": "autphone1",
+            "device": [
+                "displayName": "Wire phone", "platform": "IOS", "manufacturer": "APPLE", "model": "iPhone15,3", "osVersion": "17.4.0",
+                "secureHardwarePresent": true, "screenLockType": "BIOMETRIC", "clientInstanceBundleId": "com.example.phone",
+                "clientInstanceVersion": "3.0", "clientInstanceDeviceSdkVersion": "DeviceAuthenticator 1.1.0",
+                "clientInstanceKey": try #require(instance.publicKey).json(),
+            ],
+            "methods": [
+                "push": [
+                    "pushToken": .string(options.pushToken), "apsEnvironment": .string(options.environment),
+                    "capabilities": .object(capabilities), "keys": .object(keys),
+                ]
+            ],
+        ]
+        let response = try await wire.call(
+            "POST", "/idp/myaccount/app-authenticators",
+            headers: [version, ("Content-Type", "application/json"), ("Authorization", "Bearer \(accessToken)")], body: body.serialized())
+        try #require(response.status == 200, "\(response.body)")
+        let enrolled = try response.json
+        return WirePhone(
+            enrollmentID: try #require(enrolled["id"]?.stringValue),
+            methodID: try #require(enrolled["methods"]?["push"]?["id"]?.stringValue),
+            userID: try #require(enrolled["user"]?["id"]?.stringValue),
+            deviceID: try #require(enrolled["device"]?["id"]?.stringValue), wire: wire, clock: clock, accessToken: accessToken,
+            possession: possession, verification: verification)
+    }
+
+    /// The challenges that wait for this phone (reference 2.8), unread.
+    func waiting() async throws -> [Challenge] {
+        let response = try await wire.get(
+            "/idp/myaccount/app-authenticators/\(enrollmentID)/push/notifications",
+            headers: [Self.version, ("Authorization", "Bearer \(accessToken)")])
+        try #require(response.status == 200, "\(response.body)")
+        return try #require(try response.json.arrayValue).map { element in
+            #expect(element["payloadVersion"] == "IDXv1")
+            return try Challenge(try #require(element["challenge"]?.stringValue))
+        }
+    }
+
+    /// The one challenge that waits.
+    func challenge() async throws -> Challenge {
+        let all = try await waiting()
+        #expect(all.count == 1)
+        return try #require(all.first)
+    }
+
+    /// Registers another push token (reference 2.6).
+    func replacePushToken(_ token: String) async throws -> WireResponse {
+        let type = "application/merge-patch+json; okta-version=1.0.0"
+        return try await wire.call(
+            "PATCH", "/idp/myaccount/app-authenticators/\(enrollmentID)",
+            headers: [("Accept", type), ("Content-Type", type), ("Authorization", "Bearer \(accessToken)")],
+            body: (["methods": ["push": ["pushToken": .string(token)]]] as JSONValue).serialized())
+    }
+
+    // MARK: - Answers
+
+    /// What the person does.
+    enum Answer: Sendable {
+        case approve
+        case approveVerified
+        case deny
+        case pick(String)
+    }
+
+    /// Answers a challenge (reference 2.9 and 3.7), signed now; says what kind of transaction it is about, or repeats the challenge's.
+    func answer(_ challenge: Challenge, _ answer: Answer = .approve, saying type: String? = nil) async throws -> WireResponse {
+        var context: [String: JSONValue] = [
+            "transactionType": type.map(JSONValue.string) ?? challenge.context["transactionType"] ?? "LOGIN"
+        ]
+        var key = possession
+        var role = "proofOfPossession"
+        switch answer {
+        case .approve: context["userConsent"] = "APPROVED_CONSENT_PROMPT"
+        case .deny: context["userConsent"] = "DENIED_CONSENT_PROMPT"
+        case .pick(let number):
+            context["userConsent"] = "APPROVED_CONSENT_PROMPT"
+            context["selectedNumber"] = .string(number)
+        case .approveVerified:
+            context["userConsent"] = "APPROVED_USER_VERIFICATION"
+            (key, role) = (try #require(verification), "userVerification")
+        }
+        let now = Int64(clock.now.timeIntervalSince1970)
+        let claims: JSONValue = [
+            "iss": .string(enrollmentID), "aud": challenge.claims["iss"] ?? .null, "sub": .string(userID), "iat": .integer(now),
+            "exp": .integer(now + 300), "nbf": .integer(now - 300), "jti": .string(UUID().uuidString),
+            "tx": challenge.claims["transactionId"] ?? .null, "nonce": challenge.claims["nonce"] ?? .null,
+            "methodEnrollmentId": .string(methodID), "keyType": .string(role), "amr": role == "userVerification" ? ["face"] : [],
+            "deviceSignals": ["id": .string(deviceID)], "challengeResponseContext": .object(context), "integrations": [],
+            "signalProviders": [],
+        ]
+        let token = try key.sign(claims, header: ["typ": "okta-pushbind+jwt"])
+        return try await wire.call(
+            "POST", try challenge.path, headers: [Self.version, ("Content-Type", "application/json")],
+            body: (["method": "push", "challengeResponse": .string(token)] as JSONValue).serialized())
+    }
+
+    /// Approves the one challenge that waits.
+    func approve(_ answer: Answer = .approve) async throws {
+        let response = try await self.answer(try await challenge(), answer)
+        #expect(response.status == 200, "\(response.body)")
+    }
+
+    /// Denies it.
+    func deny() async throws {
+        let response = try await answer(try await challenge(), .deny)
+        #expect(response.status == 204, "\(response.body)")
+    }
+}
+
+extension WirePhone {
+    /// A challenge as a phone reads it.
+    struct Challenge: Sendable {
+        let token: String
+        let header: JSONValue
+        let claims: JSONValue
+
+        init(_ token: String) throws {
+            self.token = token
+            let parsed = try JSONWebSignature(parsing: token)
+            header = parsed.header
+            claims = try JSONValue(parsing: parsed.payload)
+        }
+
+        var context: JSONValue { claims["challengeContext"] ?? .null }
+
+        /// The path of the URI that takes the answer.
+        var path: String {
+            get throws {
+                let uri = try #require(claims["verificationUri"]?.stringValue)
+                try #require(uri.hasPrefix(RunningServer.origin))
+                return String(uri.dropFirst(RunningServer.origin.utf8.count))
+            }
+        }
+    }
+}
