@@ -40,6 +40,7 @@ extension VirtualPhone {
             state.inbox.expire(now: now)
             return state.inbox.take { $0.id == id }
         }
+        guard read({ $0.isOn }) else { throw isRemoved }
         guard let taken else {
             throw PhoneError(.unknownRequest, "No request \(id) waits on the phone of \(login). It is over, or was never delivered.")
         }
@@ -113,8 +114,10 @@ extension VirtualPhone {
             if let taken { return taken }
         }
         if Task.isCancelled { return nil }
-        throw PhoneError(.removed, "The phone of \(login) was removed, or its sandbox has stopped.")
+        throw isRemoved
     }
+
+    private var isRemoved: PhoneError { PhoneError(.removed, "The phone of \(login) was removed, or its sandbox has stopped.") }
 
     // MARK: - By itself
 
@@ -193,10 +196,18 @@ extension VirtualPhone {
             case .expired: .expired
             case .cancelled: .cancelled
             case .alreadyAnswered: .failed("It was answered on another device.")
-            default: .failed(error.localizedDescription)
+            default: .failed(Self.text(of: error))
             }
         change { state in
             if let outcome { state.inbox.end(request.id, outcome, at: now) } else { state.inbox.putBack(request.id) }
         }
+    }
+
+    /// What the server says in detail, if it does.
+    private static func text(of error: any Error) -> String {
+        guard case .serverAPIError(_, let model)? = error as? DeviceAuthenticatorError,
+            case let causes = (model?.errorCauses ?? []).compactMap({ $0["errorSummary"] }), !causes.isEmpty
+        else { return error.localizedDescription }
+        return causes.joined(separator: " ")
     }
 }

@@ -122,6 +122,7 @@ public final class VirtualPhone: Sendable {
         let (watchers, tasks, token) = state.withLockedValue { state in
             defer {
                 state.isOn = false
+                state.inbox.forgetWaiting()
                 state.watchers = [:]
                 state.tasks = [:]
             }
@@ -151,25 +152,30 @@ public final class VirtualPhone: Sendable {
     /// What waits, at once and then whenever it changes; ends with the phone.
     ///
     /// Each use is a stream of its own. Who is slow misses states in between, and never the last.
-    public var requests: AsyncStream<[Request]> {
+    public var requests: AsyncStream<[Request]> { following { $0.waiting } }
+
+    /// What is over, oldest first; the newest two hundred.
+    public var history: [HistoryEntry] { read { $0.inbox.history } }
+
+    /// The history, at once and then whenever it changes; ends with the phone. As ``requests``.
+    public var historyUpdates: AsyncStream<[HistoryEntry]> { following { $0.history } }
+
+    private func following<Value: Equatable & Sendable>(_ value: @escaping @Sendable (VirtualPhone) -> Value) -> AsyncStream<Value> {
         let changes = changes
         return AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
             let task = Task { [weak self] in
-                var last: [Request]?
+                var last: Value?
                 for await _ in changes {
                     guard let self else { break }
-                    let waiting = self.waiting
-                    if waiting != last { continuation.yield(waiting) }
-                    last = waiting
+                    let current = value(self)
+                    if current != last { continuation.yield(current) }
+                    last = current
                 }
                 continuation.finish()
             }
             continuation.onTermination = { _ in task.cancel() }
         }
     }
-
-    /// What is over, oldest first; the newest two hundred.
-    public var history: [HistoryEntry] { read { $0.inbox.history } }
 
     /// The enrollments on the phone, as the SDK tells them: one, unless it was removed.
     public var enrollments: [any AuthenticatorEnrollmentProtocol] { read { $0.device }.allEnrollments() }

@@ -1,0 +1,159 @@
+import AuthFoundation
+import AuthorizationServer
+import CountersignSandbox
+import DeviceAuthenticator
+import Foundation
+import JOSE
+import OktaDirectAuth
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("A virtual phone", .timeLimit(.minutes(2)))
+struct PhoneTests {
+    @Test("is set up once, by whoever asks first, and is the person's own")
+    func once() async throws {
+        try await withSandbox(.standing()) { sandbox in
+            async let first = sandbox.phone(for: SandboxUser.jane.login)
+            async let second = sandbox.phone(for: "JANE.DOE@example.com")
+            let phones = try await [first, second]
+            #expect(phones[0] === phones[1])
+            let enrollment = try #require(phones[0].enrollments.first)
+            #expect(phones[0].enrollments.count == 1 && enrollment.user.name == SandboxUser.jane.login)
+            #expect(!enrollment.userVerificationEnabled && !enrollment.isCIBAEnabled)
+            let other = try await sandbox.phone(for: SandboxUser.john.login)
+            #expect(other.login == SandboxUser.john.login)
+            #expect(sandbox.allPhones.map(\.login) == [SandboxUser.jane.login, SandboxUser.john.login])
+        }
+    }
+
+    @Test("is refused for those whom the sandbox does not know, and where there is nothing to enroll in")
+    func refused() async throws {
+        try await withSandbox(.standing()) { sandbox in
+            let stranger = await thrown { _ = try await sandbox.phone(for: "nobody@example.com") }
+            #expect((stranger as? PhoneError)?.code == .unknownPerson)
+            try await sandbox.add(SandboxUser(login: "silent@example.com", password: nil))
+            let silent = await thrown { _ = try await sandbox.phone(for: "silent@example.com") }
+            #expect((silent as? PhoneError)?.code == .unknownPerson)
+            #expect(sandbox.allPhones.isEmpty)
+        }
+        let organization = OrgFile.sandboxDefault.replacing("number_challenge: never", with: "number_challenge: never\n    push: off")
+        try await withSandbox(.standing(organization: organization)) { sandbox in
+            let error = await thrown { _ = try await sandbox.phone(for: SandboxUser.jane.login) }
+            #expect((error as? PhoneError)?.code == .noAuthenticator)
+        }
+    }
+
+    @Test("gets a key that has to be unlocked, and loses it, while it confirms that by itself")
+    func userVerification() async throws {
+        try await withSandbox(.standing()) { sandbox in
+            let phone = try await sandbox.phone(for: SandboxUser.jane.login)
+            for isEnabled in [true, false] {
+                try await phone.setUserVerification(isEnabled)
+                #expect(phone.userVerificationEnabled == isEnabled)
+                let signIn = PushSignIn(sandbox)
+                let waiting = try await signIn.begin()
+                try await phone.approveNext()
+                let methods = try await signIn.tokens(waiting).methods
+                #expect(methods.contains("pin") == isEnabled)
+                sandbox.advance(by: 600)
+            }
+            #expect(phone.outcomes == [.approved, .approved], "What it confirms for itself is not shown.")
+        }
+    }
+
+    @Test("is removed on both sides, also where a number has to be picked, and can be set up anew", arguments: [false, true])
+    func remove(withNumbers: Bool) async throws {
+        try await withSandbox(withNumbers ? .withNumbers : .standing()) { sandbox in
+            let phone = try await sandbox.phone(for: SandboxUser.jane.login)
+            try await phone.remove()
+            #expect(sandbox.allPhones.isEmpty)
+            await #expect(throws: PhoneError.self) { try await phone.setCIBA(true) }
+            await #expect(throws: PhoneError.self) { try await phone.approveNext() }
+            var ended = false
+            for await _ in phone.requests {}
+            ended = true
+            #expect(ended)
+            let signIn = PushSignIn(sandbox)
+            let error = await thrown { _ = try await signIn.begin() }
+            #expect(error != nil, "Without a second factor nobody is let in.")
+            let next = try await sandbox.phone(for: SandboxUser.jane.login)
+            #expect(next !== phone && next.enrollments.count == 1)
+        }
+    }
+
+    @Test("is kept in the sandbox's folder, and elsewhere goes with the sandbox")
+    func folders() async throws {
+        let folder = try TemporaryFolder()
+        let phones = folder.url.appending(path: "phones").path()
+        try await withSandbox(.standing(folder: folder.url)) { _ = try await $0.phone(for: SandboxUser.jane.login) }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: phones).count == 1)
+        try await withSandbox(.standing(folder: folder.url)) { sandbox in
+            #expect(sandbox.allPhones.map(\.login) == [SandboxUser.jane.login])
+        }
+        var elsewhere = Sandbox.Configuration.standing(folder: folder.url)
+        elsewhere.host = "localhost"
+        try await withSandbox(elsewhere) { sandbox in
+            let error = await thrown { _ = try await sandbox.phone(for: SandboxUser.jane.login) }
+            #expect((error as? PhoneError)?.code == .otherOrigin)
+        }
+    }
+
+    @Test("is asked over a port just so")
+    func overPort() async throws {
+        try await withSandbox { sandbox in
+            let phone = try await sandbox.phone(for: SandboxUser.jane.login, session: OAuth2Client.defaultSession ?? URLSession.shared)
+            phone.autoApprove = true
+            let flow = DirectAuthenticationFlow(client: sandbox.client(.directAuth, by: .port))
+            guard case .mfaRequired = try await flow.start(SandboxUser.jane.login, with: .password("Correct-Horse-7")),
+                case .success = try await flow.resume(with: .oob(channel: .push))
+            else { throw CancellationError() }
+        }
+    }
+
+    // MARK: - CIBA
+
+    private static let withCIBA = OrgFile.sandboxDefault
+        .replacing("- mfa-webauthn\n", with: "- mfa-webauthn\n              - ciba\n")
+        .replacing(
+            "  - id: service-app",
+            with:
+                "  - {id: bank-app, name: Bank, type: service, authentication: client_secret_basic, secret: bank-app-secret-1, grant_types: [ciba], assignment: everyone, sign_on_policy: one-factor}\n  - id: service-app"
+        )
+
+    private func post(_ sandbox: Sandbox, _ path: String, _ form: String) async throws -> JSONValue {
+        var request = URLRequest(url: sandbox.issuer.appending(path: path))
+        request.httpMethod = "POST"
+        request.setValue("application/x-www-form-urlencoded", forHTTPHeaderField: "Content-Type")
+        request.setValue("Basic " + Data("bank-app:bank-app-secret-1".utf8).base64EncodedString(), forHTTPHeaderField: "Authorization")
+        request.httpBody = Data(form.utf8)
+        return try JSONValue(parsing: try await sandbox.transport.data(for: request).0)
+    }
+
+    @Test("confirms a back-channel request, with its message, once it takes such requests")
+    func ciba() async throws {
+        try await withSandbox(.standing(organization: Self.withCIBA)) { sandbox in
+            let phone = try await sandbox.phone(for: SandboxUser.jane.login)
+            let form = "scope=openid&login_hint=jane.doe%40example.com&binding_message=Pay%20%3Cb%3E10%25%3C%2Fb%3E"
+            let refused = try await post(sandbox, "v1/bc/authorize", form)
+            #expect(refused["error"]?.stringValue == "unknown_user_id")
+
+            try await phone.setCIBA(true)
+            #expect(phone.isCIBAEnabled)
+            let asked = try await post(sandbox, "v1/bc/authorize", form)
+            let id = try #require(asked["auth_req_id"]?.stringValue)
+            let request = try await phone.approveNext()
+            #expect(request.isCIBA && request.bindingMessage == "Pay <b>10%</b>" && request.applicationName == "Bank")
+            let tokens = try await post(
+                sandbox, "v1/token", "grant_type=urn%3Aopenid%3Aparams%3Agrant-type%3Aciba&auth_req_id=\(id)")
+            #expect(tokens["access_token"] != nil && tokens["id_token"] != nil)
+
+            try await phone.setCIBA(false)
+            #expect(!phone.isCIBAEnabled)
+            let again = try await post(sandbox, "v1/bc/authorize", form)
+            #expect(again["error"]?.stringValue == "unknown_user_id")
+        }
+    }
+}

@@ -1,0 +1,218 @@
+import AuthFoundation
+import CountersignSandbox
+import DeviceAuthenticator
+import Foundation
+import OktaDirectAuth
+import Testing
+
+@Suite("A sign-in with a password and a push", .timeLimit(.minutes(2)))
+struct PushSignInTests {
+    @Test("an approval brings tokens within one polling interval, and the phone shows who asked")
+    func approve() async throws {
+        try await withSandbox(.standing()) { sandbox in
+            let phone = try await sandbox.phone(for: SandboxUser.jane.login)
+            let signIn = PushSignIn(sandbox)
+            let start = sandbox.clock.now
+            let waiting = try await signIn.begin()
+            let wait = try await signIn.clock.nextWait()
+            #expect(wait.interval == 5)
+
+            let request = try await phone.approveNext()
+            #expect(request.applicationName == "Direct Authentication App")
+            #expect(request.location == "127.0.0.1")
+            #expect(request.time == start && request.expiresAt == start.addingTimeInterval(300))
+            #expect(request.numberChoices == nil && request.bindingMessage == nil && !request.isCIBA)
+            #expect(phone.waiting.isEmpty && phone.history.map(\.request) == [request] && phone.outcomes == [.approved])
+            #expect(phone.history.first?.at == start)
+
+            signIn.clock.pass(wait)
+            guard case .success(let token) = try await waiting.value else { throw CancellationError() }
+            #expect(token.idToken?.subject != nil)
+            #expect(Set(token.methods).isSuperset(of: ["pwd", "swk", "mfa"]))
+            #expect(sandbox.clock.now.timeIntervalSince(start) == 5)
+            #expect(sandbox.count(.token, grant: GrantType.oobMFA.rawValue) == 2)
+        }
+    }
+
+    @Test("a denial ends it", arguments: [false, true])
+    func deny(isSuspicious: Bool) async throws {
+        try await withSandbox(.standing()) { sandbox in
+            let phone = try await sandbox.phone(for: SandboxUser.jane.login)
+            let signIn = PushSignIn(sandbox)
+            let waiting = try await signIn.begin()
+            let wait = try await signIn.clock.nextWait()
+            try await phone.denyNext(isSuspicious: isSuspicious)
+            #expect(phone.outcomes == [.denied])
+            signIn.clock.pass(wait)
+            let error = await thrown { _ = try await waiting.value }
+            #expect(serverCode(of: error) == "access_denied")
+        }
+    }
+
+    @Test("a phone answers by itself when it is told to, what waits already included")
+    func autoApprove() async throws {
+        try await withSandbox(.standing()) { sandbox in
+            let phone = try await sandbox.phone(for: SandboxUser.jane.login)
+            for (round, isLate) in [true, false].enumerated() {
+                let signIn = PushSignIn(sandbox)
+                phone.autoApprove = !isLate
+                let waiting = try await signIn.begin()
+                if isLate { _ = try await phone.shows { !$0.isEmpty } }
+                phone.autoApprove = true
+                try await phone.hasHistory(round + 1)
+                // It may have been faster than the app's first question.
+                let passing = Task { [clock = signIn.clock] in clock.pass(try await clock.nextWait()) }
+                guard case .success = try await waiting.value else { throw CancellationError() }
+                passing.cancel()
+                sandbox.advance(by: 600)
+            }
+        }
+    }
+
+    @Test("the first factor can be a push too, and then the phone has to be unlocked for two")
+    func primary() async throws {
+        try await withSandbox(.standing()) { sandbox in
+            let phone = try await sandbox.phone(for: SandboxUser.jane.login, userVerification: true)
+            #expect(phone.userVerificationEnabled)
+            let signIn = PushSignIn(sandbox)
+            let waiting = Task { try await signIn.flow.start(SandboxUser.jane.login, with: .oob(channel: .push)) }
+            try await phone.approveNext()
+            let passing = Task { signIn.clock.pass(try await signIn.clock.nextWait()) }
+            guard case .success(let token) = try await waiting.value else { throw CancellationError() }
+            passing.cancel()
+            #expect(Set(token.methods).isSuperset(of: ["swk", "pin", "mfa"]))
+        }
+    }
+
+    @Test("each request is answered for itself")
+    func two() async throws {
+        try await withSandbox(.standing()) { sandbox in
+            let phone = try await sandbox.phone(for: SandboxUser.jane.login)
+            let (first, second) = (PushSignIn(sandbox), PushSignIn(sandbox))
+            let firstWaiting = try await first.begin()
+            let one = try #require(try await phone.shows { $0.count == 1 }.first)
+            let secondWaiting = try await second.begin()
+            let two = try #require(try await phone.shows { $0.count == 2 }.last)
+            try await phone.approve(two.id)
+            try await phone.deny(one.id)
+            _ = try await second.tokens(secondWaiting)
+            let error = await thrown { _ = try await first.tokens(firstWaiting) }
+            #expect(serverCode(of: error) == "access_denied")
+            await #expect(throws: PhoneError.self) { try await phone.approve(one.id) }
+            #expect(phone.outcomes == [.approved, .denied])
+        }
+    }
+
+    @Test("a phone that nothing comes to says so")
+    func nothing() async throws {
+        try await withSandbox(.standing()) { sandbox in
+            let phone = try await sandbox.phone(for: SandboxUser.jane.login)
+            let error = await thrown { try await phone.approveNext(within: .milliseconds(20)) }
+            #expect((error as? PhoneError)?.code == .nothingArrived)
+        }
+    }
+
+    // MARK: - Numbers
+
+    @Test("the number that the app shows is picked")
+    func number() async throws {
+        try await withSandbox(.withNumbers) { sandbox in
+            let phone = try await sandbox.phone(for: SandboxUser.jane.login)
+            let signIn = PushSignIn(sandbox)
+            let code = try await signIn.number(try await signIn.begin())
+            let request = try #require(try await phone.shows { !$0.isEmpty }.first)
+            #expect(request.numberChoices?.count == 3 && request.numberChoices?.contains(code) == true)
+
+            let error = await thrown { try await phone.approve(request.id) }
+            #expect((error as? DeviceAuthenticatorError)?.reason == .numberNotPicked)
+            #expect(phone.waiting == [request], "Without a number nothing is sent.")
+
+            let waiting = Task { try await signIn.flow.resume(with: .transfer) }
+            let wait = try await signIn.clock.nextWait()
+            try await phone.approve(request.id, selectedNumber: code)
+            signIn.clock.pass(wait)
+            guard case .success = try await waiting.value else { throw CancellationError() }
+        }
+    }
+
+    @Test("another number is no approval, and the phone says so", arguments: [false, true])
+    func wrongNumber(byItself: Bool) async throws {
+        try await withSandbox(.withNumbers) { sandbox in
+            let phone = try await sandbox.phone(for: SandboxUser.jane.login)
+            phone.picksWrongNumber = true
+            phone.autoApprove = byItself
+            let signIn = PushSignIn(sandbox)
+            let code = try await signIn.number(try await signIn.begin())
+            if byItself {
+                _ = try await phone.shows { $0.count == 1 }
+                phone.pickNumber(code)
+                try await phone.hasHistory(1)
+            } else {
+                await #expect(throws: DeviceAuthenticatorError.self) { try await phone.approveNext(number: code) }
+            }
+            guard case .failed(let reason)? = phone.history.last?.outcome else {
+                Issue.record("\(phone.outcomes)")
+                return
+            }
+            #expect(reason.contains("another number"))
+            let error = await thrown { _ = try await signIn.flow.resume(with: .transfer) }
+            #expect(serverCode(of: error) == "access_denied")
+        }
+    }
+
+    // MARK: - Giving up
+
+    @Test("a sign-in that is given up is shown as cancelled, and signs nobody in", arguments: [false, true])
+    func cancel(byReset: Bool) async throws {
+        try await withSandbox(.standing()) { sandbox in
+            let phone = try await sandbox.phone(for: SandboxUser.jane.login)
+            let signIn = PushSignIn(sandbox)
+            let waiting = try await signIn.begin()
+            let wait = try await signIn.clock.nextWait()
+            let request = try #require(try await phone.shows { !$0.isEmpty }.first)
+            if byReset { await signIn.flow.reset() } else { waiting.cancel() }
+            wait.end.finish()
+            _ = await waiting.result
+            // The server is told in the background.
+            while try await !phone.pending().isEmpty { await Task.yield() }
+            #expect(phone.history.map(\.request) == [request] && phone.outcomes == [.cancelled])
+            await #expect(throws: PhoneError.self) { try await phone.approve(request.id) }
+            #expect(!sandbox.requests.contains { $0.grantType == GrantType.oobMFA.rawValue && $0.status == 200 })
+        }
+    }
+
+    @Test("an approval that comes after the sign-in was given up is told so")
+    func approvalAfterCancel() async throws {
+        try await withSandbox(.standing()) { sandbox in
+            let phone = try await sandbox.phone(for: SandboxUser.jane.login)
+            let signIn = PushSignIn(sandbox)
+            let waiting = try await signIn.begin()
+            let wait = try await signIn.clock.nextWait()
+            let request = try #require(try await phone.shows { !$0.isEmpty }.first)
+            waiting.cancel()
+            wait.end.finish()
+            _ = await waiting.result
+            while !sandbox.requests.contains(where: { $0.endpoint == .revoke && $0.status == 200 }) { await Task.yield() }
+            let error = await thrown { try await phone.approve(request.id) }
+            #expect((error as? DeviceAuthenticatorError)?.reason == .cancelled)
+            #expect(phone.outcomes == [.cancelled])
+        }
+    }
+
+    @Test("a request that nobody answers expires on both sides")
+    func expiry() async throws {
+        try await withSandbox(.standing()) { sandbox in
+            let phone = try await sandbox.phone(for: SandboxUser.jane.login)
+            let signIn = PushSignIn(sandbox)
+            let waiting = try await signIn.begin()
+            let wait = try await signIn.clock.nextWait()
+            _ = try await phone.shows { !$0.isEmpty }
+            sandbox.advance(by: 300)
+            _ = try await phone.shows { $0.isEmpty }
+            #expect(phone.outcomes == [.expired])
+            signIn.clock.pass(wait)
+            let error = await thrown { _ = try await waiting.value }
+            #expect(serverCode(of: error) == "expired_token")
+        }
+    }
+}
