@@ -111,6 +111,30 @@ struct PushDeliveryTests {
         }
     }
 
+    @Test("each phone gets a challenge of its own, and the first answer decides for both")
+    func twoPhones() async throws {
+        try await PushServer.with { server in
+            let first = try await server.enroll(.init(pushToken: "aa"))
+            let second = try await server.enroll(.init(pushToken: "bb"), besides: first)
+            #expect(await server.pushes.next()?.deviceToken == "aa")
+            let client = DirectClient(server)
+            let pending = try await client.begin()
+            let pushed = [try #require(await server.pushes.next()), try #require(await server.pushes.next())]
+            #expect(Set(pushed.map(\.deviceToken)) == ["aa", "bb"])
+            let (one, other) = (try await first.challenge(), try await second.challenge())
+            #expect(Set(try pushed.map { try Self.challenge(in: $0).token }) == [one.token, other.token])
+            for name in ["transactionId", "nonce", "verificationUri", "authenticatorEnrollmentId", "methodEnrollmentId"] {
+                #expect(one.claims[name] != other.claims[name], "\(name)")
+            }
+            // Neither phone can answer for the other.
+            #expect(try await first.answer(other).status == 400)
+            #expect(try await second.answer(other, .deny).status == 204)
+            #expect(try await first.waiting().isEmpty)
+            #expect(try await first.answer(one).status == 400)
+            try expectRefusal(try await client.poll(pending), 400, "access_denied")
+        }
+    }
+
     @Test("nobody waits for a push: without a push token none is sent, and the challenge waits to be fetched")
     func noPushToken() async throws {
         try await PushServer.with { server in

@@ -28,11 +28,10 @@ struct PushServer: Sendable {
         }
     }
 
-    /// What requests that are refused share: a server that ends with the process, Jane's phone, and an `mfa_token` of hers for
-    /// `direct-app`. Nothing that is asked of it may start anything.
+    /// What requests that are refused share: a server that ends with the process, where Jane has a phone, and an `mfa_token` of hers
+    /// for `direct-app`.
     struct Refusing: Sendable {
         let server: PushServer
-        let phone: WirePhone
         let mfaToken: String
     }
 
@@ -40,8 +39,8 @@ struct PushServer: Sendable {
         let fresh = try await make(PushOrganization())
         Task { try await fresh.running.server.run() }
         let server = fresh.listening(on: try await fresh.running.server.boundPort)
-        let phone = try await server.enroll(.init(transactionTypes: ["LOGIN", "CIBA"]))
-        return Refusing(server: server, phone: phone, mfaToken: try await DirectClient(server).mfaToken())
+        _ = try await server.enroll(.init(transactionTypes: ["LOGIN", "CIBA"]))
+        return Refusing(server: server, mfaToken: try await DirectClient(server).mfaToken())
     }
 
     static func refusing() async throws -> Refusing { try await shared.value }
@@ -91,6 +90,16 @@ struct PushServer: Sendable {
                 "scope": "openid \(PushOrganization.manageScope)",
             ])
         ).json
+        return try await WirePhone.enroll(
+            wire, clock: clock, accessToken: try #require(token["access_token"]?.stringValue), options)
+    }
+
+    /// Enrols another phone of Jane's, by a sign-in that the first one approves.
+    func enroll(_ options: WirePhone.Options, besides first: WirePhone) async throws -> WirePhone {
+        let app = DirectClient(self, id: "phone-app", base: DirectClient.org)
+        let pending = try await app.begin(["scope": "openid \(PushOrganization.manageScope)"])
+        try await first.approve()
+        let token = try await app.poll(pending).json
         return try await WirePhone.enroll(
             wire, clock: clock, accessToken: try #require(token["access_token"]?.stringValue), options)
     }
