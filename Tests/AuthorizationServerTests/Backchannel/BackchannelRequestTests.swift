@@ -60,7 +60,7 @@ struct BackchannelRequestTests {
         }
     }
 
-    @Test("an id token is a hint as good as a name, also one that has expired")
+    @Test("the client's own id token is a hint as good as a name; anything else names nobody")
     func idTokenHint() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll(.init(transactionTypes: ["LOGIN", "CIBA"]))

@@ -132,6 +132,13 @@ struct PushDeliveryTests {
             #expect(try await first.waiting().isEmpty)
             #expect(try await first.answer(one).status == 400)
             try expectRefusal(try await client.poll(pending), 400, "access_denied")
+
+            // And the other way round.
+            let again = try await client.begin()
+            let late = try await second.challenge()
+            #expect(try await first.answer(try await first.challenge()).status == 200)
+            #expect(try await second.answer(late, .deny).status == 400)
+            #expect(try await client.poll(again).status == 200)
         }
     }
 
