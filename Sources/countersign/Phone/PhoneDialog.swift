@@ -16,6 +16,7 @@ struct PhoneDialog: Sendable {
     /// Asks until there is an answer, or none is wanted any more.
     ///
     /// - Parameter isOver: Returns when the request does not wait any more; it is cancelled when the person was faster.
+    /// - Returns: What became of the request.
     /// - Throws: `CancellationError`; what `isOver` throws.
     func result(orUntil isOver: @escaping @Sendable () async throws -> Void) async throws -> Result {
         try await withThrowingTaskGroup(of: Result.self) { group in

@@ -30,6 +30,7 @@ struct TerminalPhone: Sendable {
     /// The enrollments, or the one that is named.
     ///
     /// - Parameter id: The id, or its beginning.
+    /// - Returns: At least one.
     /// - Throws: ``CommandFailure`` if there is none.
     func enrollments(id: String?) throws -> [AuthenticatorEnrollment] {
         let all = enrollments
@@ -76,6 +77,7 @@ struct TerminalPhone: Sendable {
     /// - Parameters:
     ///   - id: Its id, or the beginning.
     ///   - enrollments: Whose requests are looked through.
+    /// - Returns: The request.
     /// - Throws: ``CommandFailure`` if there is none.
     func request(_ id: String, for enrollments: [AuthenticatorEnrollment]) async throws -> PhoneRequest {
         let all = try await requests(for: enrollments)
