@@ -58,7 +58,7 @@ extension PushFixture {
     /// Signs an answer to a challenge.
     static func sign(
         _ phone: Phone, _ challenge: JSONValue, consent: String = "APPROVED_CONSENT_PROMPT",
-        with role: PushMethod.KeyRole = .proofOfPossession, number: String? = nil, at seconds: TimeInterval
+        with role: PushMethod.KeyRole = .proofOfPossession, number: String? = nil, suspicious: Bool? = nil, at seconds: TimeInterval
     ) throws -> Signed {
         let id = try #require(challenge["transactionId"]?.stringValue)
         let target = PushChallenge.Target(
@@ -67,6 +67,7 @@ extension PushFixture {
         var draft = phone.answer(to: target, with: role, consent: consent, at: seconds)
         draft.claims["challengeResponseContext"]?["transactionType"] = challenge["challengeContext"]?["transactionType"]
         draft.claims["challengeResponseContext"]?["selectedNumber"] = number.map(JSONValue.string)
+        draft.claims["challengeResponseContext"]?["suspicious"] = suspicious.map(JSONValue.bool)
         return Signed(challengeID: id, body: ["method": "push", "challengeResponse": .string(try draft.signed())])
     }
 
@@ -82,5 +83,37 @@ extension PushFixture {
         let challenge = try await newest(phone, at: seconds)
         return try await send(
             Self.sign(phone, challenge, consent: consent, with: role, number: number, at: seconds), at: seconds)
+    }
+
+    // MARK: - Upkeep
+
+    /// Changes a phone's push method, by the phone's own signature.
+    func change(_ phone: Phone, _ push: JSONValue, at seconds: TimeInterval) async throws {
+        _ = try await engine.updateDeviceEnrollment(
+            id: phone.enrollmentID, patch: ["methods": ["push": push]],
+            authorization: .ssws(try phone.authorization(at: seconds).signed()), context: Self.context(seconds)
+        ).get()
+    }
+
+    /// Deletes a phone's enrolment, by the phone's own signature.
+    func delete(_ phone: Phone, at seconds: TimeInterval) async throws {
+        try await engine.deleteDeviceEnrollment(
+            id: phone.enrollmentID, authorization: .ssws(try phone.authorization(at: seconds).signed()), context: Self.context(seconds)
+        ).get()
+    }
+
+    /// What pushes are sent with, so that there are pushes.
+    static func pushCredentials() throws -> PushAuthenticator.Credentials {
+        let pem = try #require(try SigningKey.generate(.es256).privatePEM)
+        return .init(teamID: "ABCDE12345", keyID: "FGHIJ67890", privateKey: pem, topic: "com.example.app")
+    }
+
+    /// The enrolments that the newest challenge is for, sorted.
+    func targets() async throws -> [String] {
+        let transactions = try await store.read { view in
+            try view.records(.transaction, after: nil, limit: 1_000).map { try StoredTransaction($0).value }
+        }
+        let newest = transactions.compactMap(\.challenge).max { $0.createdAt < $1.createdAt }
+        return try #require(newest).targets.map(\.enrollmentID).sorted()
     }
 }
