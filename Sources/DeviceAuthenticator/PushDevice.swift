@@ -152,6 +152,15 @@ final class PushDevice: DeviceAuthenticatorProtocol {
         }
     }
 
+    /// Deletes keys that were made for something that failed, but none that something stored names, or may name.
+    func deleteKeysIfUnnamed(_ tags: [String]) async {
+        do {
+            await deleteKeys(try await store.run { try $0.unnamed(among: tags) })
+        } catch {
+            log.warning("keys", "New keys are kept, for it can't be told whether they are in use: \(error.localizedDescription)")
+        }
+    }
+
     /// Deletes keys that nothing names any more. One that can't be deleted now is only a file too many.
     func deleteKeys(_ tags: [String]) async {
         for tag in tags {

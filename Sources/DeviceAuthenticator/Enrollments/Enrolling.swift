@@ -31,7 +31,7 @@ struct Enrolling: Sendable {
             await device.challengeKeys.refreshIfNeeded(config.orgURL, organizationID: organizationID)
             return record
         } catch {
-            await device.deleteKeys([tags.instance, tags.possession, tags.verification])
+            await device.deleteKeysIfUnnamed([tags.instance, tags.possession, tags.verification])
             throw error
         }
     }
@@ -62,7 +62,7 @@ struct Enrolling: Sendable {
         let policy = PolicyRecord(
             organizationID: organizationID, clientID: config.oidcClientId, authenticatorID: metadata.authenticatorID,
             userVerification: metadata.userVerification, methods: metadata.methods)
-        try await device.store.run { try $0.insert(record, device: deviceRecord, policy: policy) }
+        try await store(record, deviceRecord, policy)
         return record
     }
 
@@ -146,6 +146,23 @@ struct Enrolling: Sendable {
     private var transactionTypes: TransactionType { parameters.isCIBAEnabled ? [.login, .ciba] : [.login] }
 
     // MARK: - What is stored
+
+    private func store(_ record: EnrollmentRecord, _ deviceRecord: DeviceRecord, _ policy: PolicyRecord) async throws {
+        do {
+            let failures = try await device.store.run { try $0.insert(record, device: deviceRecord, policy: policy) }
+            for failure in failures {
+                device.log.warning("storage", "Part of the older enrollment can't be deleted: \(failure.localizedDescription)")
+            }
+        } catch {
+            // The server would go on asking a device that knows of nothing.
+            do {
+                _ = try await device.transport.send(OrgRequests.delete(record.id, of: record.organizationURL, token: token))
+            } catch {
+                device.log.warning("enroll", "The server keeps the enrollment \(record.id), which could not be stored here")
+            }
+            throw error
+        }
+    }
 
     private func record(_ answer: EnrollmentAnswer, _ organizationID: String, _ keys: Keys) -> EnrollmentRecord {
         let now = device.clock.now

@@ -35,24 +35,47 @@ final class EnrollmentStore: Sendable {
     func enrollment(_ id: String) throws -> EnrollmentRecord? { try folder.read(EnrollmentRecord.self, .enrollment, id) }
 
     /// Stores a new enrollment, with its device and policy, in the place of an older one of the same user, client and org.
-    func insert(_ record: EnrollmentRecord, device: DeviceRecord, policy: PolicyRecord) throws {
-        let (replaced, oldDevice) = try folder.change { writer -> ([EnrollmentRecord], DeviceRecord?) in
+    ///
+    /// - Returns: Why something of what it replaces could not be removed.
+    /// - Throws: If the enrollment was not stored.
+    func insert(_ record: EnrollmentRecord, device: DeviceRecord, policy: PolicyRecord) throws -> [any Error] {
+        var failures: [any Error] = []
+        func attempt(_ removal: () throws -> Void) -> Bool {
+            do { try removal() } catch {
+                failures.append(error)
+                return false
+            }
+            return true
+        }
+        let tags = try folder.change { writer -> [String] in
             let replaced = try enrollments().records.filter {
                 $0.id == record.id
                     || ($0.organizationID, $0.clientID, $0.userID) == (record.organizationID, record.clientID, record.userID)
             }
             let oldDevice = try self.device(of: record.organizationID)
-            try writer.write(record, .enrollment, record.id)
             try writer.write(policy, .policy, PolicyRecord.id(organizationID: policy.organizationID, clientID: policy.clientID))
             if oldDevice != device { try writer.write(device, .device, device.organizationID) }
-            for old in replaced where old.id != record.id { try writer.remove(.enrollment, old.id) }
-            return (replaced, oldDevice)
+            // Last of what can fail: who is told of a failure finds no enrollment.
+            try writer.write(record, .enrollment, record.id)
+            // One that stays keeps its keys.
+            let removed = replaced.filter { old in old.id == record.id || attempt { try writer.remove(.enrollment, old.id) } }
+            let instance = oldDevice.map { [$0.clientInstanceKeyTag] } ?? []
+            return (removed.flatMap(\.keyTags) + instance).filter { !(record.keyTags + [device.clientInstanceKeyTag]).contains($0) }
         }
         // After the entries that named them: a kill in between leaves keys that nobody names, and never an entry without its key.
-        for tag in replaced.flatMap(\.keyTags) where !record.keyTags.contains(tag) { try keys.deleteKey(tag: tag) }
-        if let oldDevice, oldDevice.clientInstanceKeyTag != device.clientInstanceKeyTag {
-            try keys.deleteKey(tag: oldDevice.clientInstanceKeyTag)
-        }
+        for tag in tags { _ = attempt { try keys.deleteKey(tag: tag) } }
+        return failures
+    }
+
+    /// Those of some keys that nothing stored names.
+    ///
+    /// - Throws: If that can't be told.
+    func unnamed(among tags: [String]) throws -> [String] {
+        let (records, unreadable) = try enrollments()
+        let (devices, others) = try folder.all(DeviceRecord.self, .device)
+        if let failure = (unreadable + others).first { throw failure }
+        let named = Set(records.flatMap(\.keyTags) + devices.map(\.clientInstanceKeyTag))
+        return tags.filter { !named.contains($0) }
     }
 
     /// Changes a stored enrollment.

@@ -1,0 +1,82 @@
+import AuthFoundation
+import Foundation
+import JOSE
+import Testing
+
+@testable import DeviceAuthenticator
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("Enrolling when the folder fails (device-authenticator reference 2.5)")
+struct FailedStorageTests {
+    /// A folder with something in it can neither be replaced by a file nor deleted as one.
+    private func obstruct(_ kind: SealedEntry.Kind, _ id: String, in folder: TemporaryFolder) throws -> URL {
+        let place = folder.url.appendingPathComponent(SealedEntry.fileName(kind, id), isDirectory: true)
+        if FileManager.default.fileExists(atPath: place.path) { try FileManager.default.removeItem(at: place) }
+        try FileManager.default.createDirectory(at: place.appendingPathComponent("inside"), withIntermediateDirectories: true)
+        return place
+    }
+
+    /// With its own key, which is made in an empty folder only.
+    private func makeFolder(of phone: TestPhone) throws {
+        let keys = FileDeviceKeyStore(directory: phone.folder.url)
+        _ = try keys.makeKey(tag: "A")
+        try keys.deleteKey(tag: "A")
+    }
+
+    @Test("a policy that can't be written leaves no enrollment without keys: none is stored, and the server is told")
+    func policyFails() async throws {
+        let phone = try TestPhone()
+        try makeFolder(of: phone)
+        let place = try obstruct(.policy, PolicyRecord.id(organizationID: "00o1", clientID: "client-1"), in: phone.folder)
+        #expect(await failure { try await phone.enroll(verification: true) }?.reason == .storage)
+        #expect(try phone.authenticator.enrollments().isEmpty)
+        #expect(try phone.folder.names(of: "key").isEmpty)
+        let request = try #require(phone.org.requests(.delete).first)
+        #expect(request.url?.absoluteString == "https://id.example.com/idp/myaccount/app-authenticators/pfd1")
+        #expect(request.value(forHTTPHeaderField: "Authorization") == "Bearer manage-secret")
+        try FileManager.default.removeItem(at: place)
+        try await phone.enroll()
+        #expect(try phone.authenticator.enrollments().count == 1)
+    }
+
+    @Test("keys that an enrollment or a device names are in use, and where that can't be told none is taken for unused")
+    func keysInUse() async throws {
+        let phone = try TestPhone()
+        let record = try await phone.enroll(verification: true).record
+        let store = phone.builder.store(in: phone.folder)
+        let device = try #require(try store.device(of: "00o1"))
+        #expect(try store.unnamed(among: record.keyTags + [device.clientInstanceKeyTag, "new"]) == ["new"])
+        try Data("{".utf8).write(to: phone.folder.url.appendingPathComponent(SealedEntry.fileName(.enrollment, "pfd1")))
+        #expect(throws: StorageError.self) { try store.unnamed(among: ["new"]) }
+    }
+
+    @Test("a refused DELETE does not hide why the enrollment was not stored")
+    func deleteFails() async throws {
+        let phone = try TestPhone()
+        try makeFolder(of: phone)
+        _ = try obstruct(.policy, PolicyRecord.id(organizationID: "00o1", clientID: "client-1"), in: phone.folder)
+        phone.org.answer(.delete, .offline)
+        #expect(await failure { try await phone.enroll() }?.reason == .storage)
+        #expect(phone.log.text.contains("The server keeps the enrollment pfd1"))
+    }
+
+    @Test("an old key that can't be deleted is no failure of the new enrollment")
+    func oldKeyStays() async throws {
+        let phone = try TestPhone()
+        let old = try await phone.enroll(verification: true).record
+        _ = try obstruct(.key, old.possessionKeyTag, in: phone.folder)
+        phone.org.answer(.enroll, .json(phone.org.enrollment(7, user: "00u1")))
+        try await phone.enroll()
+        #expect(try phone.authenticator.enrollments().map(\.enrollmentId) == ["pfd7"])
+        #expect(phone.org.requests(.delete).isEmpty)
+        #expect(phone.log.text.contains("Part of the older enrollment"))
+        // The other old key is gone: the installation's key, the new one, and what could not be deleted are left.
+        #expect(try phone.folder.names(of: "key").count == 3)
+        let more: JSONValue = ["authenticatorEnrollmentId": "pfd7", "methodEnrollmentId": "opf7"]
+        try await phone.parse(phone.org.challenge(more: more)).resolve(onRemediation: approving)
+        #expect(try phone.org.answers().count == 1)
+    }
+}
