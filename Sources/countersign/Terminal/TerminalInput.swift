@@ -62,17 +62,27 @@ enum TerminalInput {
 
         func line(_ prompt: String, isSecret: Bool) -> String? {
             guard TerminalInput.isInteractive else { return read() }
-            try? FileHandle.standardError.write(contentsOf: Data(prompt.utf8))
             var shown = termios()
-            guard isSecret, tcgetattr(STDIN_FILENO, &shown) == 0 else { return read() }
-            var hidden = shown
-            hidden.c_lflag &= ~tcflag_t(ECHO)
-            tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden)
+            let hides = isSecret && tcgetattr(STDIN_FILENO, &shown) == 0
+            if hides {
+                // Before it is asked for: what is typed at once is hidden as well, and not lost.
+                var hidden = shown
+                hidden.c_lflag &= ~tcflag_t(ECHO)
+                tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden)
+            }
+            Self.show(prompt)
             defer {
-                tcsetattr(STDIN_FILENO, TCSAFLUSH, &shown)
-                try? FileHandle.standardError.write(contentsOf: Data("\n".utf8))
+                if hides {
+                    tcsetattr(STDIN_FILENO, TCSADRAIN, &shown)
+                    Self.show("\n")
+                }
             }
             return read()
+        }
+
+        private static func show(_ text: String) {
+            // Who closed it wants no prompts.
+            try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
         }
 
         /// Byte by byte: what comes after the line belongs to who reads next.
