@@ -38,6 +38,9 @@ public protocol DeviceAuthenticatorProtocol: Sendable {
         completion: @escaping @Sendable (Result<any AuthenticatorEnrollmentProtocol, DeviceAuthenticatorError>) -> Void)
 
     /// Makes this installation an authenticator of a user.
+    ///
+    /// Cancelling the task before the org is asked to enroll leaves nothing. From then on the enrollment is seen through to its end: the call
+    /// throws `CancellationError`, and an enrollment that the org has made is among ``allEnrollments()``.
     func enroll(
         authenticationToken: AuthToken, authenticatorConfig: DeviceAuthenticatorConfig, enrollmentParameters: EnrollmentParameters
     ) async throws -> any AuthenticatorEnrollmentProtocol

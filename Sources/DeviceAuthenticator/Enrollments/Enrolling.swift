@@ -28,6 +28,7 @@ struct Enrolling: Sendable {
         let tags = Tags(instance: device.randomness.uuid, possession: device.randomness.uuid, verification: device.randomness.uuid)
         do {
             let record = try await enroll(organizationID, metadata, tags)
+            try Task.checkCancellation()
             await device.challengeKeys.refreshIfNeeded(config.orgURL, organizationID: organizationID)
             return record
         } catch {
@@ -45,7 +46,14 @@ struct Enrolling: Sendable {
 
     private func enroll(_ organizationID: String, _ metadata: AuthenticatorMetadata, _ tags: Tags) async throws -> EnrollmentRecord {
         let keys = try await makeKeys(tags)
-        var identity = try await identity(organizationID, newTag: tags.instance)
+        let identity = try await identity(organizationID, newTag: tags.instance)
+        return try await seeThrough { try await register(identity, keys, newTag: tags.instance, organizationID, metadata) }
+    }
+
+    private func register(
+        _ identity: Identity, _ keys: Keys, newTag: String, _ organizationID: String, _ metadata: AuthenticatorMetadata
+    ) async throws -> EnrollmentRecord {
+        var identity = identity
         let answer: EnrollmentAnswer
         do {
             answer = try await post(identity, keys, metadata)
@@ -54,7 +62,7 @@ struct Enrolling: Sendable {
             guard case .known = identity, model?.errorCode == .deviceDeleted || model?.errorCode == .invalidToken else {
                 throw DeviceAuthenticatorError.serverAPIError(result, model)
             }
-            identity = try await newIdentity(tag: tags.instance)
+            identity = try await newIdentity(tag: newTag)
             answer = try await post(identity, keys, metadata)
         }
         let record = record(answer, organizationID, keys)

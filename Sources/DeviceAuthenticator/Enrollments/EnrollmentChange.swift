@@ -12,6 +12,7 @@ struct EnrollmentChange: Sendable {
     func setPushToken(_ pushToken: DeviceToken) async throws {
         let record = try await current()
         try await patch(["methods": ["push": ["pushToken": .string(pushToken.wireValue)]]], record, readsAnswer: false)
+        try Task.checkCancellation()
     }
 
     func setCIBA(_ isEnabled: Bool) async throws {
@@ -20,10 +21,12 @@ struct EnrollmentChange: Sendable {
         let body: JSONValue = ["methods": ["push": ["capabilities": ["transactionTypes": JSONValue(types.names)]]]]
         // What was asked for counts, whatever the answer says.
         try await patch(body, record) { $0.transactionTypes = types.rawValue }
+        try Task.checkCancellation()
     }
 
     func setUserVerification(_ isEnabled: Bool, settings: BiometricEnrollmentSettings) async throws {
         if isEnabled { try await enableVerification(settings) } else { try await disableVerification() }
+        try Task.checkCancellation()
     }
 
     private func enableVerification(_ settings: BiometricEnrollmentSettings) async throws {
@@ -41,7 +44,7 @@ struct EnrollmentChange: Sendable {
             let key = try await device.makeVerificationKey(tag: tag, flags: settings.accessControlFlags)
             try await register(key, tag: tag, record) { $0.verificationFlags = settings.accessControlFlags.bits }
         } catch {
-            await device.deleteKeys([tag])
+            await device.deleteKeysIfUnnamed([tag])
             throw error
         }
         if let old { await device.deleteKeys([old]) }
@@ -79,10 +82,17 @@ struct EnrollmentChange: Sendable {
     }
 
     /// Sends a change, and stores what became of it. What another process changed meanwhile stays; an answer that has to be read and can't
-    /// be is a failure, and then nothing changes here.
+    /// be is a failure, and then nothing changes here. Cancelling the caller stops neither; the caller reports it when all is done.
     private func patch(
         _ body: JSONValue, _ record: EnrollmentRecord, readsAnswer: Bool = true,
         change: @Sendable @escaping (inout EnrollmentRecord) -> Void = { _ in }
+    ) async throws {
+        try await seeThrough { try await sendAndStore(body, record, readsAnswer: readsAnswer, change: change) }
+        await device.challengeKeys.refreshIfNeeded(record.organizationURL, organizationID: record.organizationID)
+    }
+
+    private func sendAndStore(
+        _ body: JSONValue, _ record: EnrollmentRecord, readsAnswer: Bool, change: @Sendable @escaping (inout EnrollmentRecord) -> Void
     ) async throws {
         let now = device.clock.now
         let request = try OrgRequests.update(record.id, of: record.organizationURL, body: body, token: token)
@@ -108,6 +118,5 @@ struct EnrollmentChange: Sendable {
             }
             throw DeviceAuthenticatorError.serverAPIError(result, model)
         }
-        await device.challengeKeys.refreshIfNeeded(record.organizationURL, organizationID: record.organizationID)
     }
 }

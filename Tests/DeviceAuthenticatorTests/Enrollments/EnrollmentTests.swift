@@ -301,13 +301,4 @@ struct EnrollmentTests {
     func dates(text: String, seconds: Double?) {
         #expect(EnrollmentAnswer.date(text)?.timeIntervalSince1970 == seconds)
     }
-
-    @Test("a cancelled enrollment ends with CancellationError and leaves no key")
-    func cancelled() async throws {
-        let phone = try TestPhone()
-        phone.org.atRequest(.enroll) { withUnsafeCurrentTask { $0?.cancel() } }
-        let task = Task { try await phone.enroll() }
-        await #expect(throws: CancellationError.self) { try await task.value }
-        #expect(try phone.folder.names(of: "key").isEmpty)
-    }
 }
