@@ -80,6 +80,7 @@ struct DeviceAccess {
 
     private func bearer(_ token: String) throws -> DeviceCaller {
         guard let claims = snapshot.keyRing.verification.claims(of: token, issuer: snapshot.origin, now: now),
+            claims.audience == [snapshot.origin],
             let id = claims.jwtID.flatMap(TokenID.init), id.kind == .access, let issuedAt = claims.issuedAt,
             let grant = try view.record(.grant, id: id.grantID).map(Grant.init), grant.server == nil,
             !grant.isRevoked(tokenID: id.text, issuedAt: Int(issuedAt)), snapshot.application(grant.clientID)?.isActive == true
