@@ -2,6 +2,10 @@ internal import AuthFoundation
 internal import Foundation
 internal import JOSE
 
+#if canImport(FoundationNetworking)
+internal import FoundationNetworking
+#endif
+
 /// The keys that an org signs challenges with: read from the org, kept with the enrollments, found by `kid`.
 ///
 /// A set is kept whole, so that a key that the org has withdrawn is gone with the next reading.
@@ -29,13 +33,29 @@ struct ChallengeKeys: Sendable {
 
     /// The key, read from the org if it is not known; once.
     ///
-    /// - Throws: ``LocalFailure/notVerified`` if the org has no such key; what ``refresh(_:organizationID:)`` throws.
+    /// - Throws: ``LocalFailure/notVerified`` if the org has no such key, or names none for the issuer, which the challenge itself has
+    ///   named: the device-authenticator reference 5.4. What ``refresh(_:organizationID:)`` throws if the keys can't be read just now.
     func key(_ keyID: String, issuer: URL, organizationID: String) async throws -> JSONWebKey {
         // What can't be read is as good as not known: the org is asked.
         let known = try? await store.run { _ in try self.known(keyID, issuer: issuer, organizationID: organizationID) }
         if let key = known ?? nil { return key }
-        guard let key = find(keyID, in: try await refresh(issuer, organizationID: organizationID)) else { throw LocalFailure.notVerified }
+        let keys: [JSONValue]
+        do {
+            keys = try await refresh(issuer, organizationID: organizationID)
+        } catch let error as DeviceAuthenticatorError where Self.isRefusal(error) {
+            throw LocalFailure.notVerified
+        }
+        guard let key = find(keyID, in: keys) else { throw LocalFailure.notVerified }
         return key
+    }
+
+    /// Whether the org's answer says that there are no such keys, and not that it can't tell now.
+    private static func isRefusal(_ error: DeviceAuthenticatorError) -> Bool {
+        switch error {
+        case .serverAPIError(let result, _): (result.response?.statusCode).map { $0 != 429 && $0 < 500 } ?? false
+        case .internalError: true
+        default: false
+        }
     }
 
     /// Reads the set again if it is not fresh. Failing is no harm: the next challenge tries again.

@@ -107,8 +107,47 @@ struct ChallengeKeyTests {
         phone.org.answer(.discovery, .json(["jwks_uri": uri]), .json(["jwks_uri": uri]))
         try await phone.enroll()
         let challenge = try phone.parse(phone.org.challenge())
-        #expect(await failure { try await challenge.resolve(onRemediation: approving) } == .internalError(""))
+        #expect(await failure { try await challenge.resolve(onRemediation: approving) }?.reason == .untrustedChallenge)
         #expect(phone.org.requests(.keys).isEmpty)
+    }
+
+    @Test(
+        "an issuer for which the org has no usable keys is no issuer of challenges",
+        arguments: [
+            .failure("E0000007", status: 404), .failure("E0000006", status: 403), .text("", status: 302), .text("<html>"), .json([]),
+            .json(["jwks_uri": 7]),
+        ] as [TestOrg.Reply])
+    func unknownServer(reply: TestOrg.Reply) async throws {
+        let phone = try TestPhone()
+        try await phone.enroll()
+        let forged = try phone.org.challenge(more: ["authorizationServerId": "nowhere"], key: TestOrg.foreignKey)
+        phone.org.answer(.discovery, reply, reply)
+        let challenge = try phone.parse(forged)
+        for error in [await failure { try await challenge.verify() }, await failure { try await challenge.resolve { _ in } }] {
+            guard case .securityError(.jwtError("JWT verification failed"))? = error else {
+                Issue.record("unexpected: \(String(describing: error))")
+                continue
+            }
+        }
+        phone.org.answer(.keys, .json(["keys": 7]))
+        #expect(await failure { try await challenge.verify() }?.reason == .untrustedChallenge)
+        #expect(phone.org.requests(.verify).isEmpty)
+    }
+
+    @Test(
+        "an org that can't give its keys just now is told apart, and the challenge can be resolved later",
+        arguments: [
+            (.failure("E0000047", status: 429), .tooManyRequests), (.text("", status: 503), .other), (.offline, .network),
+        ] as [(TestOrg.Reply, DeviceAuthenticatorError.Reason)])
+    func keysUnavailable(reply: TestOrg.Reply, reason: DeviceAuthenticatorError.Reason) async throws {
+        let phone = try TestPhone()
+        try await phone.enroll()
+        phone.org.publish([TestOrg.nextKey])
+        phone.org.answer(.discovery, reply)
+        let challenge = try phone.parse(phone.org.challenge(key: TestOrg.nextKey))
+        #expect(await failure { try await challenge.resolve(onRemediation: approving) }?.reason == reason)
+        try await challenge.resolve(onRemediation: approving)
+        #expect(phone.org.requests(.verify).count == 1)
     }
 
     @Test("without the network, a challenge whose key is known can be checked, and another one not")
