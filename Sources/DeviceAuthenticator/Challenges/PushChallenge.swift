@@ -175,7 +175,10 @@ public final class PushChallenge: CIBAChallengeProtocol {
     }
 }
 
-extension PushChallenge: CustomStringConvertible {
-    /// Ids and times; nothing of the token.
+extension PushChallenge: CustomStringConvertible, CustomReflectable {
+    /// Ids and whether it is verified; nothing of the token.
     public var description: String { "PushChallenge(\(transactionId), enrollment: \(enrollmentId), verified: \(isVerified))" }
+
+    /// Shows what ``description`` shows.
+    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }

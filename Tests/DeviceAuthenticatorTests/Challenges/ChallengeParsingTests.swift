@@ -154,4 +154,21 @@ struct ChallengeParsingTests {
             #expect(throws: SecurityError.self) { try phone.parse(phone.org.challenge(context: ["numberChoices": hostile])) }
         }
     }
+
+    @Test("dumping a challenge, or an error or step that holds it, shows nothing of the token")
+    func dumped() async throws {
+        let phone = try TestPhone()
+        try await phone.enroll()
+        let jwt = try phone.org.challenge()
+        let challenge = try phone.parse(jwt)
+        let signature = try #require(jwt.split(separator: ".").last)
+        let step = RemediationStepMessage(reasonType: .userVerificationFailed, message: "m", challenge: challenge, error: nil)
+        var shown = ""
+        dump(challenge, to: &shown)
+        dump(DeviceAuthenticatorError.accountNotFoundForChallenge(challenge), to: &shown)
+        dump(step, to: &shown)
+        shown += "\(challenge)" + String(reflecting: challenge)
+        #expect(shown.contains("ft1"))
+        #expect(!shown.contains(signature) && !shown.contains("nonce-1") && !shown.contains("Acme Portal"))
+    }
 }
