@@ -88,6 +88,13 @@ struct ChallengeResolution: Sendable {
         } catch let error as StorageError {
             report(.userVerificationKeyNotEnrolled, "The user verification key can't be read", .storageError(error))
             return (try await possessionAnswer(withoutKey, record), nil)
+        } catch {
+            // Of a key store that throws what it need not. Whoever has left wants no answer at all.
+            try Task.checkCancellation()
+            report(
+                .userVerificationKeyNotEnrolled, "The user verification key can't be used, falling back to proof of possession",
+                DeviceAuthenticatorError.reporting(error) as? DeviceAuthenticatorError)
+            return (try await possessionAnswer(withoutKey, record), nil)
         }
     }
 

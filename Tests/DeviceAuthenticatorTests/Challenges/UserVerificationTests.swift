@@ -142,4 +142,43 @@ struct UserVerificationTests {
         // Told to the app, which decides.
         #expect(try phone.authenticator.allEnrollments().count == 1)
     }
+
+    @Test("a key store that fails in its own way is told as a key that can't be used, and the other key answers", arguments: [true, false])
+    func foreignFailure(isRequired: Bool) async throws {
+        let phone = try TestPhone()
+        try await phone.enroll(verification: true)
+        let keys = BrokenGuardedKeys(keys: FileDeviceKeyStore(directory: phone.folder.url, secretCost: 10))
+        let authenticator = try phone.builder.keyStore(keys).create()
+        let jwt = try phone.org.challenge(more: ["userVerification": isRequired ? "REQUIRED" : "PREFERRED"])
+        let challenge = try authenticator.parsePushNotification(
+            userInfo: ["payloadVersion": "IDXv1", "challenge": jwt], actionIdentifier: nil, allowedClockSkewInSeconds: 300)
+        let messages = Recorder<RemediationStepMessage>()
+        try await challenge.resolve { step in
+            if let step = step as? RemediationStepMessage { messages.add(step) }
+            approving(step)
+        }
+        #expect(messages.all.map(\.reasonType) == [.userVerificationKeyNotEnrolled])
+        #expect(messages.all.first?.error == .internalError(""))
+        let claims = try #require(try phone.org.answers().first?.claims)
+        #expect(claims["keyType"] == "proofOfPossession")
+        #expect(claims["challengeResponseContext"]?["userConsent"] == (isRequired ? "UV_PERMANENTLY_UNAVAILABLE" : "NONE"))
+    }
+}
+
+/// A key store of the app's own whose guarded keys fail with an error of its own.
+private struct BrokenGuardedKeys: DeviceKeyStore {
+    let keys: FileDeviceKeyStore
+
+    var isHardwareBacked: Bool { keys.isHardwareBacked }
+    func makeKey(tag: String) throws -> DevicePublicKey { try keys.makeKey(tag: tag) }
+    func makeGuardedKey(tag: String, request: UserVerificationRequest, verifier: (any UserVerifier)?) async throws -> DevicePublicKey {
+        throw InvalidAnswer()
+    }
+    func publicKey(tag: String) throws -> DevicePublicKey? { try keys.publicKey(tag: tag) }
+    func sign(_ message: Data, tag: String) throws -> Data { try keys.sign(message, tag: tag) }
+    func sign(
+        guardedTag tag: String, request: UserVerificationRequest, verifier: (any UserVerifier)?,
+        message: @Sendable (UserVerification.Method) throws -> Data
+    ) async throws -> (message: Data, signature: Data) { throw InvalidAnswer() }
+    func deleteKey(tag: String) throws { try keys.deleteKey(tag: tag) }
 }
