@@ -93,6 +93,8 @@ final class EnrollmentStore: Sendable {
     }
 
     /// Removes an enrollment with its keys; with the last one of an org also what is stored of the org.
+    ///
+    /// - Throws: If the enrollment was not removed; or the first reason why one of its keys could not be, after all were tried.
     func remove(_ id: String) throws {
         let tags = try folder.change { writer -> [String] in
             let all = try enrollments()
@@ -112,7 +114,12 @@ final class EnrollmentStore: Sendable {
             }
             return tags
         }
-        for tag in tags { try keys.deleteKey(tag: tag) }
+        // Nothing names them any more: this is the only time that they are tried.
+        var failure: (any Error)?
+        for tag in tags {
+            do { try keys.deleteKey(tag: tag) } catch { failure = failure ?? error }
+        }
+        if let failure { throw failure }
     }
 
     // MARK: - What belongs to them

@@ -63,6 +63,16 @@ struct FailedStorageTests {
         #expect(phone.log.text.contains("The server keeps the enrollment pfd1"))
     }
 
+    @Test("a key that can't be deleted with its enrollment is told, and keeps none of the others")
+    func everyKeyIsTried() async throws {
+        let phone = try TestPhone()
+        let enrollment = try await phone.enroll(verification: true)
+        let place = try obstruct(.key, enrollment.record.possessionKeyTag, in: phone.folder)
+        #expect(throws: DeviceAuthenticatorError.storageError(.itemNotFound)) { try enrollment.deleteFromDevice() }
+        #expect(try phone.authenticator.enrollments().isEmpty)
+        #expect(try phone.folder.names(of: "key") == [place.lastPathComponent])
+    }
+
     @Test("an old key that can't be deleted is no failure of the new enrollment")
     func oldKeyStays() async throws {
         let phone = try TestPhone()
