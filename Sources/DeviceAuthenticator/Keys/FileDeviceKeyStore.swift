@@ -14,6 +14,8 @@ public struct FileDeviceKeyStore: DeviceKeyStore {
     public static let defaultSecretCost = 15
 
     private static let stretching = DispatchQueue(label: "countersign.device-authenticator.secrets")
+    /// File work of asynchronous calls, and their waits for the folder's lock, which must not hold a cooperative thread.
+    private static let filing = DispatchQueue(label: "countersign.device-authenticator.keys", attributes: .concurrent)
 
     private let folder: EntryFolder
     private let secretCost: Int
@@ -42,7 +44,7 @@ public struct FileDeviceKeyStore: DeviceKeyStore {
 
     // MARK: - What is stored
 
-    private struct StoredKey: Codable {
+    private struct StoredKey: Codable, Sendable {
         let publicKey: DevicePublicKey
         /// Absent if the key is guarded.
         var privateKey: Data?
@@ -51,7 +53,7 @@ public struct FileDeviceKeyStore: DeviceKeyStore {
     }
 
     /// A private key sealed with what the person knows.
-    private struct SecretLock: Codable {
+    private struct SecretLock: Codable, Sendable {
         let salt: Data
         let logCost: Int
         let sealed: Data
@@ -83,7 +85,7 @@ public struct FileDeviceKeyStore: DeviceKeyStore {
         } else {
             stored.privateKey = key.rawRepresentation
         }
-        try store(stored, tag: tag)
+        try await Self.filed { [stored] in try store(stored, tag: tag) }
         return publicKey
     }
 
@@ -113,7 +115,7 @@ public struct FileDeviceKeyStore: DeviceKeyStore {
         guardedTag tag: String, request: UserVerificationRequest, verifier: (any UserVerifier)?,
         message: @Sendable (UserVerification.Method) throws -> Data
     ) async throws -> (message: Data, signature: Data) {
-        let key = try usable(tag)
+        let key = try await Self.filed { try usable(tag) }
         guard key.isGuarded else { throw SecurityError.keyCorrupted(DeviceKeyError.damaged(tag: tag)) }
         let verification = try await verify(request, with: verifier)
         let privateKey = try await unlock(key, tag: tag, with: verification)
@@ -138,6 +140,12 @@ public struct FileDeviceKeyStore: DeviceKeyStore {
     /// Deletes a key for good.
     public func deleteKey(tag: String) throws {
         do { try folder.change { try $0.remove(.key, tag) } } catch { throw StorageError(error) }
+    }
+
+    private static func filed<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
+        try await withCheckedThrowingContinuation { continuation in
+            filing.async { continuation.resume(with: Swift.Result { try work() }) }
+        }
     }
 
     private func stored(_ tag: String) throws -> StoredKey? { try folder.read(StoredKey.self, .key, tag) }

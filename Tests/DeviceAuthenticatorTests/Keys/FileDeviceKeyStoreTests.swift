@@ -1,3 +1,4 @@
+import AuthFoundation
 import Crypto
 import Foundation
 import JOSE
@@ -97,4 +98,27 @@ struct FileDeviceKeyStoreTests {
         dump(verification, to: &dumped)
         #expect(!"\(verification)\(String(reflecting: verification))\(dumped)".contains("2468"))
     }
+
+    @Test("asynchronous calls read and write their files on no thread of the task's")
+    func threads() async throws {
+        let source = WatchedKeySource()
+        let store = FileDeviceKeyStore(folder: EntryFolder(path: folder.url.path, keySource: source), secretCost: 10)
+        let verifier = TestVerifier()
+        _ = try await store.makeGuardedKey(tag: "B", request: request, verifier: verifier)
+        _ = try await store.sign(guardedTag: "B", request: request, verifier: verifier) { _ in Data() }
+        #expect(source.isInTask.all.count >= 2)
+        #expect(source.isInTask.all.allSatisfy { !$0 })
+    }
+}
+
+/// Remembers whether it was asked from within a task, whose thread must not wait.
+private struct WatchedKeySource: StoreKeySource {
+    let isInTask = Recorder<Bool>()
+
+    func key(in folder: VaultFolder) throws -> SymmetricKey? {
+        isInTask.add(withUnsafeCurrentTask { $0 != nil })
+        return try StoreKeyFile().key(in: folder)
+    }
+
+    func makeKey(in folder: VaultFolder) throws -> SymmetricKey { try StoreKeyFile().makeKey(in: folder) }
 }
