@@ -101,9 +101,9 @@ public struct KeychainDeviceKeyStore: DeviceKeyStore {
         message: @Sendable (UserVerification.Method) throws -> Data
     ) async throws -> (message: Data, signature: Data) {
         #if canImport(LocalAuthentication) && !os(tvOS) && !os(watchOS)
-        let message = try message(Self.method(flags: request.accessControlFlags))
+        let message = try message(request.accessControlFlags.provenMethod(biometry: Self.biometry))
         #else
-        let message = try message(.none)
+        let message = try message(request.accessControlFlags.provenMethod(biometry: .none))
         #endif
         // The system's call returns when the person has answered, so it gets a thread that may wait.
         let signature = try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Data, any Error>) in
@@ -134,11 +134,9 @@ public struct KeychainDeviceKeyStore: DeviceKeyStore {
     }
 
     #if canImport(LocalAuthentication) && !os(tvOS) && !os(watchOS)
-    private static func method(flags: SecAccessControlCreateFlags) -> UserVerification.Method {
+    private static var biometry: UserVerification.Method {
         let context = LAContext()
-        guard context.canEvaluatePolicy(.deviceOwnerAuthenticationWithBiometrics, error: nil) else {
-            return flags.contains(.devicePasscode) || flags.contains(.userPresence) ? .pin : .none
-        }
+        guard context.canEvaluatePolicy(.deviceOwnerAuthenticationWithBiometrics, error: nil) else { return .none }
         switch context.biometryType {
         case .faceID: return .face
         case .touchID: return .fingerprint

@@ -38,4 +38,16 @@ extension SecAccessControlCreateFlags {
 
     /// Bits to store.
     var bits: UInt { UInt(rawValue) }
+
+    /// What a signature with a key of these flags proves of how the person was verified: nothing where there is a choice.
+    ///
+    /// - Parameter biometry: The method of the device's biometrics; ``UserVerification/Method/none`` if it has none.
+    /// - Returns: The method that no signature is made without; ``UserVerification/Method/none`` if there is no such.
+    func provenMethod(biometry: UserVerification.Method) -> UserVerification.Method {
+        let isBiometric = contains(.biometryAny) || contains(.biometryCurrentSet)
+        // The system says not which of several it was content with.
+        if contains(.or) || contains(.userPresence) || (isBiometric && contains(.devicePasscode) && !contains(.and)) { return .none }
+        if contains(.devicePasscode) { return .pin }
+        return isBiometric ? biometry : .none
+    }
 }
