@@ -23,4 +23,11 @@ struct TokenVerification: Sendable {
         else { return nil }
         return claims
     }
+
+    /// The claims of a token of an issuer, also after its end: for one that says who somebody is and permits nothing.
+    func claims(ofHint token: String, issuer: String, now: Date) -> ClaimSet? {
+        guard let end = (try? JSONWebSignature(parsing: token).unverifiedClaims())?.expiresAt else { return nil }
+        // As it was in its last second: its end is what is not asked, everything else is.
+        return claims(of: token, issuer: issuer, now: min(now, Date(timeIntervalSince1970: end - 1)))
+    }
 }
