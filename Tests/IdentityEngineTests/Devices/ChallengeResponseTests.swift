@@ -77,7 +77,13 @@ struct ChallengeResponseTests {
         let question = try await Question()
         let draft = question.phone.answer(to: question.target)
         let forged = try twin.token(for: draft)
-        #expect(throws: DeviceRefusal.self) { try question.read(forged) }
+        do {
+            _ = try question.read(forged)
+            Issue.record("it was taken")
+        } catch {
+            #expect(error.code == "E0000001" && error.status == 400 && error.causes.count == 1)
+            #expect(error.reason.hasPrefix("challenge response: "))
+        }
         _ = try question.read(draft.signed())
     }
 
