@@ -12,13 +12,16 @@ struct StepReporter {
     ///   - body: Does it.
     ///   - detail: What is worth telling of its result; never a secret.
     /// - Returns: What the step gave.
-    /// - Throws: ``CommandFailure`` that names the step and what went wrong.
+    /// - Throws: ``CommandFailure`` that names the step and what went wrong; `CancellationError`.
     func step<T>(_ name: String, _ body: () async throws -> T, telling detail: (T) -> String = { _ in "" }) async throws -> T {
         let start = ContinuousClock.now
         do {
             let result = try await body()
             tell(name, passed: true, after: start.duration(to: .now), detail: detail(result))
             return result
+        } catch is CancellationError {
+            // No step failed: whoever watched has had enough.
+            throw CancellationError()
         } catch {
             tell(name, passed: false, after: start.duration(to: .now), detail: Outcome.explain(error))
             throw CommandFailure("The step “\(name)” failed: \(Outcome.explain(error))")

@@ -7,6 +7,8 @@ struct ApprovalNotice: Sendable {
 
     /// Whether to write a JSON object for scripts instead.
     var json = false
+    /// Whether to say nothing at all.
+    var isQuiet = false
     /// Whether the line shows that time goes by; not if somebody else writes at the same time.
     var isMoving = Terminal.notesAreSeen
 
@@ -18,6 +20,7 @@ struct ApprovalNotice: Sendable {
     /// - Returns: What the work gave.
     /// - Throws: What the work threw.
     func show<Result: Sendable>(number: String?, _ work: () async throws -> Result) async throws -> Result {
+        guard !isQuiet else { return try await work() }
         if json {
             var line: JSONValue = ["status": "waiting", "channel": "push"]
             line["number"] = number.map(JSONValue.string)

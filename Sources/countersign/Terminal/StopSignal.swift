@@ -1,22 +1,62 @@
+import AuthFoundation
 import Dispatch
 import Foundation
 
 /// Waits until the process is asked to end: by Ctrl-C, or by its supervisor.
 enum StopSignal {
-    /// Returns when the process is asked to, or the task is cancelled. Asked once more, the process ends at once.
+    private static let listeners = SignalListeners()
+
+    /// Returns when the process is asked to, or the task is cancelled. Asked once more while nobody waits, the process ends at once.
     static func wait() async {
-        let numbers = [SIGINT, SIGTERM]
         let (signals, heard) = AsyncStream.makeStream(of: Void.self)
-        let sources = numbers.map { number in
+        let id = listeners.add(heard)
+        for await _ in signals { break }
+        listeners.remove(id)
+    }
+}
+
+/// Who waits for a signal. The sources of signals stay as long as the process: one that is cancelled may take a later one with it.
+private final class SignalListeners: Sendable {
+    private struct State {
+        var waiting: [Int: AsyncStream<Void>.Continuation] = [:]
+        var lastID = 0
+    }
+
+    private let state = Locked(State())
+
+    init() {
+        for number in [SIGINT, SIGTERM] {
             signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-            source.setEventHandler { heard.yield() }
+            source.setEventHandler { [self] in
+                // Holds itself.
+                _ = source
+                hear(number)
+            }
             source.resume()
-            return source
         }
-        for await _ in signals { break }
-        for source in sources { source.cancel() }
-        for number in numbers { signal(number, SIG_DFL) }
+    }
+
+    func add(_ continuation: AsyncStream<Void>.Continuation) -> Int {
+        state.withLock { state in
+            state.lastID += 1
+            state.waiting[state.lastID] = continuation
+            return state.lastID
+        }
+    }
+
+    func remove(_ id: Int) {
+        state.withLock { $0.waiting[id] = nil }
+    }
+
+    private func hear(_ number: Int32) {
+        let waiting = state.withLock { state in
+            defer { state.waiting = [:] }
+            return state.waiting
+        }
+        // What a shell tells of a program that a signal has ended.
+        if waiting.isEmpty { _exit(128 + number) }
+        for continuation in waiting.values { continuation.yield() }
     }
 }
 
