@@ -9,6 +9,8 @@ public enum OutsidePart: String, Sendable {
     case python
     /// Node with the JOSE library of Debian's `node-jose`.
     case nodeJOSE
+    /// Chromium, its driver, and the Python of `.venv` with Selenium.
+    case chromium
 
     /// Whether a test that needs the part should run.
     public var isEnabled: Bool { isPresent || Self.allRequired }
@@ -18,13 +20,14 @@ public enum OutsidePart: String, Sendable {
         switch self {
         case .python: "Python's Authlib is missing: run scripts/venv"
         case .nodeJOSE: "node-jose is missing: run scripts/install node-jose:/usr/share/nodejs/jose"
+        case .chromium: "Chromium or Selenium is missing: run make setup-test"
         }
     }
 
     /// The program to run.
     public var executable: URL {
         switch self {
-        case .python: Self.root.appending(path: ".venv/bin/python3")
+        case .python, .chromium: Self.root.appending(path: ".venv/bin/python3")
         case .nodeJOSE: URL(filePath: "/usr/bin/env")
         }
     }
@@ -39,6 +42,9 @@ public enum OutsidePart: String, Sendable {
         switch self {
         case .python: FileManager.default.isExecutableFile(atPath: executable.path)
         case .nodeJOSE: FileManager.default.fileExists(atPath: "/usr/share/nodejs/jose")
+        case .chromium:
+            FileManager.default.isExecutableFile(atPath: executable.path)
+                && ["/usr/bin/chromium", "/usr/bin/chromedriver"].allSatisfy(FileManager.default.isExecutableFile(atPath:))
         }
     }
 

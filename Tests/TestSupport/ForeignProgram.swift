@@ -1,16 +1,27 @@
 import Foundation
-import TestSupport
 
 /// Runs a program of somebody else's with text on its standard input.
-enum ForeignProgram {
-    struct Result: Sendable {
-        var status: Int32
-        var output: String
-        var errors: String
+public enum ForeignProgram {
+    /// How a program ended, and what it wrote.
+    public struct Result: Sendable {
+        /// Its status; 0 for success.
+        public var status: Int32
+        /// What it wrote to its standard output.
+        public var output: String
+        /// What it wrote to its standard error.
+        public var errors: String
     }
 
     /// Runs the program and waits for its end without blocking a cooperative thread.
-    static func run(
+    ///
+    /// - Parameters:
+    ///   - part: Which.
+    ///   - arguments: Its arguments.
+    ///   - input: What it reads.
+    ///   - environment: Variables beside those of the test.
+    /// - Returns: How it ended.
+    /// - Throws: If it can't be run.
+    public static func run(
         _ part: OutsidePart, _ arguments: [String], input: String, environment: [String: String] = [:]
     ) async throws -> Result {
         let name = "countersign-foreign-\(ProcessInfo.processInfo.globallyUniqueString)"
