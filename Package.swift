@@ -154,6 +154,7 @@ let package = Package(
                 .product(name: "X509", package: "swift-certificates", condition: server),
                 .product(name: "SwiftASN1", package: "swift-asn1", condition: server),
             ],
+            resources: ["phone.html", "phone.css", "phone.js", "icon.svg"].map { .embedInCode("Phone/Page/\($0)") },
             swiftSettings: strict),
         .executableTarget(
             name: "countersign",
@@ -223,6 +224,9 @@ let package = Package(
                 "CountersignSandbox", "AuthorizationServer", "AuthFoundation", "OktaDirectAuth", "DeviceAuthenticator", "JOSE",
                 "ResourceServer", "TestSupport", "countersign",
             ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "BrowserTests", dependencies: ["AuthorizationServer", "CountersignSandbox", "JOSE", "TestSupport"],
             swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]

@@ -30,6 +30,8 @@ public final class Sandbox: Sendable {
     public let applications: [SandboxApplication]
     /// Where the sample resource server is reached; nil if there is none.
     public let messagesURL: URL?
+    /// Where a browser on this machine finds the virtual phones; nil if they have no page.
+    public let phoneURL: URL?
     /// Carries requests to the sandbox in this process, with or without a port.
     public let transport: InProcessTransport
     /// The push service on this machine, between the server and the phones: what was pushed is seen there, and it can be told to misbehave.
@@ -60,6 +62,7 @@ public final class Sandbox: Sendable {
         origin = parts.origin
         issuer = parts.origin.appending(path: "oauth2/default")
         messagesURL = parts.messagesURL
+        phoneURL = parts.phoneURL
         transport = InProcessTransport(server: parts.server, origin: parts.origin)
         authority = parts.authority
         engine = parts.engine

@@ -20,6 +20,8 @@ extension Sandbox {
         public var usesTLS: Bool
         /// The port of the sample resource server, 0 for a free one; nil for none.
         public var messagesPort: Int?
+        /// The port of the phones' page, 0 for a free one; nil for none.
+        public var phonePort: Int?
         /// Where its state is kept; nil for memory.
         public var folder: URL?
         /// The text of an org file; nil for the usual one.
@@ -38,6 +40,7 @@ extension Sandbox {
         ///   - host: The host name in the issuer's URL.
         ///   - usesTLS: Whether it speaks TLS.
         ///   - messagesPort: The port of the sample resource server, 0 for a free one; nil for none.
+        ///   - phonePort: The port of the page that shows the virtual phones, 0 for a free one; nil for none.
         ///   - folder: Where its state is kept; nil for memory.
         ///   - organization: The text of an org file, whose authorization server `default` is the sandbox's issuer; nil for the usual one.
         ///   - users: The people; nil for those of the organization.
@@ -45,13 +48,14 @@ extension Sandbox {
         ///   - logger: Where the server logs; by default nowhere.
         public init(
             listening: Listening = .port(0), host: String = "127.0.0.1", usesTLS: Bool = false, messagesPort: Int? = nil,
-            folder: URL? = nil,
+            phonePort: Int? = nil, folder: URL? = nil,
             organization: String? = nil, users: [SandboxUser]? = nil, clock: SandboxClock = SandboxClock(), logger: Logger? = nil
         ) {
             self.listening = listening
             self.host = host
             self.usesTLS = usesTLS
             self.messagesPort = messagesPort
+            self.phonePort = phonePort
             self.folder = folder
             self.organization = organization
             self.users = users

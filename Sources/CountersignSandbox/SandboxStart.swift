@@ -15,6 +15,7 @@ struct SandboxStart {
         var clock: SandboxClock
         var origin: URL
         var messagesURL: URL?
+        var phoneURL: URL?
         var server: AuthorizationServer
         var authority: LocalAuthority?
         var engine: IdentityEngine
@@ -78,6 +79,7 @@ struct SandboxStart {
         var services: [Task<Void, any Error>] = []
         let origin: URL
         var messagesURL: URL?
+        var phoneURL: URL?
         do {
             if configuration.listening == .inProcess {
                 services.append(Task { await server.deliverPushes() })
@@ -93,6 +95,12 @@ struct SandboxStart {
                 services.append(task)
                 messagesURL = URL(string: "http://\(configuration.host):\(port)")
             }
+            if let phonePort = configuration.phonePort {
+                let page = try PhonePage(phones: phones, people: { people.all }, clock: clock)
+                let (task, port) = try await start { page.application(port: phonePort, logger: configuration.logger, onServerRunning: $0) }
+                services.append(task)
+                phoneURL = URL(string: "http://localhost:\(port)")
+            }
         } catch {
             for service in services { service.cancel() }
             throw error
@@ -104,8 +112,9 @@ struct SandboxStart {
                 logger: configuration.logger, organization: organization, people: { people.all }))
         return Sandbox(
             Parts(
-                clock: clock, origin: origin, messagesURL: messagesURL, server: server, authority: authority, engine: engine, store: store,
-                keys: keys, faults: faults, log: log, people: people, phones: phones, pushGateway: pushes.gateway,
+                clock: clock, origin: origin, messagesURL: messagesURL, phoneURL: phoneURL, server: server, authority: authority,
+                engine: engine, store: store, keys: keys, faults: faults, log: log, people: people, phones: phones,
+                pushGateway: pushes.gateway,
                 applications: organization.applications, services: services))
     }
 
@@ -128,7 +137,7 @@ struct SandboxStart {
         let control = ControlAPI(
             ControlAPI.Controls(
                 clock: clock, faults: faults, log: log, origin: { people.knownOrigin }, people: { people.all },
-                addPerson: { try await people.add($0) },
+                addPerson: { try await people.add($0) }, phones: PhoneCalls(phones),
                 reset: { [faults, log] in
                     faults.clear()
                     log.clear()
@@ -152,8 +161,17 @@ struct SandboxStart {
             verifier: AccessTokenVerifier(
                 .init(issuer: issuer, clientID: nil), fetcher: InProcessFetcher(server: server), now: { clock.now }),
             now: { clock.now }, logger: configuration.logger)
+        return try await start { service.application(port: port, onServerRunning: $0) }
+    }
+
+    /// Runs an application beside the server.
+    ///
+    /// - Returns: Its task, and the port that it listens on.
+    private func start<Application: ApplicationProtocol>(
+        _ make: (@escaping @Sendable (any Channel) async -> Void) -> Application
+    ) async throws -> (Task<Void, any Error>, Int) {
         let (ports, announce) = AsyncThrowingStream.makeStream(of: Int.self)
-        let application = service.application(port: port) { announce.yield($0.localAddress?.port ?? port) }
+        let application = make { announce.yield($0.localAddress?.port ?? 0) }
         let task = Task {
             do {
                 try await application.run()

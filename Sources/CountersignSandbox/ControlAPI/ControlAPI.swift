@@ -16,6 +16,7 @@ struct ControlAPI: Sendable {
         var origin: @Sendable () -> URL?
         var people: @Sendable () async throws -> [SandboxUser]
         var addPerson: @Sendable (SandboxUser) async throws -> Void
+        var phones: PhoneCalls
         var reset: @Sendable () async throws -> Void
     }
 
@@ -51,7 +52,10 @@ struct ControlAPI: Sendable {
             return Self.answer(["error": .string(error.message)], status: .badRequest)
         } catch let error as Fault.Unreadable {
             return Self.answer(["error": .string(error.message)], status: .badRequest)
+        } catch let error as PhoneCommands.Unreadable {
+            return Self.answer(["error": .string(error.message)], status: .badRequest)
         } catch {
+            if let refusal = PhoneCalls.answer(to: error) { return Self.answer(refusal, status: .conflict) }
             return Self.answer(["error": .string("\(error)")], status: .internalServerError)
         }
     }
@@ -82,7 +86,7 @@ struct ControlAPI: Sendable {
         case (.post, "reset"):
             try await controls.reset()
             return clock
-        default: return nil
+        default: return try await controls.phones.answer(method, path, body: { try json(body) })
         }
     }
 

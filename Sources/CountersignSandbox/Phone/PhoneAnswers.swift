@@ -203,8 +203,8 @@ extension VirtualPhone {
         }
     }
 
-    /// What the server says in detail, if it does.
-    private static func text(of error: any Error) -> String {
+    /// Why the server or the phone itself refused, in its own words.
+    static func text(of error: any Error) -> String {
         guard case .serverAPIError(_, let model)? = error as? DeviceAuthenticatorError,
             case let causes = (model?.errorCauses ?? []).compactMap({ $0["errorSummary"] }), !causes.isEmpty
         else { return error.localizedDescription }

@@ -11,7 +11,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("A virtual phone", .timeLimit(.minutes(2)))
+@Suite("A virtual phone", .timeLimit(.minutes(10)))
 struct PhoneTests {
     @Test("is set up once, by whoever asks first, and is the person's own")
     func once() async throws {
@@ -55,7 +55,7 @@ struct PhoneTests {
                 #expect(phone.userVerificationEnabled == isEnabled)
                 let signIn = PushSignIn(sandbox)
                 let waiting = try await signIn.begin()
-                try await phone.approveNext()
+                try await phone.approveNext(within: .patience)
                 let methods = try await signIn.tokens(waiting).methods
                 #expect(methods.contains("pin") == isEnabled)
                 sandbox.advance(by: 600)
@@ -71,7 +71,7 @@ struct PhoneTests {
             try await phone.remove()
             #expect(sandbox.allPhones.isEmpty)
             await #expect(throws: PhoneError.self) { try await phone.setCIBA(true) }
-            await #expect(throws: PhoneError.self) { try await phone.approveNext() }
+            await #expect(throws: PhoneError.self) { try await phone.approveNext(within: .patience) }
             var ended = false
             for await _ in phone.requests {}
             ended = true
@@ -144,7 +144,7 @@ struct PhoneTests {
             #expect(phone.isCIBAEnabled)
             let asked = try await post(sandbox, "v1/bc/authorize", form)
             let id = try #require(asked["auth_req_id"]?.stringValue)
-            let request = try await phone.approveNext()
+            let request = try await phone.approveNext(within: .patience)
             #expect(request.isCIBA && request.bindingMessage == "Pay <b>10%</b>" && request.applicationName == "Bank")
             let tokens = try await post(
                 sandbox, "v1/token", "grant_type=urn%3Aopenid%3Aparams%3Agrant-type%3Aciba&auth_req_id=\(id)")

@@ -5,6 +5,10 @@ import Foundation
 import OktaDirectAuth
 import Testing
 
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
 /// A clock of a client whose waits end when the test says so, and which tells the test of each.
 final class SteppedClock: OAuth2Clock {
     /// A client that waits.
@@ -42,6 +46,36 @@ final class SteppedClock: OAuth2Clock {
     func pass(_ wait: Wait) {
         clock.advance(by: wait.interval)
         wait.end.finish()
+    }
+}
+
+extension Duration {
+    /// Longer than anything takes, on a machine that has much to do.
+    static let patience: Duration = .seconds(300)
+}
+
+/// A session that tells when a request has its answer.
+final class WatchedSession: URLSessionProtocol {
+    private let session: any URLSessionProtocol
+    private let answered: AsyncStream<String>
+    private let entrance: AsyncStream<String>.Continuation
+
+    init(_ session: any URLSessionProtocol) {
+        self.session = session
+        (answered, entrance) = AsyncStream.makeStream(of: String.self)
+    }
+
+    var configuration: URLSessionConfiguration { session.configuration }
+
+    func data(for request: URLRequest) async throws -> (Data, URLResponse) {
+        defer { entrance.yield(request.url?.lastPathComponent ?? "") }
+        return try await session.data(for: request)
+    }
+
+    /// Waits for the answer of an endpoint. For one who waits at a time.
+    func answer(of endpoint: String) async throws {
+        for await name in answered where name == endpoint { return }
+        throw CancellationError()
     }
 }
 

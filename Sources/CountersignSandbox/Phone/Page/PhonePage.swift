@@ -1,0 +1,167 @@
+internal import AuthorizationServer
+internal import DeviceAuthenticator
+internal import Foundation
+internal import Hummingbird
+internal import JOSE
+internal import Logging
+internal import NIOCore
+
+/// The page of a sandbox's phones: what a person uses a virtual phone by, in a browser on this machine.
+///
+/// It shows what the phones tell and hands them what is clicked; it knows nothing of sign-ins. Everything in it comes from here, and what
+/// somebody else wrote (names of apps, messages) is only ever data: JSON for the script, which makes text of it.
+struct PhonePage: Sendable {
+    /// The largest body of a command.
+    private static let maximumBody = 16 << 10
+    /// How often a page that is looked at asks for what waits, in seconds of real time, as an app in the foreground does: a sign-in that is
+    /// given up sends no push.
+    private static let foregroundInterval = 2
+
+    private let commands: PhoneCommands
+    private let people: @Sendable () -> [SandboxUser]
+    private let clock: SandboxClock
+    private let rules: PhonePageRules
+    private let document: [UInt8]
+
+    /// A page that is not served yet.
+    ///
+    /// - Parameters:
+    ///   - phones: The phones.
+    ///   - people: Who can have one.
+    ///   - clock: The sandbox's clock.
+    /// - Throws: If no random token can be made.
+    init(phones: VirtualPhones, people: @escaping @Sendable () -> [SandboxUser], clock: SandboxClock) throws {
+        commands = PhoneCommands(phones: phones)
+        self.people = people
+        self.clock = clock
+        rules = PhonePageRules(token: Base64URL.encode(try SystemRandomSource().bytes(32)))
+        let html = String(decoding: PackageResources.phone_html, as: UTF8.self)
+        document = Array(html.replacing("{{token}}", with: rules.token).utf8)
+    }
+
+    /// The application that serves it, on the loopback interface.
+    ///
+    /// - Parameters:
+    ///   - port: The port; 0 for a free one.
+    ///   - logger: Where it logs.
+    ///   - onServerRunning: Told when it listens.
+    /// - Returns: The application.
+    func application(
+        port: Int, logger: Logger, onServerRunning: @escaping @Sendable (any Channel) async -> Void
+    ) -> some ApplicationProtocol {
+        Application(
+            responder: CallbackResponder<BasicRequestContext> { request, _ in await respond(to: request) },
+            configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: port), serverName: "countersign-phones"),
+            onServerRunning: { channel in
+                rules.listens(on: channel.localAddress?.port ?? port)
+                await onServerRunning(channel)
+            }, logger: logger)
+    }
+
+    // MARK: - Answering
+
+    private func respond(to request: Request) async -> Response {
+        // A page whose own name was made to lead to this machine (DNS rebinding) is, to the browser, of the same origin.
+        guard rules.isAddressed(request) else { return refusal(.forbidden, "The phones answer at their own host and port only.") }
+        switch (request.method, request.uri.path) {
+        case (.get, "/"): return answer(document, type: "text/html; charset=utf-8")
+        case (.get, "/phone.css"): return answer(PackageResources.phone_css, type: "text/css; charset=utf-8")
+        case (.get, "/phone.js"): return answer(PackageResources.phone_js, type: "text/javascript; charset=utf-8")
+        case (.get, "/icon.svg"): return answer(PackageResources.icon_svg, type: "image/svg+xml")
+        case (.get, "/events") where rules.isOfOwnPage(request): return events()
+        case (.post, _):
+            guard rules.mayAct(request) else { return refusal(.forbidden, "Only the phones' own page can use them. Load it again.") }
+            return await act(request)
+        default: return refusal(.notFound, "There is no such page.")
+        }
+    }
+
+    private func answer(_ body: [UInt8], type: String, status: HTTPResponse.Status = .ok) -> Response {
+        var headers = PhonePageRules.headers
+        headers[.contentType] = type
+        return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: body)))
+    }
+
+    private func refusal(_ status: HTTPResponse.Status, _ message: String) -> Response {
+        answer((["error": .string(message)] as JSONValue).serialized(), type: "application/json", status: status)
+    }
+
+    // MARK: - Commands
+
+    /// `/phones` sets one up, `/phones/{login}/{action}` uses it.
+    private func act(_ request: Request) async -> Response {
+        do {
+            let body = try JSONValue(parsing: Array(try await request.body.collect(upTo: Self.maximumBody).readableBytesView))
+            let parts = request.uri.path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
+                .map { $0.removingPercentEncoding ?? String($0) }
+            guard parts.first == "phones" else { return refusal(.notFound, "There is no such command.") }
+            if parts.count == 1 {
+                _ = try await commands.add(body)
+            } else {
+                guard parts.count == 3, let phone = commands.phones.known(parts[1]),
+                    try await commands.perform(parts[2], on: phone, body) != nil
+                else { return refusal(.notFound, "There is no such phone or command.") }
+            }
+            return answer(state.serialized(), type: "application/json")
+        } catch let error as PhoneCommands.Unreadable {
+            return refusal(.badRequest, error.message)
+        } catch let error as PhoneError {
+            return refusal(.conflict, error.message)
+        } catch let error as DeviceAuthenticatorError {
+            return refusal(.conflict, VirtualPhone.text(of: error))
+        } catch is JOSEError {
+            return refusal(.badRequest, "The body must be a JSON object.")
+        } catch {
+            return refusal(.internalServerError, error.localizedDescription)
+        }
+    }
+
+    // MARK: - Live updates
+
+    private var state: JSONValue {
+        [
+            "now": .double(clock.now.timeIntervalSince1970), "phones": .array(commands.phones.all.map(\.json)),
+            "people": .array(
+                people().map { ["login": .string($0.login), "name": $0.profile["name"]?.stringValue.map(JSONValue.string) ?? .null] }),
+        ]
+    }
+
+    /// Server-sent events (HTML standard, 9.2): the whole state at once, and again when something has changed.
+    private func events() -> Response {
+        var headers = PhonePageRules.headers
+        headers[.contentType] = "text/event-stream"
+        let changes = commands.phones.changes
+        return Response(
+            status: .ok, headers: headers,
+            body: ResponseBody { writer in
+                let (signals, signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+                let following = Task {
+                    for await _ in changes { signal.yield() }
+                    signal.finish()
+                }
+                let looking = Task { await stayInForeground(signal) }
+                defer {
+                    following.cancel()
+                    looking.cancel()
+                }
+                for await _ in signals {
+                    // Sent even if nothing has changed: so the page keeps up with a clock that was moved, and a page that was closed is noticed.
+                    let event = "event: state\ndata: \(state.serializedString)\n\n"
+                    try await writer.write(ByteBuffer(string: event))
+                }
+                try await writer.finish(nil)
+            })
+    }
+
+    private func stayInForeground(_ signal: AsyncStream<Void>.Continuation) async {
+        while !Task.isCancelled {
+            // Cancelled: the page was closed, and the loop ends.
+            try? await Task.sleep(for: .seconds(Self.foregroundInterval), clock: .continuous)
+            for phone in commands.phones.all where !phone.waiting.isEmpty && !phone.isOffline {
+                // What can't be fetched now is fetched later; the person is told when they do something themselves.
+                _ = try? await phone.pending()
+            }
+            signal.yield()
+        }
+    }
+}

@@ -1,0 +1,127 @@
+import CountersignSandbox
+import Foundation
+import JOSE
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Who is let near the phones' page. How it works is for a browser to show.
+@Suite("Access to the phones' page", .timeLimit(.minutes(10)))
+struct PhonePageAccessTests {
+    private struct Answer {
+        let status: Int
+        let headers: [String: String]
+        let body: String
+    }
+
+    private func ask(
+        _ sandbox: Sandbox, _ method: String, _ path: String, headers: [String: String] = [:], body: String? = nil
+    ) async throws -> Answer {
+        let page = try #require(sandbox.phoneURL)
+        var request = URLRequest(url: try #require(URL(string: "http://127.0.0.1:\(page.port ?? 0)\(path)")))
+        request.httpMethod = method
+        request.httpBody = body.map { Data($0.utf8) }
+        for (name, value) in headers.merging(["Connection": "close"], uniquingKeysWith: { $1 }) {
+            request.setValue(value, forHTTPHeaderField: name)
+        }
+        let (data, response) = try await URLSession.shared.data(for: request)
+        let head = try #require(response as? HTTPURLResponse)
+        var fields: [String: String] = [:]
+        for (name, value) in head.allHeaderFields { fields["\(name)".lowercased()] = "\(value)" }
+        return Answer(status: head.statusCode, headers: fields, body: String(decoding: data, as: UTF8.self))
+    }
+
+    /// What the page would send.
+    private func ownHeaders(_ sandbox: Sandbox) async throws -> [String: String] {
+        let document = try await ask(sandbox, "GET", "/").body
+        let token = try #require(try #/countersign-token" content="([\w-]+)"/#.firstMatch(in: document)?.1)
+        return [
+            "Origin": "http://127.0.0.1:\(sandbox.phoneURL?.port ?? 0)", "X-Countersign-Token": String(token),
+            "Content-Type": "application/json",
+        ]
+    }
+
+    @Test("there is no page unless a port is given for it")
+    func none() async throws {
+        try await withSandbox(.init(listening: .inProcess)) { #expect($0.phoneURL == nil) }
+    }
+
+    @Test("everything comes from the page itself, and nothing else is allowed to")
+    func policy() async throws {
+        try await withSandbox(.init(listening: .inProcess, phonePort: 0)) { sandbox in
+            for path in ["/", "/phone.css", "/phone.js", "/icon.svg", "/nothing"] {
+                let answer = try await ask(sandbox, "GET", path)
+                #expect(answer.status == (path == "/nothing" ? 404 : 200))
+                let policy = try #require(answer.headers["content-security-policy"])
+                #expect(policy.contains("default-src 'none'") && policy.contains("script-src 'self'") && !policy.contains("unsafe"))
+                #expect(policy.contains("frame-ancestors 'none'") && policy.contains("require-trusted-types-for 'script'"))
+                #expect(answer.headers["x-content-type-options"] == "nosniff" && answer.headers["cache-control"] == "no-store")
+                #expect(answer.headers["cross-origin-resource-policy"] == "same-origin")
+                // Names of XML are no addresses that anything is loaded from.
+                let loaded = answer.body.replacing("http://www.w3.org/2000/svg", with: "")
+                #expect(!loaded.contains("http:") && !loaded.contains("https:") && !loaded.contains("//cdn"))
+            }
+        }
+    }
+
+    @Test("a page whose own name was rebound to this machine gets nothing, nor one that names another port")
+    func reboundName() async throws {
+        try await withSandbox(.init(listening: .inProcess, phonePort: 0)) { sandbox in
+            let port = try #require(sandbox.phoneURL?.port)
+            for host in [
+                "evil.example.com:\(port)", "localhost.evil.example.com:\(port)", "localhost", "127.0.0.1:\(port + 1)",
+                "localhost:\(port).evil",
+            ] {
+                #expect(try await ask(sandbox, "GET", "/", headers: ["Host": host]).status == 403, "\(host)")
+            }
+            for host in ["localhost:\(port)", "127.0.0.1:\(port)", "[::1]:\(port)", "LOCALHOST:\(port)"] {
+                #expect(try await ask(sandbox, "GET", "/", headers: ["Host": host]).status == 200, "\(host)")
+            }
+        }
+    }
+
+    @Test("a command needs the page's own origin, its token and its type")
+    func foreignCommand() async throws {
+        try await withSandbox(.init(listening: .inProcess, phonePort: 0)) { sandbox in
+            let own = try await ownHeaders(sandbox)
+            let port = try #require(sandbox.phoneURL?.port)
+            let body = #"{"login": "jane.doe@example.com"}"#
+            let changes: [[String: String?]] = [
+                ["Origin": nil], ["Origin": "null"], ["Origin": "https://evil.example.com"], ["Origin": "http://127.0.0.1:\(port + 1)"],
+                ["Origin": "http://localhost:\(port)"], ["X-Countersign-Token": nil], ["X-Countersign-Token": "guess"],
+                ["Content-Type": "text/plain"], ["Sec-Fetch-Site": "cross-site"], ["Sec-Fetch-Site": "same-site"],
+            ]
+            for change in changes {
+                var headers = own
+                for (name, value) in change { headers[name] = value }
+                let refused = try await ask(sandbox, "POST", "/phones", headers: headers, body: body)
+                #expect(refused.status == 403, "\(change)")
+            }
+            #expect(sandbox.allPhones.isEmpty)
+            let accepted = try await ask(sandbox, "POST", "/phones", headers: own, body: body)
+            #expect(accepted.status == 200 && sandbox.allPhones.count == 1)
+            let events = try await ask(sandbox, "GET", "/events", headers: ["Sec-Fetch-Site": "cross-site"])
+            #expect(events.status == 404)
+        }
+    }
+
+    @Test("a command that can't be read or done is refused with a sentence")
+    func wrongCommand() async throws {
+        try await withSandbox(.init(listening: .inProcess, phonePort: 0)) { sandbox in
+            let own = try await ownHeaders(sandbox)
+            _ = try await sandbox.phone(for: SandboxUser.jane.login)
+            let jane = "/phones/jane.doe%40example.com"
+            for (path, body, status) in [
+                ("/phones", "{", 400), ("/phones", "{}", 400), ("/phones", #"{"login": "nobody@example.com"}"#, 409),
+                (jane + "/approve", #"{"id": "ft123"}"#, 409), (jane + "/explode", "{}", 404), ("/phones/nobody/approve", "{}", 404),
+                ("/elsewhere", "{}", 404),
+            ] {
+                let refused = try await ask(sandbox, "POST", path, headers: own, body: body)
+                #expect(refused.status == status, "\(path) \(body)")
+                #expect(try JSONValue(parsing: Array(refused.body.utf8))["error"]?.stringValue?.isEmpty == false)
+            }
+        }
+    }
+}
