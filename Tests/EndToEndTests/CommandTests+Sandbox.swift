@@ -75,7 +75,7 @@ private final class SandboxProcess: Sendable {
 extension CommandTests {
     @Test("the sandbox runs an organization without an account anywhere, until Ctrl-C", .timeLimit(.minutes(5)))
     func sandbox() async throws {
-        let sandbox = try await SandboxProcess(["--port", "0", "--messages-port", "0"])
+        let sandbox = try await SandboxProcess(["--port", "0", "--messages-port", "0", "--phone-port", "0"])
         let issuer = try #require(URL(string: try sandbox.value(of: "Issuer")))
         #expect(issuer.host() == "localhost" && issuer.path() == "/oauth2/default")
         let people = try sandbox.value(of: "People")
@@ -90,6 +90,9 @@ extension CommandTests {
             return
         }
         #expect(token.idToken?.subject != nil && token.refreshToken != nil)
+
+        let phones = try #require(URL(string: try sandbox.value(of: "Phones")))
+        #expect((try await URLSession.shared.data(from: phones).1 as? HTTPURLResponse)?.statusCode == 200)
 
         let messages = try sandbox.value(of: "Messages")
         #expect(messages.hasPrefix("http://localhost:") && messages.hasSuffix("/api/messages"))
@@ -109,7 +112,7 @@ extension CommandTests {
 
     @Test(
         "unless it is told otherwise the sandbox is where the guides have it",
-        arguments: [("--port", "8080"), ("--https-port", "8443"), ("--messages-port", "8000")])
+        arguments: [("--port", "8080"), ("--https-port", "8443"), ("--messages-port", "8000"), ("--phone-port", "8081")])
     func standardPorts(option: String, port: String) async throws {
         let help = try await Command.run(["sandbox", "--help"]).output.split(whereSeparator: \.isWhitespace)
         let start = try #require(help.lastIndex { $0 == option })

@@ -4,6 +4,10 @@ import Foundation
 import JOSE
 import Testing
 
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
 @Suite("The command")
 struct CommandTests {
     @Test("the demo passes every step and ends with 0")
@@ -14,12 +18,60 @@ struct CommandTests {
         #expect(steps.allSatisfy { $0["passed"] == true })
         #expect(
             steps.compactMap { $0["step"]?.stringValue } == [
-                "Sandbox started", "Discovery read", "Signed in with a password", "Id token validated", "Credential stored",
+                "Sandbox started", "Phone enrolled", "Discovery read", "Password accepted, a second factor asked for",
+                "Signed in by an approval on the phone", "Id token validated", "Credential stored",
                 "Credential found again by a second process", "User info read", "Messages refused without a token",
                 "Messages read with the access token", "Tokens refreshed", "Old refresh token refused after its grace",
                 "Access token introspected: active", "Access token revoked", "Access token introspected: inactive", "Signed out",
                 "Nothing left in the vault",
             ])
+    }
+
+    @Test("without --once the demo waits for the person at the phone's page, until Ctrl-C", .timeLimit(.minutes(5)))
+    func waitingDemo() async throws {
+        let demo = try RunningCommand(["demo", "--port", "0", "--messages-port", "0", "--phone-port", "0"])
+        let text = try await demo.waitFor("Waiting for your approval on your phone.")
+        #expect(text.contains("Password accepted, a second factor asked for"))
+        #expect(text.contains("Approve the sign-in on Jane's phone: http://localhost:"))
+        demo.interrupt()
+        let (status, rest) = await demo.end()
+        #expect(status == 130)
+        #expect(!rest.contains("Signed in by an approval") && !rest.contains("failed"))
+    }
+
+    @Test("the demo goes on when the person approves, and stays up until Ctrl-C", .timeLimit(.minutes(5)))
+    func approvedDemo() async throws {
+        let demo = try RunningCommand(["demo", "--port", "0", "--messages-port", "0", "--phone-port", "0"])
+        let text = try await demo.waitFor("Waiting for your approval on your phone.")
+        let issuer = try #require(text.split(whereSeparator: \.isWhitespace).first { $0.hasSuffix("/oauth2/default,") })
+        let call = issuer.replacing("/oauth2/default,", with: "/sandbox/phones/\(PhoneFixture.jane)/approve")
+        var request = URLRequest(url: try #require(URL(string: String(call))))
+        request.httpMethod = "POST"
+        request.setValue("application/json", forHTTPHeaderField: "Content-Type")
+        request.httpBody = Data("{}".utf8)
+        let (_, answer) = try await URLSession.shared.data(for: request)
+        #expect((answer as? HTTPURLResponse)?.statusCode == 200)
+        let rest = try await demo.waitFor("Press Ctrl-C to stop.")
+        #expect(rest.contains("approved by you") && rest.contains("Nothing left in the vault"))
+        demo.interrupt()
+        #expect(await demo.end().status == 0)
+    }
+
+    @Test("a reader that leaves early ends the command, and does not crash it")
+    func closedPipe() async throws {
+        let folder = try TemporaryFolder()
+        let shell = Process()
+        shell.executableURL = URL(filePath: "/bin/sh")
+        let command = try Command.executable.path()
+        shell.arguments = ["-c", "{ '\(command)' demo --once 2>'\(folder.path)err'; echo $? >'\(folder.path)status'; } | true"]
+        let status: Int32 = try await withCheckedThrowingContinuation { continuation in
+            shell.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
+            do { try shell.run() } catch { continuation.resume(throwing: error) }
+        }
+        #expect(status == 0)
+        let errors = try folder.text("err")
+        #expect(try folder.text("status") == "1\n", "\(errors)")
+        #expect(errors == "")
     }
 
     @Test("the demo says why it failed and ends with 1")

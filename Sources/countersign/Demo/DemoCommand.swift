@@ -5,8 +5,11 @@ import Foundation
 /// Shows the whole system at work.
 struct DemoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "demo", abstract: "Start a sandbox and sign a sample person in, telling each step.",
-        discussion: "Afterwards the sandbox stays up until Ctrl-C. Every step uses the real client SDK against the real server over HTTP.")
+        commandName: "demo", abstract: "Start a sandbox and sign a sample person in with a password and a push, telling each step.",
+        discussion: """
+            The push goes to a virtual phone, whose page the demo names: approve the sign-in there. With --once the phone approves by \
+            itself. Afterwards the sandbox stays up until Ctrl-C. Every step uses the real client SDK against the real server over HTTP.
+            """)
 
     @Flag(help: "End after the last step: with 0 if all passed, else with 1.")
     var once = false
@@ -19,32 +22,46 @@ struct DemoCommand: AsyncParsableCommand {
         help: ArgumentHelp("The port of the resource server; 8000, or a free one with --once.", valueName: "port"))
     var messagesPort: Int?
 
+    @Option(
+        name: .customLong("phone-port"),
+        help: ArgumentHelp("The port of the virtual phone's page; 8081, or a free one with --once.", valueName: "port"))
+    var phonePort: Int?
+
     @Flag(help: "Write one JSON object per step.")
     var json = false
 
     func run() async throws {
         try await Outcome.of(json: json) {
-            let reporter = StepReporter(json: json)
-            let sandbox = try await reporter.step("Sandbox started") {
-                try await Sandbox.start(
-                    Sandbox.Configuration(
-                        listening: .port(port ?? (once ? 0 : 8080)), host: once ? "127.0.0.1" : "localhost",
-                        messagesPort: messagesPort ?? (once ? 0 : 8000)))
-            } telling: {
-                "\($0.issuer) and \($0.messagesURL?.absoluteString ?? "")"
-            }
-            do {
-                try await DemoScript(sandbox: sandbox, reporter: reporter).run()
-            } catch {
-                await sandbox.stop()
-                throw error
-            }
-            if !once { try await stayUp(sandbox) }
+            let command = self
+            let sandbox = try await Interruption.cancels { try await command.tell() }
+            if !once { await stayUp(sandbox) }
             await sandbox.stop()
         }
     }
 
-    private func stayUp(_ sandbox: Sandbox) async throws {
+    /// Tells the story.
+    ///
+    /// - Returns: The sandbox, which is still up.
+    private func tell() async throws -> Sandbox {
+        let reporter = StepReporter(json: json)
+        let sandbox = try await reporter.step("Sandbox started") {
+            try await Sandbox.start(
+                Sandbox.Configuration(
+                    listening: .port(port ?? (once ? 0 : 8080)), host: once ? "127.0.0.1" : "localhost",
+                    messagesPort: messagesPort ?? (once ? 0 : 8000), phonePort: phonePort ?? (once ? 0 : 8081)))
+        } telling: { sandbox in
+            [sandbox.issuer, sandbox.messagesURL, sandbox.phoneURL].compactMap { $0?.absoluteString }.joined(separator: ", ")
+        }
+        do {
+            try await DemoScript(sandbox: sandbox, reporter: reporter, approvesByItself: once).run()
+            return sandbox
+        } catch {
+            await sandbox.stop()
+            throw error
+        }
+    }
+
+    private func stayUp(_ sandbox: Sandbox) async {
         Terminal.write(SandboxText.overview(sandbox))
         Terminal.write("Press Ctrl-C to stop.")
         await StopSignal.wait()

@@ -7,16 +7,20 @@ import OktaDirectAuth
 import FoundationNetworking
 #endif
 
-/// The story that the demo tells: a person signs in with a password, uses an API, stays signed in, and signs out.
+/// The story that the demo tells: a person signs in with a password and their phone, uses an API, stays signed in, and signs out.
 struct DemoScript {
     let sandbox: Sandbox
     let reporter: StepReporter
+    /// Whether the phone approves at once, rather than wait for whoever watches.
+    let approvesByItself: Bool
     private let vault: URL
+    private static let jane = SandboxUser.jane
     private let session = URLSession(configuration: .ephemeral)
 
-    init(sandbox: Sandbox, reporter: StepReporter) {
+    init(sandbox: Sandbox, reporter: StepReporter, approvesByItself: Bool) {
         self.sandbox = sandbox
         self.reporter = reporter
+        self.approvesByItself = approvesByItself
         vault = URL.temporaryDirectory.appending(
             path: "countersign-demo-\(ProcessInfo.processInfo.processIdentifier)", directoryHint: .isDirectory)
     }
@@ -35,37 +39,70 @@ struct DemoScript {
         }
     }
 
-    private func client() -> OAuth2Client {
+    private func client(_ application: SandboxApplication) -> OAuth2Client {
         // Over the port, as an app would: no short cut through the process.
-        OAuth2Client(sandbox.configuration(scope: ["openid", "profile", "email", "offline_access", "messages.read"]), clock: sandbox.clock)
+        let scope = ["openid", "profile", "email", "offline_access", "messages.read"]
+        return OAuth2Client(sandbox.configuration(application, scope: scope), clock: sandbox.clock)
     }
 
     // MARK: - The steps
 
     private func signIn() async throws -> Token {
-        let client = client()
+        let client = client(.directAuth)
+        let phone = try await reporter.step("Phone enrolled") {
+            let phone = try await sandbox.phone(for: Self.jane.login)
+            phone.autoApprove = approvesByItself
+            return phone
+        } telling: {
+            "a virtual phone of \($0.login), with keys of its own"
+        }
         _ = try await reporter.step("Discovery read") {
             try await client.openIdConfiguration()
         } telling: {
             "issuer \($0.issuer.absoluteString)"
         }
         let flow = DirectAuthenticationFlow(client: client)
-        let token = try await reporter.step("Signed in with a password") {
-            let status = try await flow.start("jane.doe@example.com", with: .password("Correct-Horse-7"))
-            guard case .success(let token) = status else { throw CommandFailure("The server asked for a second factor.") }
-            return token
+        _ = try await reporter.step("Password accepted, a second factor asked for") {
+            let status = try await flow.start(Self.jane.login, with: .password(Self.jane.password ?? ""))
+            guard case .mfaRequired(let context) = status else { throw CommandFailure("The server did not ask for a second factor.") }
+            return context
         } telling: {
-            "\($0.tokenType) token for \($0.scope?.joined(separator: " ") ?? "nothing")"
+            $0.supportedChallengeTypes?.map(\.rawValue).joined(separator: ", ") ?? "any"
+        }
+        let token = try await reporter.step("Signed in by an approval on the phone") {
+            try await approved(flow, on: phone)
+        } telling: {
+            "\($0.tokenType) token for \($0.scope?.joined(separator: " ") ?? "nothing"); approved \(approvesByItself ? "by the phone itself" : "by you")"
         }
         _ = try await reporter.step("Id token validated") {
             guard let idToken = token.idToken else { throw CommandFailure("The server gave no id token.") }
             guard try idToken.validate(using: try await client.jwks()) else { throw JWTError.signatureInvalid }
+            guard let methods = idToken.authenticationMethods, methods.contains(.multipleFactor) else {
+                throw CommandFailure("The id token does not say that two factors were given.")
+            }
             return idToken
         } telling: {
-            "\($0.header.algorithm.rawValue) by key \($0.header.keyId.prefix(8))…, subject \($0.subject ?? "nobody"), for \($0.preferredUsername ?? "")"
+            "\($0.header.algorithm.rawValue) by key \($0.header.keyId.prefix(8))…, subject \($0.subject ?? "nobody"), for \($0.preferredUsername ?? ""), amr \($0.authenticationMethods?.map(\.rawValue).joined(separator: " ") ?? "")"
         }
         return token
     }
+
+    /// Waits for the phone: for whoever watches, unless it approves by itself.
+    private func approved(_ flow: DirectAuthenticationFlow, on phone: VirtualPhone) async throws -> Token {
+        if !approvesByItself {
+            Terminal.note("\nApprove the sign-in on Jane's phone: \(Terminal.styledNote(phonePage, .bold))")
+        }
+        let notice = ApprovalNotice(json: false, isQuiet: approvesByItself)
+        var status = try await notice.show(number: nil) { try await flow.resume(with: .oob(channel: .push)) }
+        if case .continuation(.transfer(_, let number)) = status {
+            if approvesByItself { phone.pickNumber(number) }
+            status = try await notice.show(number: number) { try await flow.resume(with: .transfer) }
+        }
+        guard case .success(let token) = status else { throw CommandFailure("The server asked for a further step.") }
+        return token
+    }
+
+    private var phonePage: String { sandbox.phoneURL?.absoluteString ?? "it has no page" }
 
     private func store(_ token: Token) async throws -> Credential {
         let credential = try await reporter.step("Credential stored") {
@@ -119,7 +156,7 @@ struct DemoScript {
     /// With a person of its own: who uses an old refresh token after its grace ends the whole session.
     private func refuseOldTokens() async throws {
         try await reporter.step("Old refresh token refused after its grace") {
-            let client = client()
+            let client = client(.password)
             let status = try await DirectAuthenticationFlow(client: client).start(
                 "john.roe@example.com", with: .password("Battery-Staple-9"))
             guard case .success(let first) = status else { throw CommandFailure("John could not sign in.") }

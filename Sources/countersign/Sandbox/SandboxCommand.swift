@@ -8,8 +8,8 @@ struct SandboxCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sandbox", abstract: "Run a whole organization on this machine, to develop and test against.",
         discussion: """
-            An authorization server, three apps, two people and a resource server. Clients that insist on https want --tls, and
-            `countersign trust` once.
+            An authorization server, its apps, two people with a virtual phone each, and a resource server. Clients that insist on https \
+            want --tls, and `countersign trust` once.
             """)
 
     @Flag(help: "Speak TLS, with a certificate of the sandbox's own authority.")
@@ -24,6 +24,9 @@ struct SandboxCommand: AsyncParsableCommand {
     @Option(name: .customLong("messages-port"), help: ArgumentHelp("The port of the resource server.", valueName: "port"))
     var messagesPort = 8000
 
+    @Option(name: .customLong("phone-port"), help: ArgumentHelp("The port of the virtual phones' page.", valueName: "port"))
+    var phonePort = 8081
+
     @Option(help: ArgumentHelp("A folder to keep its state in; without it, all is forgotten at the end.", valueName: "folder"))
     var data: String?
 
@@ -37,7 +40,7 @@ struct SandboxCommand: AsyncParsableCommand {
             let sandbox = try await Sandbox.start(
                 Sandbox.Configuration(
                     listening: .port(tls ? httpsPort : port), host: "localhost", usesTLS: tls, messagesPort: messagesPort,
-                    folder: data.map { URL(filePath: $0, directoryHint: .isDirectory) }, logger: logger))
+                    phonePort: phonePort, folder: data.map { URL(filePath: $0, directoryHint: .isDirectory) }, logger: logger))
             Terminal.write(SandboxText.overview(sandbox))
             Terminal.write("Press Ctrl-C to stop.")
             await StopSignal.wait()
