@@ -185,7 +185,8 @@ let package = Package(
             name: "DeviceAuthenticatorTests",
             dependencies: ["DeviceAuthenticator", "AuthFoundation", "JOSE", .product(name: "Crypto", package: "swift-crypto")],
             resources: [.copy("Fixtures")], swiftSettings: strict),
-        .testTarget(name: "IdentityEngineTests", dependencies: ["IdentityEngine", "JOSE", "TestSupport"], swiftSettings: strict),
+        .testTarget(
+            name: "IdentityEngineTests", dependencies: ["IdentityEngine", "JOSE", "StoreSQLite", "TestSupport"], swiftSettings: strict),
         .testTarget(
             name: "StoreTests",
             dependencies: [
@@ -204,7 +205,7 @@ let package = Package(
         .testTarget(
             name: "AuthorizationServerTests",
             dependencies: [
-                "AuthorizationServer", "CountersignSandbox", "IdentityEngine", "JOSE", "TestSupport",
+                "AuthorizationServer", "CountersignSandbox", "Delivery", "IdentityEngine", "JOSE", "TestSupport",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),

@@ -169,8 +169,14 @@ def approvals(wire, phones):
     print(f"approval, 100 challenges open: p50 {percentile(times, .5):.2f} ms   p99 {percentile(times, .99):.2f} ms   of {len(times)}")
 
 
-def refreshes(folder, title):
-    """Few enough connections that the machine is not full: what is asked is what polls do to a refresh, not what 16 at once do."""
+def refreshes(wire, folder, title):
+    """One connection, so that the machine is not full: what is asked is what polls do to a refresh, not what 16 at once do."""
+    with open(f"{folder}/tokens", "w") as file:
+        for _ in range(16):
+            _, tokens = wire.form(
+                "/oauth2/default/v1/token", grant_type="password", client_id="bench-app", username="p0@example.com", password=PASSWORD,
+                scope="openid offline_access")
+            file.write(tokens["refresh_token"] + "\n")
     result = subprocess.run(
         ["wrk", "-t1", "-c1", f"-d{seconds}s", "--latency", "-s", "refresh.lua", f"http://127.0.0.1:{PORT}", "--",
          "/oauth2/default/v1/token", f"{folder}/tokens", "16", "bench-app"], capture_output=True, text=True).stdout
@@ -208,24 +214,18 @@ def main():
                 except OSError:
                     time.sleep(0.1)
             wire = Wire()
-            with open(f"{folder}/tokens", "w") as file:
-                for _ in range(16):
-                    _, tokens = wire.form(
-                        "/oauth2/default/v1/token", grant_type="password", client_id="bench-app", username="p0@example.com",
-                        password=PASSWORD, scope="openid offline_access")
-                    file.write(tokens["refresh_token"] + "\n")
             phones = [Phone(wire, f"p{number}@example.com") for number in range(PEOPLE)]
             approvals(wire, phones)
-            refreshes(folder, "refresh, nobody polls")
-            refreshes(folder, "refresh, nobody polls")
+            refreshes(wire, folder, "refresh, nobody polls")
+            refreshes(wire, folder, "refresh, nobody polls")
             codes = [open_sign_in(wire, phone) for phone in phones]
             stop, counts = threading.Event(), {}
             threads = [threading.Thread(target=poll, args=(codes[part::4], stop, counts)) for part in range(4)]
             for thread in threads:
                 thread.start()
             time.sleep(1)
-            refreshes(folder, f"refresh, {len(codes)} sign-ins poll")
-            refreshes(folder, f"refresh, {len(codes)} sign-ins poll")
+            refreshes(wire, folder, f"refresh, {len(codes)} sign-ins poll")
+            refreshes(wire, folder, f"refresh, {len(codes)} sign-ins poll")
             stop.set()
             for thread in threads:
                 thread.join()
