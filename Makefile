@@ -14,7 +14,7 @@ demo: setup
 	swift run countersign demo $(DEMO)
 
 test: setup-test
-	COUNTERSIGN_REQUIRE_ALL=1 swift test
+	COUNTERSIGN_REQUIRE_ALL=1 scripts/test
 
 # The kill test with its full number of rounds.
 kill-test: setup

@@ -17,9 +17,9 @@ from authlib.oidc.core import CodeIDToken
 issuer = sys.argv[1]
 given = json.load(sys.stdin)
 
-metadata = requests.get(issuer + "/.well-known/openid-configuration", timeout=10).json()
+metadata = requests.get(issuer + "/.well-known/openid-configuration", timeout=60).json()
 assert metadata["issuer"] == issuer, metadata["issuer"]
-keys = JsonWebKey.import_key_set(requests.get(metadata["jwks_uri"], timeout=10).json())
+keys = JsonWebKey.import_key_set(requests.get(metadata["jwks_uri"], timeout=60).json())
 
 
 def identity(token, client):
