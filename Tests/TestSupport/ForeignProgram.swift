@@ -1,7 +1,7 @@
 import Foundation
 
 /// Runs a program of somebody else's with text on its standard input.
-public enum ForeignProgram {
+public enum ForeignProgram: Sendable {
     /// How a program ended, and what it wrote.
     public struct Result: Sendable {
         /// Its status; 0 for success.
