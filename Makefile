@@ -7,7 +7,7 @@ setup:
 	@scripts/install libsqlite3-dev:sqlite3.h
 
 setup-test: setup
-	@scripts/install node-jose:/usr/share/nodejs/jose nodejs:node chromium:chromium chromium-driver:chromedriver
+	@scripts/install node-jose:/usr/share/nodejs/jose nodejs:node chromium:chromium chromium-driver:chromedriver zbar-tools:zbarimg
 	@scripts/venv
 
 demo: setup

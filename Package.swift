@@ -21,6 +21,7 @@ let package = Package(
         .library(name: "AuthFoundation", targets: ["AuthFoundation"]),
         .library(name: "OktaDirectAuth", targets: ["OktaDirectAuth"]),
         .library(name: "DeviceAuthenticator", targets: ["DeviceAuthenticator"]),
+        .library(name: "QRCode", targets: ["QRCode"]),
         .library(name: "IdentityEngine", targets: ["IdentityEngine"]),
         .library(name: "StoreSQLite", targets: ["StoreSQLite"]),
         .library(name: "Delivery", targets: ["Delivery"]),
@@ -77,6 +78,7 @@ let package = Package(
                 .product(name: "CryptoExtras", package: "swift-crypto"),
             ],
             swiftSettings: strict),
+        .target(name: "QRCode", swiftSettings: strict),
 
         // MARK: Server
         .target(
@@ -179,6 +181,7 @@ let package = Package(
                 "JOSE", "TestSupport", .product(name: "JWTKit", package: "jwt-kit"), .product(name: "Crypto", package: "swift-crypto"),
             ],
             swiftSettings: strict),
+        .testTarget(name: "QRCodeTests", dependencies: ["QRCode", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "AuthFoundationTests", dependencies: ["AuthFoundation", "JOSE", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "OktaDirectAuthTests", dependencies: ["OktaDirectAuth", "TestSupport"], swiftSettings: strict),
         .testTarget(

@@ -11,6 +11,8 @@ public enum OutsidePart: String, Sendable {
     case nodeJOSE
     /// Chromium, its driver, and the Python of `.venv` with Selenium.
     case chromium
+    /// Debian's zbar, which reads QR codes.
+    case zbar
 
     /// Whether a test that needs the part should run.
     public var isEnabled: Bool { isPresent || Self.allRequired }
@@ -21,6 +23,7 @@ public enum OutsidePart: String, Sendable {
         case .python: "Python's Authlib is missing: run scripts/venv"
         case .nodeJOSE: "node-jose is missing: run scripts/install node-jose:/usr/share/nodejs/jose"
         case .chromium: "Chromium or Selenium is missing: run make setup-test"
+        case .zbar: "zbarimg is missing: run scripts/install zbar-tools:zbarimg"
         }
     }
 
@@ -29,6 +32,7 @@ public enum OutsidePart: String, Sendable {
         switch self {
         case .python, .chromium: Self.root.appending(path: ".venv/bin/python3")
         case .nodeJOSE: URL(filePath: "/usr/bin/env")
+        case .zbar: URL(filePath: "/usr/bin/zbarimg")
         }
     }
 
@@ -40,7 +44,7 @@ public enum OutsidePart: String, Sendable {
 
     private var isPresent: Bool {
         switch self {
-        case .python: FileManager.default.isExecutableFile(atPath: executable.path)
+        case .python, .zbar: FileManager.default.isExecutableFile(atPath: executable.path)
         case .nodeJOSE: FileManager.default.fileExists(atPath: "/usr/share/nodejs/jose")
         case .chromium:
             FileManager.default.isExecutableFile(atPath: executable.path)

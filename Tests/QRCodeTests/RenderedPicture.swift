@@ -1,0 +1,30 @@
+import Foundation
+
+extension Picture {
+    /// What the path of one of our SVG elements covers; nil if it is drawn in another way.
+    init?(svg: String) {
+        guard let box = svg.firstMatch(of: /viewBox="0 0 (\d+) (\d+)"/), let width = Int(box.1), let height = Int(box.2),
+            let path = svg.firstMatch(of: /fill="#000" d="([^"]*)"/)
+        else { return nil }
+        var rows = [[Bool]](repeating: [Bool](repeating: false, count: width), count: height)
+        var rest = path.1
+        while let bar = rest.prefixMatch(of: /M(\d+) (\d+)h(\d+)v1H(\d+)z/) {
+            guard let column = Int(bar.1), let row = Int(bar.2), let length = Int(bar.3), bar.1 == bar.4 else { return nil }
+            for place in column..<column + length { rows[row][place] = true }
+            rest = rest[bar.range.upperBound...]
+        }
+        guard rest.isEmpty else { return nil }
+        self.init(rows: rows)
+    }
+
+    /// What half blocks show.
+    init(terminal text: String, inkIsDark: Bool) {
+        var rows: [[Bool]] = []
+        for line in text.split(separator: "\n") {
+            let cells = line.replacing(/\u{1B}\[[0-9;]*m/, with: "")
+            rows.append(cells.map { ("█▀".contains($0)) == inkIsDark })
+            rows.append(cells.map { ("█▄".contains($0)) == inkIsDark })
+        }
+        self.init(rows: rows)
+    }
+}
