@@ -121,7 +121,7 @@ public actor DirectAuthenticationFlow: AuthenticationFlow, OAuth2ClientDelegate 
         var context = context
         context.currentStatus = nil
         let transaction = OpenTransaction(client: client)
-        let call = FlowCall()
+        let call = FlowCall<Status>()
         supersede { state in
             let abandoned = state.end()
             state = SignInState(context: context, loginHint: loginHint, isAuthenticating: true, call: call, transaction: transaction)
@@ -175,7 +175,7 @@ public actor DirectAuthenticationFlow: AuthenticationFlow, OAuth2ClientDelegate 
             }
             return (context, state.loginHint, transaction)
         }
-        let call = FlowCall()
+        let call = FlowCall<Status>()
         supersede { state in
             state.call = call
             return nil
@@ -208,7 +208,7 @@ public actor DirectAuthenticationFlow: AuthenticationFlow, OAuth2ClientDelegate 
     }
 
     /// Ends the sign-in, unless something has superseded the call.
-    private func end(_ call: FlowCall) {
+    private func end(_ call: FlowCall<Status>) {
         state.withLock { $0.end(by: call) }?.abandon()
     }
 
@@ -218,8 +218,8 @@ public actor DirectAuthenticationFlow: AuthenticationFlow, OAuth2ClientDelegate 
             transaction: transaction)
     }
 
-    private func run(_ call: FlowCall, _ work: @escaping @Sendable () async throws -> Status) async throws -> Status {
-        let status = try await call.status(of: work) { [client] late in
+    private func run(_ call: FlowCall<Status>, _ work: @escaping @Sendable () async throws -> Status) async throws -> Status {
+        let status = try await call.value(of: work) { [client] late in
             if case .success(let token) = late { Self.discard(token, of: client) }
         }
         do {
@@ -233,7 +233,7 @@ public actor DirectAuthenticationFlow: AuthenticationFlow, OAuth2ClientDelegate 
 
     /// Takes the status over and tells the delegates, on the main actor: there apps cancel and reset, so that who has done so before is not
     /// signed in by an answer that had come but was not taken yet.
-    @MainActor private func conclude(_ call: FlowCall, with status: Status) throws {
+    @MainActor private func conclude(_ call: FlowCall<Status>, with status: Status) throws {
         let isCancelled = Task.isCancelled
         try state.withLock { try $0.take(status, of: call, isCancelled: isCancelled) }
         delegateCollection.invoke { delegate in

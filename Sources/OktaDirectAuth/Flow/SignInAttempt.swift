@@ -114,10 +114,12 @@ struct SignInAttempt: Sendable {
 
     private func approval(_ binding: Flow.ContinuationType.BindingContext) async throws -> Flow.Status {
         guard let interval = binding.challenge.interval else { throw DirectAuthenticationFlowError.missingArguments(["interval"]) }
-        let wait = ApprovalWait(interval: interval, end: binding.end, clock: client.clock) { passage in
+        let wait = ApprovalWait(
+            interval: interval, end: binding.end, clock: client.clock, tooLate: DirectAuthenticationFlowError.pollingTimeoutExceeded
+        ) { passage in
             try await outOfBandTokens(binding, bindingCode: nil, passage: passage)
         }
-        return try await wait.status()
+        return try await wait.value()
     }
 
     private func outOfBandTokens(
@@ -139,7 +141,7 @@ struct SignInAttempt: Sendable {
             grant: grant, supportedGrants: supportedGrants, additionalParameters: additionalParameters, parameters: parameters,
             passage: passage)
         do {
-            let token = try await seeThrough(passage) { [client] in try await client.exchange(token: request).result }
+            let token = try await passage.seeThrough { [client] in try await client.exchange(token: request).result }
             transaction.closed()
             return .success(token)
         } catch let error as APIClientError {
@@ -164,20 +166,7 @@ struct SignInAttempt: Sendable {
         let request = try ChallengeRequest<Response>(
             openIdConfiguration: try await client.openIdConfiguration(), clientConfiguration: client.configuration, context: context,
             endpoint: endpoint, parameters: parameters, passage: passage)
-        return try await seeThrough(passage) { [client] in try await request.send(to: client).result }
-    }
-
-    /// Sends a request, and waits for its end even if the caller leaves. What bounds it then is the request's own time-out.
-    private func seeThrough<Response: Sendable>(
-        _ passage: RequestPassage, _ send: @escaping @Sendable () async throws -> Response
-    ) async throws -> Response {
-        try Task.checkCancellation()
-        let request = Task { try await send() }
-        return try await withTaskCancellationHandler {
-            try await request.value
-        } onCancel: {
-            if passage.abandon() { request.cancel() }
-        }
+        return try await passage.seeThrough { [client] in try await request.send(to: client).result }
     }
 }
 

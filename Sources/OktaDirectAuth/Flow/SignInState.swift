@@ -1,3 +1,5 @@
+import AuthFoundation
+
 /// What a flow knows of the sign-in under way.
 struct SignInState {
     typealias Flow = DirectAuthenticationFlow
@@ -6,7 +8,7 @@ struct SignInState {
     var loginHint: String?
     var isAuthenticating = false
     /// The call under way; one that is not the same has been superseded.
-    var call: FlowCall?
+    var call: FlowCall<Flow.Status>?
     /// What the server keeps open for the sign-in.
     var transaction: OpenTransaction?
 
@@ -14,7 +16,7 @@ struct SignInState {
     ///
     /// - Throws: `CancellationError` if its task was cancelled, ``DirectAuthenticationFlowError/inconsistentContextState`` if it has been
     ///   superseded; then nothing is taken over.
-    mutating func take(_ status: Flow.Status, of call: FlowCall, isCancelled: Bool) throws {
+    mutating func take(_ status: Flow.Status, of call: FlowCall<Flow.Status>, isCancelled: Bool) throws {
         if isCancelled { throw CancellationError() }
         guard self.call === call else { throw DirectAuthenticationFlowError.inconsistentContextState }
         self.call = nil
@@ -31,7 +33,7 @@ struct SignInState {
     }
 
     /// Forgets the sign-in, unless something has superseded the call.
-    mutating func end(by call: FlowCall) -> OpenTransaction? {
+    mutating func end(by call: FlowCall<Flow.Status>) -> OpenTransaction? {
         self.call === call ? end() : nil
     }
 }

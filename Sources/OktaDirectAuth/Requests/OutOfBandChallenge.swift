@@ -16,9 +16,6 @@ struct OutOfBandChallenge: Decodable, Equatable, Sendable {
         case transfer
     }
 
-    /// Nobody looks at a waiting screen for longer, whatever the server says; in seconds.
-    static let longestLifetime: TimeInterval = 3600
-
     let code: String
     /// For how many seconds it can be answered: from zero, if it has expired already, to an hour.
     let expiresIn: TimeInterval
@@ -43,25 +40,11 @@ struct OutOfBandChallenge: Decodable, Equatable, Sendable {
         guard let lifetime = container.seconds(.expiresIn) else {
             throw ClaimError.missingRequiredValue(key: CodingKeys.expiresIn.rawValue)
         }
-        expiresIn = min(max(lifetime, 0), Self.longestLifetime)
+        expiresIn = min(max(lifetime, 0), ApprovalWait<DirectAuthenticationFlow.Status>.longestLifetime)
         interval = container.seconds(.interval)
         channel = container.text(.channel).flatMap(DirectAuthenticationFlow.OOBChannel.init(rawValue:))
         bindingMethod = try container.decode(BindingMethod.self, forKey: .bindingMethod)
         // The API's own sample has a number.
         bindingCode = container.text(.bindingCode) ?? (try? container.decode(Int.self, forKey: .bindingCode)).map(String.init)
-    }
-}
-
-extension KeyedDecodingContainer {
-    /// A number, or a string with one.
-    fileprivate func seconds(_ key: Key) -> TimeInterval? {
-        let seconds = (try? decode(Double.self, forKey: key)) ?? text(key).flatMap { Double($0) }
-        return seconds.flatMap { $0.isFinite ? $0 : nil }
-    }
-
-    /// A string that is not blank.
-    fileprivate func text(_ key: Key) -> String? {
-        let text = (try? decode(String.self, forKey: key))?.trimmingCharacters(in: .whitespacesAndNewlines)
-        return text?.isEmpty == false ? text : nil
     }
 }

@@ -76,7 +76,7 @@ struct OverlappingCallsTests {
     func notTaken(isCancelled: Bool) async throws {
         let flow = try await server.challengedFlow()
         let status = try #require(flow.context?.currentStatus)
-        let call = FlowCall()
+        let call = FlowCall<DirectAuthenticationFlow.Status>()
         var state = SignInState(context: .init(), isAuthenticating: true, call: call)
         if !isCancelled { #expect(state.end() == nil) }
         let error = #expect(throws: (any Error).self) { try state.take(status, of: call, isCancelled: isCancelled) }

@@ -1,31 +1,29 @@
-import AuthFoundation
-
 /// One call of a flow. It is decided once: by its work, by the cancelling of its task, or by a call or a reset that supersedes it,
 /// whichever comes first.
 ///
 /// The caller waits for the decision and not for the work, so that it leaves at once even while a request is on its way. Safe from any
 /// thread or task.
-final class FlowCall: Sendable {
-    typealias Status = DirectAuthenticationFlow.Status
-
+package final class FlowCall<Value: Sendable>: Sendable {
     private struct State {
-        var decision: Result<Status, any Error>?
-        var caller: CheckedContinuation<Status, any Error>?
+        var decision: Result<Value, any Error>?
+        var caller: CheckedContinuation<Value, any Error>?
         var work: Task<Void, Never>?
     }
 
     private let state = Locked(State())
 
+    package init() {}
+
     /// Does the work in a task of its own, and waits for the decision.
     ///
     /// - Parameters:
     ///   - work: What decides the call if nothing else does before. It is cancelled as soon as something else has.
-    ///   - late: Is given the status that the work brought when the call was decided already.
-    /// - Returns: The status.
+    ///   - late: Is given the value that the work brought when the call was decided already.
+    /// - Returns: The value.
     /// - Throws: What the work threw; `CancellationError` if the calling task was cancelled; what ``leave(_:)`` was given.
-    func status(
-        of work: @escaping @Sendable () async throws -> Status, late: @escaping @Sendable (Status) -> Void
-    ) async throws -> Status {
+    package func value(
+        of work: @escaping @Sendable () async throws -> Value, late: @escaping @Sendable (Value) -> Void = { _ in }
+    ) async throws -> Value {
         try await withTaskCancellationHandler {
             begin(work, late: late)
             return try await withCheckedThrowingContinuation { caller in
@@ -41,17 +39,17 @@ final class FlowCall: Sendable {
     }
 
     /// Decides the call by an error, unless it is decided, and cancels the work.
-    func leave(_ error: any Error) {
+    package func leave(_ error: any Error) {
         guard decide(.failure(error)) else { return }
         state.withLock { $0.work }?.cancel()
     }
 
-    private func begin(_ work: @escaping @Sendable () async throws -> Status, late: @escaping @Sendable (Status) -> Void) {
+    private func begin(_ work: @escaping @Sendable () async throws -> Value, late: @escaping @Sendable (Value) -> Void) {
         guard state.withLock({ $0.decision == nil }) else { return }
         let task = Task { [self] in
-            let result: Result<Status, any Error>
+            let result: Result<Value, any Error>
             do { result = .success(try await work()) } catch { result = .failure(error) }
-            if !decide(result), case .success(let status) = result { late(status) }
+            if !decide(result), case .success(let value) = result { late(value) }
         }
         let isDecided = state.withLock { state in
             state.work = task
@@ -61,8 +59,8 @@ final class FlowCall: Sendable {
     }
 
     /// - Returns: Whether it was not decided before.
-    private func decide(_ result: Result<Status, any Error>) -> Bool {
-        let (isFirst, caller) = state.withLock { state -> (Bool, CheckedContinuation<Status, any Error>?) in
+    private func decide(_ result: Result<Value, any Error>) -> Bool {
+        let (isFirst, caller) = state.withLock { state -> (Bool, CheckedContinuation<Value, any Error>?) in
             guard state.decision == nil else { return (false, nil) }
             state.decision = result
             defer { state.caller = nil }

@@ -1,5 +1,4 @@
-import AuthFoundation
-import Foundation
+package import Foundation
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
@@ -11,23 +10,41 @@ import FoundationNetworking
 /// - A server that was not reached or could not answer (no connection, a time-out, 5xx) is asked again after the next interval: a phone that
 ///   changes networks must not end a sign-in. A connection that is not trusted ends it.
 /// - A rate limit (429) counts as such a failure; the next request waits as long as the server says if that is longer.
-/// - When the challenge has expired it ends with ``DirectAuthenticationFlowError/pollingTimeoutExceeded``, or with the failure if the server
-///   could not be asked the last time.
-struct ApprovalWait {
+/// - When what the person was asked has expired it ends with ``tooLate``, or with the failure if the server could not be asked the last time.
+package struct ApprovalWait<Value: Sendable> {
     /// A fraction of a second would make a loop of requests.
-    static let shortestInterval: TimeInterval = 1
+    private static var shortestInterval: TimeInterval { 1 }
 
-    let interval: TimeInterval
-    /// When the challenge expires.
-    let end: Date
-    let clock: any OAuth2Clock
-    /// Asks the server once.
-    let ask: (RequestPassage) async throws -> DirectAuthenticationFlow.Status
+    /// Nobody looks at a waiting screen for longer, whatever the server says; in seconds.
+    package static var longestLifetime: TimeInterval { 3600 }
 
-    func status() async throws -> DirectAuthenticationFlow.Status {
+    private let interval: TimeInterval
+    private let end: Date
+    private let clock: any OAuth2Clock
+    private let tooLate: any Error
+    private let ask: (RequestPassage) async throws -> Value
+
+    /// - Parameters:
+    ///   - interval: The server's, in seconds.
+    ///   - end: When what the person was asked expires, by the clock.
+    ///   - clock: The client's.
+    ///   - tooLate: Is thrown then.
+    ///   - ask: Asks the server once.
+    package init(
+        interval: TimeInterval, end: Date, clock: any OAuth2Clock, tooLate: any Error,
+        ask: @escaping (RequestPassage) async throws -> Value
+    ) {
+        self.interval = interval
+        self.end = end
+        self.clock = clock
+        self.tooLate = tooLate
+        self.ask = ask
+    }
+
+    package func value() async throws -> Value {
         var interval = max(interval, Self.shortestInterval)
         // Counted beside the clock, which somebody may set back meanwhile.
-        var patience = min(end.timeIntervalSince(clock.now), OutOfBandChallenge.longestLifetime)
+        var patience = min(end.timeIntervalSince(clock.now), Self.longestLifetime)
         while true {
             try Task.checkCancellation()
             let passage = RequestPassage(waitsForRateLimit: false)
@@ -45,7 +62,7 @@ struct ApprovalWait {
             let rest = min(end.timeIntervalSince(clock.now), patience)
             let wait = max(interval, passage.rateLimitDelay ?? 0)
             try await clock.sleep(for: min(wait, rest))
-            guard wait < rest else { throw failure ?? DirectAuthenticationFlowError.pollingTimeoutExceeded }
+            guard wait < rest else { throw failure ?? tooLate }
             patience -= wait
         }
     }

@@ -1,15 +1,14 @@
-import AuthFoundation
-import Foundation
+package import Foundation
 
 #if canImport(FoundationNetworking)
-import FoundationNetworking
+package import FoundationNetworking
 #endif
 
 /// A request on its way: whether somebody still waits for its answer, and what the answer says of the server's rate limit.
 ///
 /// A request that was sent is seen through to its end even if its caller has left, because its answer may bring what must be given back;
 /// but one that the rate limit holds back is not sent again then. Safe from any thread or task.
-final class RequestPassage: Sendable {
+package final class RequestPassage: Sendable {
     private struct State {
         var isAbandoned = false
         var isHeldBack = false
@@ -20,15 +19,15 @@ final class RequestPassage: Sendable {
     private let state = Locked(State())
 
     /// - Parameter waitsForRateLimit: Whether a request that met the rate limit is sent again by the client; false if the caller does that.
-    init(waitsForRateLimit: Bool = true) {
+    package init(waitsForRateLimit: Bool = true) {
         self.waitsForRateLimit = waitsForRateLimit
     }
 
     /// For how many seconds the server wants no further request; nil if it does not say.
-    var rateLimitDelay: TimeInterval? { state.withLock { $0.delay } }
+    package var rateLimitDelay: TimeInterval? { state.withLock { $0.delay } }
 
     /// What an answer means.
-    func result(of response: HTTPURLResponse) -> APIResponseResult {
+    package func result(of response: HTTPURLResponse) -> APIResponseResult {
         guard response.statusCode == 429 else { return (200..<300).contains(response.statusCode) ? .success : .error }
         let delay = response.rateLimitDelay
         return state.withLock { state in
@@ -41,10 +40,21 @@ final class RequestPassage: Sendable {
     /// Nobody waits for the answer.
     ///
     /// - Returns: Whether the request shall be cancelled, rather than seen through.
-    func abandon() -> Bool {
+    package func abandon() -> Bool {
         state.withLock { state in
             state.isAbandoned = true
             return state.isHeldBack
+        }
+    }
+
+    /// Sends a request, and waits for its end even if the caller leaves. What bounds it then is the request's own time-out.
+    package func seeThrough<Response: Sendable>(_ send: @escaping @Sendable () async throws -> Response) async throws -> Response {
+        try Task.checkCancellation()
+        let request = Task { try await send() }
+        return try await withTaskCancellationHandler {
+            try await request.value
+        } onCancel: {
+            if abandon() { request.cancel() }
         }
     }
 }
