@@ -19,6 +19,7 @@ let package = Package(
     products: [
         .library(name: "JOSE", targets: ["JOSE"]),
         .library(name: "AuthFoundation", targets: ["AuthFoundation"]),
+        .library(name: "OAuth2Auth", targets: ["OAuth2Auth"]),
         .library(name: "OktaDirectAuth", targets: ["OktaDirectAuth"]),
         .library(name: "DeviceAuthenticator", targets: ["DeviceAuthenticator"]),
         .library(name: "QRCode", targets: ["QRCode"]),
@@ -69,6 +70,7 @@ let package = Package(
             dependencies: ["JOSE", .product(name: "Crypto", package: "swift-crypto")],
             resources: [.copy("Resources/PrivacyInfo.xcprivacy")],
             swiftSettings: strict),
+        .target(name: "OAuth2Auth", dependencies: ["AuthFoundation"], swiftSettings: strict),
         .target(name: "OktaDirectAuth", dependencies: ["AuthFoundation"], swiftSettings: strict),
         .target(
             name: "DeviceAuthenticator",
@@ -183,6 +185,10 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(name: "QRCodeTests", dependencies: ["QRCode", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "AuthFoundationTests", dependencies: ["AuthFoundation", "JOSE", "TestSupport"], swiftSettings: strict),
+        .testTarget(
+            name: "OAuth2AuthTests",
+            dependencies: ["OAuth2Auth", "AuthFoundation", "JOSE", .product(name: "Crypto", package: "swift-crypto")],
+            swiftSettings: strict),
         .testTarget(name: "OktaDirectAuthTests", dependencies: ["OktaDirectAuth", "TestSupport"], swiftSettings: strict),
         .testTarget(
             name: "DeviceAuthenticatorTests",

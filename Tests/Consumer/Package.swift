@@ -5,6 +5,7 @@ import PackageDescription
 // and in Swift 6 mode, with no traits, as an app links them.
 let modules: [Target.Dependency] = [
     .product(name: "AuthFoundation", package: "countersign"),
+    .product(name: "OAuth2Auth", package: "countersign"),
     .product(name: "OktaDirectAuth", package: "countersign"),
     .product(name: "DeviceAuthenticator", package: "countersign"),
 ]

@@ -11,15 +11,21 @@ package final class EphemeralSession: URLSessionProtocol {
     package static let shared = EphemeralSession()
 
     private let session: URLSession
-    private let delegate = Delegate()
+    private let delegate: Delegate
     private let servesOneRequest: Bool
 
-    init(servesOneRequest: Bool = false) {
+    /// - Parameters:
+    ///   - servesOneRequest: Whether a request with a body is sent through this session itself.
+    ///   - isBrowserless: Whether it does what a browser would: keeps cookies, in memory, and gives redirects to the caller.
+    package init(servesOneRequest: Bool = false, isBrowserless: Bool = false) {
         self.servesOneRequest = servesOneRequest
+        delegate = Delegate(followsRedirects: !isBrowserless)
         let configuration = URLSessionConfiguration.ephemeral
-        configuration.httpCookieStorage = nil
-        configuration.httpShouldSetCookies = false
-        configuration.httpCookieAcceptPolicy = .never
+        if !isBrowserless {
+            configuration.httpCookieStorage = nil
+            configuration.httpShouldSetCookies = false
+            configuration.httpCookieAcceptPolicy = .never
+        }
         configuration.urlCache = nil
         session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
     }
@@ -67,6 +73,11 @@ package final class EphemeralSession: URLSessionProtocol {
         }
 
         private let answers = Locked<[Int: Answer]>([:])
+        private let followsRedirects: Bool
+
+        init(followsRedirects: Bool) {
+            self.followsRedirects = followsRedirects
+        }
 
         func begin(_ task: URLSessionTask, _ continuation: CheckedContinuation<(Data, URLResponse), any Error>) {
             answers.withLock { $0[task.taskIdentifier] = Answer(continuation: continuation) }
@@ -113,7 +124,7 @@ package final class EphemeralSession: URLSessionProtocol {
             newRequest request: URLRequest,
             completionHandler: @escaping @Sendable (URLRequest?) -> Void
         ) {
-            completionHandler(RedirectRule.follows(request, from: task.originalRequest) ? request : nil)
+            completionHandler(followsRedirects && RedirectRule.follows(request, from: task.originalRequest) ? request : nil)
         }
     }
 }

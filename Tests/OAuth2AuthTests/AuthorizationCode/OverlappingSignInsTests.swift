@@ -1,0 +1,126 @@
+import AuthFoundation
+import Foundation
+import JOSE
+import Testing
+
+@testable import OAuth2Auth
+
+@Suite("Browser sign-ins that meet each other")
+struct OverlappingSignInsTests {
+    private let issuer = Issuer()
+
+    private func redirect(_ state: String?) throws -> URL { try url("com.example.app:/callback?code=c&state=\(state ?? "none")") }
+
+    private func answerTokens(nonce: String?) {
+        issuer.on("/v1/token") { [issuer] _, _ in .tokens(["id_token": try issuer.idToken(["nonce": nonce.map(JSONValue.string)])]) }
+    }
+
+    @Test("a redirect is refused when no sign-in waits for one")
+    func notStarted() async throws {
+        let flow = try AuthorizationCodeFlow(client: issuer.client())
+        await #expect(throws: OAuth2Error.invalidContext) { try await flow.resume(with: redirect("s")) }
+        _ = try await flow.start()
+        let state = flow.context?.state
+        await flow.reset()
+        #expect(!flow.isAuthenticating && flow.context == nil)
+        await #expect(throws: OAuth2Error.invalidContext) { try await flow.resume(with: redirect(state)) }
+    }
+
+    @Test("the redirect of an older sign-in is refused, and the newer one's is taken")
+    func stale() async throws {
+        let flow = try AuthorizationCodeFlow(client: issuer.client())
+        _ = try await flow.start()
+        let older = flow.context?.state
+        _ = try await flow.start()
+        let newer = try #require(flow.context)
+        #expect(older != newer.state)
+        await #expect(throws: OAuth2Error.self) { try await flow.resume(with: redirect(older)) }
+        answerTokens(nonce: newer.nonce)
+        _ = try await flow.resume(with: redirect(newer.state))
+    }
+
+    @Test("a second redirect of one sign-in is refused, also while the first is being answered")
+    func second() async throws {
+        let flow = try AuthorizationCodeFlow(client: issuer.client())
+        _ = try await flow.start()
+        let context = try #require(flow.context)
+        let gate = Gate()
+        let idToken = try issuer.idToken(["nonce": context.nonce.map(JSONValue.string)])
+        issuer.on("/v1/token") { _, _ in
+            await gate.pass()
+            return .tokens(["id_token": idToken])
+        }
+        let url = try redirect(context.state)
+        async let first = flow.resume(with: url)
+        await issuer.awaits("/v1/token", 1)
+        await #expect(throws: OAuth2Error.invalidContext) { try await flow.resume(with: url) }
+        gate.open()
+        #expect(try await first.accessToken == "access-1")
+        await #expect(throws: OAuth2Error.invalidContext) { try await flow.resume(with: url) }
+        #expect(issuer.requests("/v1/token").count == 1)
+    }
+
+    @Test("a context that is used again gets random values anew, and keeps those that the app chose")
+    func reusedContext() async throws {
+        let flow = try AuthorizationCodeFlow(client: issuer.client())
+        let context = AuthorizationCodeFlow.Context()
+        let first = Form.query(try await flow.start(with: context))
+        let second = Form.query(try await flow.start(with: context))
+        for name in ["state", "nonce", "code_challenge"] { #expect(first[name] != second[name], "\(name)") }
+        let chosen = AuthorizationCodeFlow.Context(state: "mine", additionalParameters: ["nonce": "my-nonce"])
+        let third = Form.query(try await flow.start(with: chosen))
+        let fourth = Form.query(try await flow.start(with: chosen))
+        #expect(third["state"] == "mine" && fourth["state"] == "mine" && fourth["nonce"] == "my-nonce")
+        #expect(third["code_challenge"] != fourth["code_challenge"])
+    }
+
+    @Test("two flows at once each take their own redirect only")
+    func twoFlows() async throws {
+        let client = try issuer.client()
+        let flows = try [AuthorizationCodeFlow(client: client), AuthorizationCodeFlow(client: client)]
+        for flow in flows { _ = try await flow.start() }
+        let other = flows[1].context?.state
+        await #expect(throws: OAuth2Error.self) { try await flows[0].resume(with: redirect(other)) }
+        for flow in flows {
+            answerTokens(nonce: flow.context?.nonce)
+            _ = try await flow.resume(with: redirect(flow.context?.state))
+        }
+    }
+
+    @Test("a start that fails ends the sign-in")
+    func failedStart() async throws {
+        let issuer = Issuer(["issuer": "https://other.example.com"])
+        let flow = try AuthorizationCodeFlow(client: issuer.client())
+        let watcher = Watcher()
+        flow.add(delegate: watcher)
+        await #expect(throws: IssuerMismatchError.self) { try await flow.start() }
+        #expect(!flow.isAuthenticating && watcher.events == ["started", "error", "finished"])
+    }
+
+    @Test("who is superseded while the code is exchanged gets no tokens, and they are given back", arguments: ["reset", "start", "cancel"])
+    func superseded(how: String) async throws {
+        let flow = try AuthorizationCodeFlow(client: issuer.client())
+        _ = try await flow.start()
+        let context = try #require(flow.context)
+        let gate = Gate()
+        let idToken = try issuer.idToken(["nonce": context.nonce.map(JSONValue.string)])
+        issuer.on("/v1/token") { _, _ in
+            await gate.pass()
+            return .tokens(["id_token": idToken])
+        }
+        let url = try redirect(context.state)
+        let call = Task { try await flow.resume(with: url) }
+        await issuer.awaits("/v1/token", 1)
+        switch how {
+        case "reset": await flow.reset()
+        case "start": _ = try await flow.start()
+        default: call.cancel()
+        }
+        let error = await #expect(throws: (any Error).self) { try await call.value }
+        #expect(how == "cancel" ? error is CancellationError : error as? OAuth2Error == .invalidContext)
+        #expect(flow.isAuthenticating == (how == "start"))
+        gate.open()
+        await issuer.awaits("/v1/revoke", 2)
+        #expect(Set(issuer.forms("/v1/revoke").compactMap { $0["token"] }) == ["access-1", "refresh-1"])
+    }
+}

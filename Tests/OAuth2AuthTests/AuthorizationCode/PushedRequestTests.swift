@@ -1,0 +1,80 @@
+import AuthFoundation
+import Foundation
+import JOSE
+import Testing
+
+@testable import OAuth2Auth
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("A sign-in request that is pushed to the server")
+struct PushedRequestTests {
+    private static let endpoint = JSONValue.string("\(Issuer.base)/v1/par")
+    private let issuer = Issuer(["pushed_authorization_request_endpoint": endpoint])
+
+    @Test("sends everything there, and the browser a reference only")
+    func pushed() async throws {
+        issuer.answer("/v1/par", .json(#"{"request_uri":"urn:okta:par-1 2","expires_in":300}"#, status: 201))
+        let flow = try AuthorizationCodeFlow(
+            client: issuer.client(authentication: .clientSecret("s")), additionalParameters: ["request_uri": "urn:forged"])
+        let watcher = Watcher(adding: URLQueryItem(name: "brand", value: "b & c"))
+        flow.add(delegate: watcher)
+        var asked = AuthorizationCodeFlow.Context(maxAge: 10)
+        asked.loginHint = "jane+x"
+        let url = try await flow.start(with: asked)
+        #expect(url.absoluteString == "\(Issuer.base)/v1/authorize?client_id=app&request_uri=urn%3Aokta%3Apar-1%202")
+        let context = try #require(flow.context)
+        let (nonce, pkce) = (try #require(context.nonce), try #require(context.pkce))
+        #expect(
+            issuer.forms("/v1/par") == [
+                [
+                    "client_id": "app", "client_secret": "s", "redirect_uri": "com.example.app:/callback", "scope": "openid profile",
+                    "response_type": "code", "state": context.state, "nonce": nonce, "max_age": "10", "login_hint": "jane+x",
+                    "code_challenge": pkce.codeChallenge, "code_challenge_method": "S256", "brand": "b & c",
+                ]
+            ])
+        #expect(issuer.requests("/v1/par").first?.value(forHTTPHeaderField: "Content-Type")?.hasPrefix("application/x-www-form") == true)
+        issuer.on("/v1/token") { [issuer] _, _ in .tokens(["id_token": try issuer.idToken(["nonce": context.nonce.map(JSONValue.string)])])
+        }
+        _ = try await flow.resume(with: try OAuth2AuthTests.url("com.example.app:/callback?code=c&state=\(context.state)"))
+    }
+
+    @Test("that fails ends the sign-in, and nothing goes through the browser instead", arguments: [400, 500])
+    func refused(status: Int) async throws {
+        issuer.answer("/v1/par", .refusal("invalid_request", status: status))
+        let flow = try AuthorizationCodeFlow(client: issuer.client())
+        let error = await #expect(throws: APIClientError.self) { try await flow.start() }
+        #expect(error?.serverError?.code == .invalidRequest && !flow.isAuthenticating)
+    }
+
+    @Test("is left out where the app does not want it, unless the server requires it", arguments: [false, true])
+    func disabled(isRequired: Bool) async throws {
+        let issuer = Issuer([
+            "pushed_authorization_request_endpoint": Self.endpoint, "require_pushed_authorization_requests": .bool(isRequired),
+        ])
+        issuer.answer("/v1/par", .json(#"{"request_uri":"urn:1","expires_in":300}"#))
+        var context = AuthorizationCodeFlow.Context()
+        context.pushedAuthorizationRequestEnabled = false
+        let url = try await AuthorizationCodeFlow(client: issuer.client()).start(with: context)
+        #expect(issuer.requests("/v1/par").count == (isRequired ? 1 : 0))
+        #expect(Form.query(url)["request_uri"] == (isRequired ? "urn:1" : nil))
+    }
+
+    @Test("is an error where the server requires it and has no endpoint, or none that is safe")
+    func noEndpoint() async throws {
+        let without = Issuer(["require_pushed_authorization_requests": true])
+        await #expect(throws: OAuth2Error.missingOpenIdConfiguration(attribute: "pushed_authorization_request_endpoint")) {
+            try await AuthorizationCodeFlow(client: without.client()).start()
+        }
+        let unsafe = Issuer(["pushed_authorization_request_endpoint": "http://id.example.com/par"])
+        await #expect(throws: OAuth2Error.invalidUrl) { try await AuthorizationCodeFlow(client: unsafe.client()).start() }
+    }
+
+    @Test("without a reference in the answer is an error that names it", arguments: ["{}", #"{"request_uri":1}"#, "no JSON"])
+    func noReference(body: String) async throws {
+        issuer.answer("/v1/par", .json(body))
+        await #expect(throws: APIClientError.self) { try await AuthorizationCodeFlow(client: issuer.client()).start() }
+    }
+}

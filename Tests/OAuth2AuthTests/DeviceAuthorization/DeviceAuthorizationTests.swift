@@ -1,0 +1,161 @@
+import AuthFoundation
+import Foundation
+import JOSE
+import Testing
+
+@testable import OAuth2Auth
+
+@Suite("A sign-in by way of another device")
+struct DeviceAuthorizationTests {
+    private let issuer = Issuer()
+    private static let verification =
+        #"{"device_code":"d-1","user_code":"KDWQ-PLMT","verification_uri":"https://id.example.com/activate","verification_uri_complete":"https://id.example.com/activate?user_code=KDWQPLMT","expires_in":600,"interval":7}"#
+
+    private func flow(_ body: String = verification, clock: (any OAuth2Clock)? = nil) throws -> DeviceAuthorizationFlow {
+        issuer.answer("/device/authorize", .json(body))
+        return DeviceAuthorizationFlow(
+            client: try issuer.client(authentication: .clientSecret("s"), clock: clock), additionalParameters: ["audience": "api://x"])
+    }
+
+    @Test("begins with what the person must be shown")
+    func start() async throws {
+        let flow = try flow()
+        let watcher = DeviceWatcher()
+        flow.add(delegate: watcher)
+        let verification = try await flow.start(with: .init(acrValues: ["phr"]))
+        #expect(try verification.userCode == "KDWQ-PLMT" && verification.verificationUri == url("https://id.example.com/activate"))
+        #expect(try verification.verificationUriComplete == url("https://id.example.com/activate?user_code=KDWQPLMT"))
+        #expect(verification.expiresIn == 600 && verification.issuedAt == issuer.clock.now && verification.interval == 7)
+        #expect(flow.context?.verification == verification && flow.isAuthenticating)
+        #expect(!"\(verification)".contains("d-1"))
+        #expect(
+            issuer.forms("/device/authorize") == [
+                ["client_id": "app", "client_secret": "s", "scope": "openid profile", "acr_values": "phr", "audience": "api://x"]
+            ])
+        #expect(watcher.events == ["started", "KDWQ-PLMT"])
+    }
+
+    @Test("asks until the person has approved, at the server's pace")
+    func approved() async throws {
+        let flow = try flow()
+        issuer.answer(
+            "/v1/token", .refusal("authorization_pending"), .refusal("slow_down"), .refusal("authorization_pending"),
+            .tokens(["id_token": try issuer.idToken()]))
+        _ = try await flow.start(with: .init(acrValues: ["phr"]))
+        let token = try await flow.resume()
+        #expect(token.accessToken == "access-1" && token.context.acrValues == ["phr"] && !flow.isAuthenticating && flow.context == nil)
+        #expect(issuer.clock.waits == [7, 12, 12])
+        #expect(
+            issuer.forms("/v1/token").first == [
+                "grant_type": "urn:ietf:params:oauth:grant-type:device_code", "device_code": "d-1", "client_id": "app",
+                "client_secret": "s", "scope": "openid profile", "redirect_uri": "com.example.app:/callback", "audience": "api://x",
+            ])
+    }
+
+    @Test("ends when the server says so", arguments: ["access_denied", "expired_token", "invalid_grant"])
+    func refused(code: String) async throws {
+        let flow = try flow()
+        issuer.answer("/v1/token", .refusal("authorization_pending"), .refusal(code))
+        _ = try await flow.start()
+        let error = await #expect(throws: APIClientError.self) { try await flow.resume() }
+        #expect(error?.serverError?.code.rawValue == code && !flow.isAuthenticating)
+        await #expect(throws: OAuth2Error.invalidContext) { try await flow.resume() }
+        #expect(issuer.requests("/v1/token").count == 2)
+    }
+
+    @Test("ends when the code has expired, and asks no more")
+    func expired() async throws {
+        let flow = try flow()
+        issuer.answer("/v1/token", .refusal("authorization_pending"))
+        _ = try await flow.start()
+        await #expect(throws: DeviceCodeExpiredError()) { try await flow.resume() }
+        #expect(issuer.clock.waits.reduce(0, +) == 600 && !flow.isAuthenticating)
+    }
+
+    @Test(
+        "waits an interval of five seconds where the server names none, and never less than one",
+        arguments: [("", 5.0), (#","interval":0"#, 1)])
+    func interval(member: String, wait: TimeInterval) async throws {
+        let flow = try flow(#"{"device_code":"d","user_code":"u","verification_uri":"https://a.example","expires_in":"60"\#(member)}"#)
+        issuer.answer("/v1/token", .refusal("authorization_pending"), .tokens())
+        let verification = try await flow.start()
+        #expect(verification.verificationUriComplete == nil && verification.expiresIn == 60)
+        _ = try await flow.resume()
+        #expect(issuer.clock.waits == [wait])
+    }
+
+    @Test(
+        "is an error where the answer lacks what the person must be shown, or shows an address that is not safe",
+        arguments: [
+            (#"{"user_code":"u","verification_uri":"https://a.example","expires_in":60}"#, "device_code"),
+            (#"{"device_code":"d","verification_uri":"https://a.example","expires_in":60}"#, "user_code"),
+            (#"{"device_code":"d","user_code":"u","expires_in":60}"#, "verification_uri"),
+            (#"{"device_code":"d","user_code":"u","verification_uri":"http://a.example","expires_in":60}"#, "verification_uri"),
+            (#"{"device_code":"d","user_code":"u","verification_uri":"https://a.example"}"#, "expires_in"),
+        ])
+    func incomplete(body: String, member: String) async throws {
+        let flow = try flow(body)
+        let error = await #expect(throws: APIClientError.self) { try await flow.start() }
+        #expect(error == .cannotParseResponse(error: ClaimError.missingRequiredValue(key: member)) && !flow.isAuthenticating)
+    }
+
+    @Test("is an error where the server does not offer it")
+    func notOffered() async throws {
+        let issuer = Issuer(["device_authorization_endpoint": .null])
+        await #expect(throws: OAuth2Error.missingOpenIdConfiguration(attribute: "device_authorization_endpoint")) {
+            try await issuer.client().deviceAuthorizationFlow().start()
+        }
+    }
+
+    @Test("cannot go on before it has begun")
+    func notStarted() async throws {
+        let flow = try flow()
+        await #expect(throws: OAuth2Error.invalidContext) { try await flow.resume() }
+    }
+
+    @Test("ends at once when it is given up, and asks no more", .timeLimit(.minutes(1)), arguments: ["cancel", "reset", "start"])
+    func givenUp(how: String) async throws {
+        let clock = StandingClock()
+        let flow = try flow(clock: clock)
+        issuer.answer("/v1/token", .refusal("authorization_pending"), .tokens())
+        _ = try await flow.start()
+        let call = Task { try await flow.resume() }
+        await clock.sleeper()
+        switch how {
+        case "cancel": call.cancel()
+        case "reset": await flow.reset()
+        default: _ = try await flow.start()
+        }
+        let error = await #expect(throws: (any Error).self) { try await call.value }
+        #expect(how == "cancel" ? error is CancellationError : error as? OAuth2Error == .invalidContext)
+        #expect(flow.isAuthenticating == (how == "start") && issuer.requests("/v1/token").count == 1)
+    }
+
+    @Test("gives tokens back that came after it was given up", .timeLimit(.minutes(1)))
+    func late() async throws {
+        let flow = try flow()
+        let gate = Gate()
+        issuer.on("/v1/token") { _, _ in
+            await gate.pass()
+            return .tokens()
+        }
+        _ = try await flow.start()
+        let call = Task { try await flow.resume() }
+        await issuer.awaits("/v1/token", 1)
+        call.cancel()
+        await #expect(throws: CancellationError.self) { try await call.value }
+        gate.open()
+        await issuer.awaits("/v1/revoke", 2)
+        #expect(Set(issuer.forms("/v1/revoke").compactMap { $0["token"] }) == ["access-1", "refresh-1"])
+    }
+}
+
+private final class DeviceWatcher: DeviceAuthorizationFlowDelegate {
+    private let told = Locked([String]())
+    var events: [String] { told.withLock { $0 } }
+
+    func authenticationStarted<Flow>(flow: Flow) { told.withLock { $0.append("started") } }
+    func authentication<Flow: DeviceAuthorizationFlow>(flow: Flow, received verification: DeviceAuthorizationFlow.Verification) {
+        told.withLock { $0.append(verification.userCode) }
+    }
+}

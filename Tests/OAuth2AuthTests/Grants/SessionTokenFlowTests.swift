@@ -1,0 +1,96 @@
+import AuthFoundation
+import Foundation
+import JOSE
+import Testing
+
+@testable import OAuth2Auth
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("A sign-in with a session token")
+struct SessionTokenFlowTests {
+    private let issuer = Issuer()
+
+    /// Answers the authorize request with a redirect that is made of its query.
+    private func redirecting(_ redirect: @escaping @Sendable (_ query: [String: String]) throws -> Issuer.Reply) {
+        issuer.on("/v1/authorize") { [issuer] request, _ in
+            let query = Form.query(try #require(request.url))
+            let idToken = try issuer.idToken(["nonce": query["nonce"].map(JSONValue.string)])
+            issuer.answer("/v1/token", .tokens(["id_token": idToken]))
+            return try redirect(query)
+        }
+    }
+
+    private func flow(_ redirectUri: String = "com.example.app:/callback") throws -> SessionTokenFlow {
+        try issuer.client(redirectUri: redirectUri).sessionTokenFlow(additionalParameters: ["audience": "api://x"])
+    }
+
+    @Test("takes the code from the redirect, and sends the session token once")
+    func success() async throws {
+        redirecting { .redirect("com.example.app:/callback?code=c&state=\($0["state"] ?? "")") }
+        let flow = try flow()
+        let token = try await flow.start(with: "session&1")
+        #expect(token.accessToken == "access-1" && !flow.isAuthenticating)
+        let query = Form.query(try #require(issuer.requests("/v1/authorize").first?.url))
+        #expect(query["sessionToken"] == "session&1" && query["code_challenge_method"] == "S256" && query["response_type"] == "code")
+        let form = try #require(issuer.forms("/v1/token").first)
+        #expect(form["code"] == "c" && form["sessionToken"] == nil && form["code_verifier"]?.count == 43 && form["audience"] == "api://x")
+    }
+
+    @Test(
+        "follows the server's own redirects before",
+        arguments: ["/oauth2/default/v1/step", "https://id.example.com/oauth2/default/v1/step"])
+    func steps(location: String) async throws {
+        redirecting { .redirect("\(location)?state=\($0["state"] ?? "")") }
+        issuer.on("/v1/step") { request, _ in
+            .redirect("com.example.app:/callback?code=c&state=\(Form.query(try #require(request.url))["state"] ?? "")")
+        }
+        _ = try await flow().start(with: "s")
+        #expect(issuer.requests("/v1/step").count == 1)
+    }
+
+    @Test(
+        "asks for nothing at the redirect URI, also where that is https or on this machine",
+        arguments: ["https://app.example.com/cb", "http://127.0.0.1:9/cb"])
+    func webRedirect(redirectUri: String) async throws {
+        redirecting { .redirect("\(redirectUri)?code=c&state=\($0["state"] ?? "")") }
+        _ = try await flow(redirectUri).start(with: "s")
+        #expect(issuer.requests("/cb").isEmpty)
+    }
+
+    @Test("fails where the server shows a page, or redirects nowhere, or in a circle")
+    func page() async throws {
+        for reply in [Issuer.Reply.json("<html>"), .redirect(nil), .redirect("\(Issuer.base)/v1/authorize?nonce=n&state=s")] {
+            redirecting { _ in reply }
+            await #expect(throws: OAuth2Error.missingLocationHeader) { try await flow().start(with: "used") }
+        }
+        redirecting { _ in .refusal("x", status: 400) }
+        await #expect(throws: APIClientError.statusCode(400)) { try await flow().start(with: "used") }
+    }
+
+    @Test("goes to no other server")
+    func elsewhere() async throws {
+        redirecting { _ in .redirect("https://evil.example.com/?x=1") }
+        await #expect(throws: OAuth2Error.redirectUri(try url("https://evil.example.com/"), reason: .hostOrPath)) {
+            try await flow().start(with: "s")
+        }
+    }
+
+    @Test("refuses another state, and shows the server's error")
+    func refusals() async throws {
+        redirecting { _ in .redirect("com.example.app:/callback?code=c&state=x") }
+        await #expect(throws: OAuth2Error.redirectUri(try url("com.example.app:/callback"), reason: .state("x"))) {
+            try await flow().start(with: "s")
+        }
+        redirecting { .redirect("com.example.app:/callback?error=login_required&state=\($0["state"] ?? "")") }
+        let error = await #expect(throws: OAuth2ServerError.self) { try await flow().start(with: "s") }
+        #expect(error?.code == .other(code: "login_required") && issuer.requests("/v1/token").isEmpty)
+    }
+
+    @Test("needs a redirect URI")
+    func noRedirect() throws {
+        #expect(throws: OAuth2Error.redirectUriRequired) { try issuer.client(redirectUri: nil).sessionTokenFlow() }
+    }
+}
