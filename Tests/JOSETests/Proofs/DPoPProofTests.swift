@@ -1,0 +1,248 @@
+import Foundation
+import JOSE
+import TestSupport
+import Testing
+
+@Suite("Proofs of possession (RFC 9449 section 4)")
+struct DPoPProofTests {
+    private static let uri = "https://id.test/oauth2/v1/token"
+    private static let now = Date(timeIntervalSince1970: 1_700_000_000)
+    private static let seconds = now.timeIntervalSince1970
+
+    private static func refusal(_ body: () throws -> Void) -> JOSEError.Code? {
+        do {
+            try body()
+            return nil
+        } catch {
+            return (error as? JOSEError)?.code ?? JOSEError.Code(rawValue: "\(error)")
+        }
+    }
+
+    // MARK: - The RFC's examples
+
+    private static let exampleHeader =
+        "eyJ0eXAiOiJkcG9wK2p3dCIsImFsZyI6IkVTMjU2IiwiandrIjp7Imt0eSI6IkVDIiwieCI6Imw4dEZyaHgtMzR0VjNoUklDUkRZOXpDa0RscEJoRjQyVVFVZldWQVdC"
+        + "RnMiLCJ5IjoiOVZFNGpmX09rX282NHpiVFRsY3VOSmFqSG10NnY5VERWclUwQ2R2R1JEQSIsImNydiI6IlAtMjU2In19"
+
+    @Test("the RFC's proof for a token request is good for that request, by its key")
+    func exampleOfTokenRequest() throws {
+        let proof = try DPoPProof(
+            verifying: Self.exampleHeader
+                + ".eyJqdGkiOiItQndDM0VTYzZhY2MybFRjIiwiaHRtIjoiUE9TVCIsImh0dSI6Imh0dHBzOi8vc2VydmVyLmV4YW1wbGUuY29tL3Rva2VuIiwiaWF0IjoxNTYyMjYyNjE2fQ"
+                + ".2-GxA6T8lP4vfrg8v-FdWP0A0zdrj8igiMLvqRMUvwnQg4PtFLbdLXiOSsX0x7NVY-FNyJK70nfbV37xRZT3Lg")
+        #expect(proof.thumbprint == "0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I")
+        #expect(proof.jwtID == "-BwC3ESc6acc2lTc")
+        #expect(proof.nonce == nil)
+        try proof.check(method: "POST", uri: "https://server.example.com/token", now: 1_562_262_616)
+        #expect(Self.refusal { try proof.check(method: "POST", uri: "https://server.example.com/token", now: Self.seconds) } == .expired)
+    }
+
+    @Test("the RFC's proof for a resource is good with its access token")
+    func exampleOfResource() throws {
+        let proof = try DPoPProof(
+            verifying: Self.exampleHeader
+                + ".eyJqdGkiOiJlMWozVl9iS2ljOC1MQUVCIiwiaHRtIjoiR0VUIiwiaHR1IjoiaHR0cHM6Ly9yZXNvdXJjZS5leGFtcGxlLm9yZy9wcm90ZWN0ZWRyZXNvdXJjZSIs"
+                + "ImlhdCI6MTU2MjI2MjYxOCwiYXRoIjoiZlVIeU8ycjJaM0RaNTNFc05yV0JiMHhXWG9hTnk1OUlpS0NBcWtzbVFFbyJ9"
+                + ".2oW9RP35yRqzhrtNP86L-Ey71EOptxRimPPToA1plemAgR6pxHF8y6-yqyVnmcw6Fy1dqd-jfxSYoMxhAJpLjA")
+        let uri = "https://resource.example.org/protectedresource"
+        try proof.check(method: "GET", uri: uri, accessToken: "Kz~8mXK1EalYznwH-LC-1fBAo.4Ljp~zsPE_NeO.gxU", now: 1_562_262_618)
+        #expect(Self.refusal { try proof.check(method: "GET", uri: uri, accessToken: "Kz", now: 1_562_262_618) } == .invalidClaim)
+    }
+
+    // MARK: - Form
+
+    @Test("of every algorithm that metadata names are good", arguments: DPoPProof.algorithms)
+    func algorithms(algorithm: JWSAlgorithm) throws {
+        let maker = try ProofMaker(algorithm)
+        let proof = try DPoPProof(verifying: try maker.proof("POST", Self.uri, at: Self.now, nonce: "n"))
+        #expect(proof.thumbprint == maker.thumbprint)
+        #expect(proof.nonce == "n")
+        try proof.check(method: "POST", uri: Self.uri, now: Self.seconds)
+    }
+
+    struct Wrong: Sendable, CustomTestStringConvertible {
+        var testDescription: String
+        var code: JOSEError.Code
+        var claims: [String: JSONValue?] = [:]
+        var header: [String: JSONValue?] = [:]
+    }
+
+    static let wrongForms = [
+        Wrong(testDescription: "no typ", code: .wrongType, header: ["typ": nil]),
+        Wrong(testDescription: "another typ", code: .wrongType, header: ["typ": "JWT"]),
+        Wrong(testDescription: "no jwk", code: .invalidKey, header: ["jwk": nil]),
+        Wrong(testDescription: "a jwk that is none", code: .invalidKey, header: ["jwk": "key"]),
+        Wrong(testDescription: "a jwk of no kind", code: .malformed, header: ["jwk": [:]]),
+        Wrong(testDescription: "a secret as jwk", code: .invalidKey, header: ["jwk": ["kty": "oct", "k": "c2VjcmV0"]]),
+        Wrong(testDescription: "a critical extension", code: .criticalHeader, header: ["crit": ["b64"]]),
+        Wrong(testDescription: "no jti", code: .missingClaim, claims: ["jti": nil]),
+        Wrong(testDescription: "an empty jti", code: .missingClaim, claims: ["jti": ""]),
+        Wrong(testDescription: "a long jti", code: .missingClaim, claims: ["jti": .string(String(repeating: "x", count: 201))]),
+        Wrong(testDescription: "no htm", code: .missingClaim, claims: ["htm": nil]),
+        Wrong(testDescription: "no htu", code: .missingClaim, claims: ["htu": nil]),
+        Wrong(testDescription: "no iat", code: .missingClaim, claims: ["iat": nil]),
+        Wrong(testDescription: "an iat in text", code: .invalidClaim, claims: ["iat": "now"]),
+        Wrong(testDescription: "a nonce that is no text", code: .invalidClaim, claims: ["nonce": 1]),
+        Wrong(testDescription: "an ath that is no text", code: .invalidClaim, claims: ["ath": ["a"]]),
+    ]
+
+    @Test("of another form are refused", arguments: wrongForms)
+    func wrongForm(wrong: Wrong) throws {
+        let text = try ProofMaker().proof("POST", Self.uri, at: Self.now, changing: wrong.claims, header: wrong.header)
+        #expect(Self.refusal { _ = try DPoPProof(verifying: text) } == wrong.code)
+    }
+
+    @Test("with a private member of the key are refused, whichever it is", arguments: ["d", "p", "q", "dp", "dq", "qi", "oth", "k"])
+    func privateMember(name: String) throws {
+        let maker = try ProofMaker()
+        var jwk = maker.jwk
+        jwk[name] = "AQAB"
+        let text = try maker.proof("POST", Self.uri, at: Self.now, header: ["jwk": jwk])
+        let error = try #require(throws: JOSEError.self) { try DPoPProof(verifying: text) }
+        #expect(error.code == .invalidKey)
+        #expect(error.message.contains("private"))
+    }
+
+    @Test("signed by another key than they name, or not signed, are refused")
+    func foreignSignature() throws {
+        let maker = try ProofMaker()
+        let other = try ProofMaker()
+        let text = try maker.proof("POST", Self.uri, at: Self.now, header: ["jwk": other.jwk])
+        #expect(Self.refusal { _ = try DPoPProof(verifying: text) } == .badSignature)
+        let header: JSONValue = ["alg": "none", "typ": "dpop+jwt", "jwk": maker.jwk]
+        let parts = text.split(separator: ".")
+        let unsigned = "\(Base64URL.encode(header.serialized())).\(parts[1])."
+        #expect(Self.refusal { _ = try DPoPProof(verifying: unsigned) } == .malformed)
+        #expect(Self.refusal { _ = try DPoPProof(verifying: unsigned + "AA") } == .unsupportedAlgorithm)
+    }
+
+    @Test("signed with a secret are refused, though the caller may ask for it")
+    func symmetric() throws {
+        let maker = try ProofMaker()
+        let secret = try SigningKey.secret(maker.jwk.serialized(), algorithm: .hs256)
+        let text = try secret.sign(
+            ["jti": "1", "htm": "POST", "htu": .string(Self.uri), "iat": 1_700_000_000], header: ["typ": "dpop+jwt", "jwk": maker.jwk])
+        #expect(Self.refusal { _ = try DPoPProof(verifying: text) } == .algorithmNotAllowed)
+        #expect(Self.refusal { _ = try DPoPProof(verifying: text, algorithms: [.hs256]) } == .algorithmNotAllowed)
+    }
+
+    @Test("of algorithms that are not accepted are refused")
+    func notAccepted() throws {
+        let text = try ProofMaker(.edDSA).proof("POST", Self.uri, at: Self.now)
+        #expect(Self.refusal { _ = try DPoPProof(verifying: text) } == .algorithmNotAllowed)
+        #expect(Self.refusal { _ = try DPoPProof(verifying: text, algorithms: [.edDSA]) } == nil)
+    }
+
+    @Test("that are no tokens, or too long, are refused", arguments: ["", ".", "a.b.c", "ü.ü.ü"])
+    func noTokens(text: String) {
+        #expect(Self.refusal { _ = try DPoPProof(verifying: text) } == .malformed)
+        #expect(Self.refusal { _ = try DPoPProof(verifying: text + String(repeating: "a", count: 9_000)) } == .tooLarge)
+    }
+
+    // MARK: - Judging
+
+    @Test(
+        "are good from five minutes before to five minutes after their time",
+        arguments: [(0, nil), (-300, nil), (300, nil), (301, .expired), (-301, .issuedInFuture)] as [(Double, JOSEError.Code?)])
+    func window(age: Double, code: JOSEError.Code?) throws {
+        let proof = try DPoPProof(verifying: try ProofMaker().proof("POST", Self.uri, at: Self.now))
+        #expect(Self.refusal { try proof.check(method: "POST", uri: Self.uri, now: Self.seconds + age) } == code)
+    }
+
+    @Test("are for one method, written as it is, and need an ath where there is a token")
+    func otherRequest() throws {
+        let proof = try DPoPProof(verifying: try ProofMaker().proof("POST", Self.uri, at: Self.now))
+        #expect(Self.refusal { try proof.check(method: "GET", uri: Self.uri, now: Self.seconds) } == .invalidClaim)
+        #expect(Self.refusal { try proof.check(method: "post", uri: Self.uri, now: Self.seconds) } == .invalidClaim)
+        #expect(Self.refusal { try proof.check(method: "POST", uri: Self.uri + "s", now: Self.seconds) } == .invalidClaim)
+        #expect(Self.refusal { try proof.check(method: "POST", uri: Self.uri, accessToken: "t", now: Self.seconds) } == .missingClaim)
+    }
+
+    @Test(
+        "are for one URL, however that is spelled, without its query and fragment",
+        arguments: [
+            ("https://id.test/oauth2/v1/token", true), ("HTTPS://ID.Test/oauth2/v1/token", true),
+            ("https://id.test:443/oauth2/v1/token", true), ("https://id.test:/oauth2/v1/token", true),
+            ("https://id.test/oauth2/v1/token?a=b", true), ("https://id.test/oauth2/v1/token#a?b", true),
+            ("https://id.test/oauth2/v1/%74oken", true), ("https://id.test/a/../oauth2/./v1/token", true),
+            ("http://id.test/oauth2/v1/token", false), ("https://id.test:80/oauth2/v1/token", false),
+            ("https://id.test:8443/oauth2/v1/token", false), ("https://id.test/oauth2/v1/Token", false),
+            ("https://id.test/oauth2/v1/token/", false), ("https://id.test//oauth2/v1/token", false),
+            ("https://id.test/oauth2/v1%2Ftoken", false), ("https://id.test./oauth2/v1/token", false),
+            ("https://user@id.test/oauth2/v1/token", false), ("https://id.test@evil.test/oauth2/v1/token", false),
+            ("https://id.test\\@evil.test/oauth2/v1/token", false), ("//id.test/oauth2/v1/token", false),
+            ("/oauth2/v1/token", false), ("", false), ("https://", false), ("https:///oauth2/v1/token", false),
+            ("https://id.test/oauth2/v1/token%", false), ("https://id.test/oauth2/v1/tok en", false),
+            ("https://id.test:44x3/oauth2/v1/token", false), ("urn:id.test", false),
+        ])
+    func spelling(uri: String, isSame: Bool) throws {
+        let proof = try DPoPProof(verifying: try ProofMaker().proof("POST", uri, at: Self.now))
+        #expect((Self.refusal { try proof.check(method: "POST", uri: Self.uri, now: Self.seconds) } == nil) == isSame)
+    }
+
+    @Test("are for a host by its address, too, and an empty path is the root")
+    func otherHosts() throws {
+        for (one, other) in [
+            ("http://[::1]:80/a", "http://[::1]/a"), ("http://127.0.0.1:8000", "http://127.0.0.1:8000/"),
+            ("https://id.test/%c3%bc", "https://id.test/%C3%BC"), ("https://id.test/..", "https://id.test"),
+        ] {
+            let proof = try DPoPProof(verifying: try ProofMaker().proof("GET", one, at: Self.now))
+            #expect(Self.refusal { try proof.check(method: "GET", uri: other, now: Self.seconds) } == nil, "\(one)")
+        }
+    }
+
+    @Test("a thumbprint is recognised by its form")
+    func thumbprints() throws {
+        #expect(DPoPProof.isThumbprint(try ProofMaker().thumbprint))
+        #expect(!DPoPProof.isThumbprint(""))
+        #expect(!DPoPProof.isThumbprint(String(repeating: "=", count: 43)))
+        #expect(!DPoPProof.isThumbprint(try ProofMaker().thumbprint + "A"))
+    }
+
+    @Test("a proof shows neither nonce nor hash")
+    func description() throws {
+        let proof = try DPoPProof(verifying: try ProofMaker().proof("POST", Self.uri, at: Self.now, nonce: "secret-nonce"))
+        var dumped = ""
+        dump(proof, to: &dumped)
+        #expect(!(dumped + "\(proof)" + String(reflecting: proof)).contains("secret-nonce"))
+    }
+}
+
+@Suite("Nonces for proofs (RFC 9449 section 8)")
+struct DPoPNoncesTests {
+    private let nonces = DPoPNonces(secret: [UInt8](repeating: 1, count: 32))
+    private let day: Double = 86_400
+    private let start: Double = 20_000 * 86_400
+
+    @Test("stand for a day, and are good for three more")
+    func lifetime() {
+        let nonce = nonces.current(at: start)
+        #expect(nonces.current(at: start + day - 1) == nonce)
+        #expect(nonces.current(at: start + day) != nonce)
+        #expect(nonces.accepts(nonce, at: start))
+        #expect(nonces.accepts(nonce, at: start + 4 * day - 1))
+        #expect(!nonces.accepts(nonce, at: start + 4 * day))
+    }
+
+    @Test("of an instance whose clock is ahead are good, of the day after are not")
+    func ahead() {
+        #expect(nonces.accepts(nonces.current(at: start + day), at: start))
+        #expect(!nonces.accepts(nonces.current(at: start + 2 * day), at: start))
+    }
+
+    @Test("are known to every instance with the key, and to no other")
+    func keys() {
+        let nonce = nonces.current(at: start)
+        #expect(DPoPNonces(secret: [UInt8](repeating: 1, count: 32)).accepts(nonce, at: start))
+        #expect(!DPoPNonces(secret: [UInt8](repeating: 2, count: 32)).accepts(nonce, at: start))
+    }
+
+    @Test("that nobody made are refused, whatever they are")
+    func invented() {
+        let nonce = nonces.current(at: start)
+        let last = Base64URL.encode([UInt8](repeating: 255, count: 24))
+        for text in ["", "x", nonce + "A", String(nonce.dropLast()), String(nonce.reversed()), last, String(repeating: "ü", count: 16)] {
+            #expect(!nonces.accepts(text, at: start), "\(text)")
+        }
+    }
+}
