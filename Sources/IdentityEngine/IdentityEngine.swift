@@ -11,6 +11,8 @@ public final class IdentityEngine: Sendable {
     let environment: EngineEnvironment
     /// Counts requests per client, address and user name.
     let rateLimiter = RateLimiter()
+    /// Judges proofs of possession.
+    let proofs: ProofJudge
     /// Slows down clients that poll too fast.
     let pollPacer = PollPacer()
 
@@ -25,6 +27,7 @@ public final class IdentityEngine: Sendable {
     public init(store: any Store, environment: EngineEnvironment) {
         self.store = store
         self.environment = environment
+        proofs = ProofJudge(masterKey: environment.masterKey)
     }
 
     /// The configuration as the store holds it now.

@@ -21,6 +21,8 @@ public struct Refusal: Sendable, Equatable, Error {
         case unmetAuthenticationRequirements = "unmet_authentication_requirements"
         case unknownUserID = "unknown_user_id"
         case invalidBindingMessage = "invalid_binding_message"
+        case invalidDPoPProof = "invalid_dpop_proof"
+        case useDPoPNonce = "use_dpop_nonce"
         /// Too many requests: the API form `E0000047` with status 429.
         case tooManyRequests = "E0000047"
         /// No such authorization server: the API form `E0000007` with status 404.
@@ -42,6 +44,10 @@ public struct Refusal: Sendable, Equatable, Error {
     public var status: Status?
     /// The limit that was met, for the headers of a refusal with ``Code/tooManyRequests``.
     public var rateLimit: RateLimitStatus?
+    /// The nonce that the client's next proof should carry, for the header `DPoP-Nonce`; always there with ``Code/useDPoPNonce``.
+    public var nextNonce: String?
+    /// Whether an access token is refused for want of a proof: it has to come by the scheme `DPoP`.
+    public var asksForProof = false
 
     /// Makes a refusal.
     public init(

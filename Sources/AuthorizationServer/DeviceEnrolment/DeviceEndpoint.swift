@@ -42,6 +42,7 @@ extension Endpoint.Call {
         guard !token.isEmpty else { return .none }
         switch values[0][..<space].lowercased() {
         case "bearer": return .bearer(token)
+        case "dpop": return .dpop(token, requiredProof)
         case "ssws": return .ssws(token)
         default: return .none
         }
@@ -109,9 +110,11 @@ extension ServerResponse {
         ]
         var response = ServerResponse(status: .init(code: refusal.status), json: body.serialized())
         if refusal.status == 401 {
-            response.headers[.wwwAuthenticate] = BearerToken.challenge(
-                Refusal(.invalidToken, refusal.summary, reason: refusal.reason))
+            response.headers[.wwwAuthenticate] =
+                refusal.proof.map(AccessTokenChallenge.dpop)
+                ?? AccessTokenChallenge.bearer(Refusal(.invalidToken, refusal.summary, reason: refusal.reason))
         }
+        if let nonce = refusal.proof?.nextNonce { response.headers[.dpopNonce] = nonce }
         if request.isTooLarge { response.closesConnection = true }
         response.trace.reason = refusal.reason
         return response

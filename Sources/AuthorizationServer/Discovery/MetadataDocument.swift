@@ -36,6 +36,7 @@ struct MetadataDocument {
             "scopes_supported": JSONValue(scopes),
             "claims_supported": JSONValue(kind == .openID ? Self.openIDClaims : Self.accessTokenClaims),
             "code_challenge_methods_supported": ["S256"],
+            "dpop_signing_alg_values_supported": JSONValue(DPoPProof.algorithms.map(\.rawValue)),
         ]
         for endpoint in ["token", "introspection", "revocation"] {
             members["\(endpoint)_endpoint_auth_methods_supported"] = JSONValue(Self.authenticationMethods)

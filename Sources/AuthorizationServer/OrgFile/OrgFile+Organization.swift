@@ -19,7 +19,8 @@ extension OrgFile {
             passwordPolicy: root.section("password_policy").map(PasswordPolicy.init) ?? PasswordPolicy(),
             rateLimits: root.section("rate_limits").map(RateLimits.init) ?? RateLimits(),
             keyRotation: root.section("key_rotation").map(KeyRotation.init) ?? KeyRotation(),
-            authenticators: root.sections("authenticators", PushAuthenticator.init), users: root.sections("users", UserDefinition.init))
+            authenticators: root.sections("authenticators", PushAuthenticator.init),
+            dpop: root.section("dpop").map(DPoPPolicy.init) ?? DPoPPolicy(), users: root.sections("users", UserDefinition.init))
         server = root.section("server")?.members().compactMapKeysAndValues { ($0.replacing("_", with: "-"), $1.plainText) } ?? [:]
         root.reportUnknownKeys()
     }
@@ -108,7 +109,8 @@ extension Application {
             grantedAPIScopes: section.strings("granted_api_scopes") ?? [],
             refreshTokenRotation: section.choice(
                 "refresh_token_rotation", ["rotate": .rotate(leeway: leeway), "static": .static], default: .rotate(leeway: leeway)),
-            idTokenAlgorithm: section.choice("id_token_algorithm", signatureAlgorithms, default: .rs256))
+            idTokenAlgorithm: section.choice("id_token_algorithm", signatureAlgorithms, default: .rs256),
+            dpopBoundAccessTokens: section.bool("dpop_bound_access_tokens", default: false))
         // The token endpoint refuses it anyway; whoever writes it wants to know why before that.
         if grantTypes.contains("client_credentials") && !isConfidential {
             section.source.add(

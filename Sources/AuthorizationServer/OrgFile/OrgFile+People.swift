@@ -54,6 +54,13 @@ extension RateLimits {
     }
 }
 
+extension DPoPPolicy {
+    init(_ section: OrgFileSection) {
+        self.init(requiresNonce: section.bool("require_nonce", default: true))
+        section.reportUnknownKeys()
+    }
+}
+
 extension KeyRotation {
     init(_ section: OrgFileSection) {
         let standard = KeyRotation()

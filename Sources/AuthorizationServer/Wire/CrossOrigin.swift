@@ -30,6 +30,6 @@ enum CrossOrigin {
         guard let origin else { return }
         response.headers[.accessControlAllowOrigin] = origin
         response.headers[.accessControlExposeHeaders] =
-            "Date, WWW-Authenticate, x-okta-request-id, x-rate-limit-limit, x-rate-limit-remaining, x-rate-limit-reset"
+            "Date, WWW-Authenticate, DPoP-Nonce, x-okta-request-id, x-rate-limit-limit, x-rate-limit-remaining, x-rate-limit-reset"
     }
 }

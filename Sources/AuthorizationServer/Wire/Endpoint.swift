@@ -11,6 +11,18 @@ struct Endpoint: Sendable {
         var snapshot: OrgSnapshot
         /// The authorization server that was asked.
         var server: AuthorizationServerDefinition
+
+        /// The proof of a request that has a `DPoP` header; nil for all others.
+        var proof: PresentedProof? {
+            request.head.headerFields.contains(.dpop) ? requiredProof : nil
+        }
+
+        /// The proof of a request that must have one, whether or not it does.
+        var requiredProof: PresentedProof {
+            PresentedProof(
+                values: request.head.headerFields[values: .dpop], method: request.head.method.rawValue,
+                url: snapshot.origin + request.path)
+        }
     }
 
     /// A short name for logs and metrics.

@@ -35,6 +35,7 @@ extension ServerResponse {
         if refusal.code == .invalidClient, triedBasic {
             response.headers[.wwwAuthenticate] = #"Basic realm="countersign", charset="UTF-8""#
         }
+        if let nonce = refusal.nextNonce { response.headers[.dpopNonce] = nonce }
         response.trace.reason = refusal.reason
         return response.uncached()
     }
@@ -98,7 +99,7 @@ extension Refusal.Code {
         case .notFound: .notFound
         case .invalidRequest, .invalidRequestObject, .invalidGrant, .unauthorizedClient, .unsupportedGrantType, .invalidScope,
             .accessDenied, .authorizationPending, .slowDown, .expiredToken, .unmetAuthenticationRequirements, .unknownUserID,
-            .invalidBindingMessage:
+            .invalidBindingMessage, .invalidDPoPProof, .useDPoPNonce:
             .badRequest
         }
     }

@@ -10,6 +10,8 @@ extension HTTPField.Name {
     static let forwardedFor = literal("X-Forwarded-For")
     static let referrerPolicy = literal("Referrer-Policy")
     static let frameOptions = literal("X-Frame-Options")
+    static let dpop = literal("DPoP")
+    static let dpopNonce = literal("DPoP-Nonce")
     static let deviceToken = literal("X-Device-Token")
 
     /// Only for the literals above: one that is no name stops the first request of any test.

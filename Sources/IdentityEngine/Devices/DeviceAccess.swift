@@ -8,7 +8,8 @@ struct DeviceCaller: Sendable {
     let grant: Grant?
     /// The only enrolment that it speaks for; nil for a person's token, which speaks for all of theirs.
     let enrollmentID: String?
-    /// What must be committed for the request to count: the use of a signed authorization, which is good once. Empty for access tokens.
+    /// What must be committed for the request to count: the use of a signed authorization or of a proof, which are good once. Nil
+    /// for bearer tokens.
     let use: AssertionUse?
     /// Which key signed the request, if the device signed it.
     let keyRole: PushMethod.KeyRole?
@@ -39,6 +40,8 @@ struct DeviceAccess {
     let snapshot: OrgSnapshot
     let view: any StoreView
     let now: Date
+    /// The proof of a request that came by the scheme `DPoP`, found good.
+    var possession: ProofOfPossession?
 
     var directory: DeviceDirectory { DeviceDirectory(snapshot: snapshot, view: view, now: now) }
 
@@ -51,7 +54,8 @@ struct DeviceAccess {
     func caller(_ authorization: DeviceAuthorization) throws -> DeviceCaller {
         switch authorization {
         case .none: throw DeviceRefusal.invalidToken("no token")
-        case .bearer(let token): try bearer(token)
+        case .bearer(let token): try accessToken(token, provedBy: nil)
+        case .dpop(let token, _): try accessToken(token, provedBy: possession)
         case .ssws(let token): try signed(token)
         }
     }
@@ -78,13 +82,15 @@ struct DeviceAccess {
 
     // MARK: - Access tokens
 
-    private func bearer(_ token: String) throws -> DeviceCaller {
+    private func accessToken(_ token: String, provedBy possession: ProofOfPossession?) throws -> DeviceCaller {
         guard let claims = snapshot.keyRing.verification.claims(of: token, issuer: snapshot.origin, now: now),
             claims.audience == [snapshot.origin],
             let id = claims.jwtID.flatMap(TokenID.init), id.kind == .access, let issuedAt = claims.issuedAt,
             let grant = try view.record(.grant, id: id.grantID).map(Grant.init), grant.server == nil,
             !grant.isRevoked(tokenID: id.text, issuedAt: Int(issuedAt)), snapshot.application(grant.clientID)?.isActive == true
         else { throw DeviceRefusal.invalidToken("access token") }
+        do throws(Refusal) { try claims.requireBinding(to: possession) } catch { throw DeviceRefusal.proof(error) }
+        if let possession, try possession.use.isMade(in: view) { throw DeviceRefusal.proof(.usedProof) }
         guard let userID = grant.userID else {
             throw DeviceRefusal.accessDenied("The token is a client's own. Sign in as a person.", reason: "access token without a user")
         }
@@ -94,7 +100,8 @@ struct DeviceAccess {
         if let closure = grant.closure(by: user) { throw DeviceRefusal.invalidToken("access token: \(closure)") }
         guard let user else { throw DeviceRefusal.invalidToken("user.removed") }
         return DeviceCaller(
-            user: user, grant: grant, enrollmentID: grant.maintainedEnrollmentID, use: nil, keyRole: nil, scopes: Set(claims.scopes))
+            user: user, grant: grant, enrollmentID: grant.maintainedEnrollmentID, use: possession?.use, keyRole: nil,
+            scopes: Set(claims.scopes))
     }
 
     // MARK: - Signed by the device

@@ -5,6 +5,8 @@ public enum DeviceAuthorization: Sendable {
     case none
     /// `Bearer`: an access token of the org server.
     case bearer(String)
+    /// `DPoP`: an access token of the org server that is bound to a key, and the proof that came with it.
+    case dpop(String, PresentedProof)
     /// `SSWS`: a token that the device signed with a key of its enrolment.
     case ssws(String)
 }
@@ -15,6 +17,7 @@ extension DeviceAuthorization: CustomStringConvertible, CustomReflectable {
         switch self {
         case .none: "DeviceAuthorization(none)"
         case .bearer: "DeviceAuthorization(bearer)"
+        case .dpop: "DeviceAuthorization(dpop)"
         case .ssws: "DeviceAuthorization(ssws)"
         }
     }

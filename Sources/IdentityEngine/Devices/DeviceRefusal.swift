@@ -15,6 +15,8 @@ public struct DeviceRefusal: Error, Sendable, Equatable {
     public var lateness: String?
     /// Why, for the log only.
     public var reason: String
+    /// What was wrong with the proof of a token that is bound to a key, for the challenge; nil for every other refusal.
+    public var proof: Refusal?
 
     /// Makes a refusal.
     public init(code: String, status: Int, summary: String, causes: [String] = [], reason: String) {
@@ -84,6 +86,13 @@ extension DeviceRefusal {
     static func invalidToken(_ reason: String) -> DeviceRefusal {
         DeviceRefusal(
             code: "E0000011", status: 401, summary: "The token is invalid or expired. Get a new one.", reason: reason)
+    }
+
+    /// A token that is bound to a key came without a good proof, or one that is not came with one.
+    static func proof(_ refusal: Refusal) -> DeviceRefusal {
+        var device = DeviceRefusal(code: "E0000011", status: 401, summary: refusal.description, reason: refusal.reason)
+        device.proof = refusal
+        return device
     }
 
     /// The token is good, but not for this.

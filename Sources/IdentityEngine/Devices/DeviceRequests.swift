@@ -22,11 +22,19 @@ extension IdentityEngine {
         _ type: String, _ authorization: DeviceAuthorization, needing scopes: Set<String>, context: RequestContext,
         decide: @escaping @Sendable (DeviceAccess, DeviceCaller) throws -> DeviceDecision<Answer>
     ) async throws -> Result<Answer, DeviceRefusal> {
+        var possession: ProofOfPossession?
+        if case .dpop(let token, let proof) = authorization {
+            switch proofs.possession(proof, with: token, now: context.now) {
+            case .success(let good): possession = good
+            case .failure(let refusal): return .failure(.proof(refusal))
+            }
+        }
         for _ in 0..<Self.attempts {
-            let (result, caller): (Result<DeviceDecision<Answer>, DeviceRefusal>, DeviceCaller?) = try await store.read { [self] view in
+            let (result, caller): (Result<DeviceDecision<Answer>, DeviceRefusal>, DeviceCaller?) = try await store.read {
+                [self, possession] view in
                 var known: DeviceCaller?
                 do {
-                    let access = DeviceAccess(snapshot: try snapshot(view), view: view, now: context.now)
+                    let access = DeviceAccess(snapshot: try snapshot(view), view: view, now: context.now, possession: possession)
                     let caller = try access.caller(authorization)
                     known = caller
                     try caller.check(scopes)

@@ -35,6 +35,9 @@ struct Grant: Sendable, Equatable {
     var refresh: RefreshFamily?
     /// When it was revoked whole.
     var revokedAt: Date?
+    /// The thumbprint of the key that its refresh tokens are bound to (RFC 9449 section 5); nil if they are not, as those of a client
+    /// that authenticates itself. The access tokens say by themselves what they are bound to.
+    var keyThumbprint: String?
     /// Access tokens that were revoked singly.
     var revokedTokens = RevokedTokens()
     /// When all its tokens are over.
@@ -157,6 +160,7 @@ extension Grant {
                 usedAt: Date(timeIntervalSince1970: used))
         }
         revokedAt = json["revoked"]?.doubleValue.map(Date.init(timeIntervalSince1970:))
+        keyThumbprint = json["jkt"]?.stringValue
         revokedTokens = RevokedTokens(json["revokedTokens"])
         self.expiresAt = expiresAt
         version = record.version
@@ -180,6 +184,7 @@ extension Grant {
             json["refresh"] = .object(family)
         }
         json["revoked"] = revokedAt.map { .double($0.timeIntervalSince1970) }
+        json["jkt"] = keyThumbprint.map(JSONValue.string)
         json["revokedTokens"] = revokedTokens.json
         return Record(
             kind: .grant, id: id, version: version, indexedKeys: userID.map { ["user": $0] } ?? [:], expiresAt: expiresAt,

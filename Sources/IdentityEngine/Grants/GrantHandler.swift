@@ -52,6 +52,8 @@ struct AdmittedRequest: Sendable {
     let context: RequestContext
     /// Marks the client's assertion as used.
     let assertionUse: Change?
+    /// The key that the client has shown to have, to which its tokens will be bound; nil if it sent no proof.
+    var proof: ProofOfPossession?
 
     /// The grant type, if it is one that the endpoint knows; what a stranger invents is neither hashed nor logged.
     var knownGrantType: String? {
@@ -71,7 +73,25 @@ struct AdmittedRequest: Sendable {
 
     /// What signs the tokens of this request.
     func issuer(_ engine: IdentityEngine) -> TokenIssuer {
-        TokenIssuer(snapshot: snapshot, server: server, application: application, random: engine.environment.random, now: context.now)
+        TokenIssuer(
+            snapshot: snapshot, server: server, application: application, random: engine.environment.random, now: context.now,
+            keyThumbprint: proof?.thumbprint)
+    }
+
+    /// The key that a new grant is bound to: the tokens of a client that authenticates itself are bound to that already, and it
+    /// may change its key (RFC 9449 section 5).
+    var boundKeyThumbprint: String? { application.isConfidential ? nil : proof?.thumbprint }
+
+    /// Sees to it that the request was proved with the key that something was bound to before: a code by `dpop_jkt` (RFC 9449
+    /// section 10), a refresh token by the request that it was given to (section 5). Ask before anything is taken or revoked.
+    ///
+    /// - Parameter thumbprint: The key's thumbprint; nil if it was not bound, which any key and none may use.
+    /// - Throws: ``Refusal`` with `invalid_dpop_proof`.
+    func requireKey(_ thumbprint: String?) throws(Refusal) {
+        guard let thumbprint, proof?.thumbprint != thumbprint else { return }
+        throw proof == nil
+            ? .invalidProof("The request needs a proof by the key that the grant is bound to.", reason: "dpop: no proof of the bound key")
+            : .invalidProof("The proof is by another key than the one that the grant is bound to.", reason: "dpop: another key")
     }
 }
 

@@ -7,6 +7,8 @@ internal import Foundation
 /// at every moment. A token that comes back after the leeway, or after it was retired, is in two hands: the family is revoked.
 /// Within the leeway, but after its successor was used, it is refused without more: that is a late copy of an old request.
 ///
+/// A public client's token is good only with the key that it was given to, if any (RFC 9449 section 5).
+///
 /// The access policy is not asked again: the grant has the lifetimes of the rule that allowed it. Whether the person may still
 /// use the application is.
 struct RefreshTokenGrant: GrantHandler {
@@ -80,6 +82,8 @@ struct RefreshTokenGrant: GrantHandler {
         guard let grant, grant.refresh != nil else { throw Self.invalid("refresh.unknown") }
         guard grant.clientID == request.application.id else { throw Self.invalid("refresh.other_client") }
         guard grant.server == request.server.id else { throw Self.invalid("refresh.other_server") }
+        // Before anything that the token could set off: without the key it is worth nothing, not even a revocation.
+        if !request.application.isConfidential { try request.requireKey(grant.keyThumbprint) }
         guard grant.revokedAt == nil else { throw Self.invalid("refresh.revoked") }
         if let closure = grant.closure(by: user) { throw Self.invalid(closure) }
         guard let user else { throw Self.invalid("user.removed") }

@@ -23,6 +23,7 @@ struct UserGrant: Sendable {
             scopes: scopes, grantType: request.grantType, rule: evaluation.explanation, createdAt: now,
             account: .init(user), authentication: .init(authentication, firstIssuedAt: now), accessTokenLifetime: lifetimes.accessToken,
             expiresAt: now.addingTimeInterval(TimeInterval(max(lifetimes.accessToken, TokenIssuer.idTokenLifetime))))
+        grant.keyThumbprint = request.boundKeyThumbprint
         var refresh: RefreshTokenSuccessor?
         if scopes.contains(ScopeRequest.offlineAccess) {
             grant.refresh = .init(

@@ -81,13 +81,22 @@ public struct Application: Sendable, Equatable, Codable {
     public var refreshTokenRotation: RefreshTokenRotation
     /// `RS256` unless the client registered another.
     public var idTokenAlgorithm: JWSAlgorithm
+    /// Whether its tokens must be bound to a key: a token request without a proof is refused (RFC 9449 section 5.2).
+    public var dpopBoundAccessTokens: Bool {
+        get { bindsTokens ?? false }
+        set { bindsTokens = newValue ? true : nil }
+    }
+
+    /// Nil for false, and in records of before there was a choice.
+    private var bindsTokens: Bool?
 
     /// Describes an application; what is left out is the safe default.
     public init(
         id: String, name: String, kind: Kind, isActive: Bool = true, authentication: Authentication = .none, secret: String? = nil,
         keys: JSONWebKeySet? = nil, grantTypes: [String] = [], redirectURIs: [String] = [], postLogoutRedirectURIs: [String] = [],
         assignment: Assignment = Assignment(), signOnPolicy: String, grantedAPIScopes: [String] = [],
-        refreshTokenRotation: RefreshTokenRotation = .rotate(leeway: 30), idTokenAlgorithm: JWSAlgorithm = .rs256
+        refreshTokenRotation: RefreshTokenRotation = .rotate(leeway: 30), idTokenAlgorithm: JWSAlgorithm = .rs256,
+        dpopBoundAccessTokens: Bool = false
     ) {
         self.id = id
         self.name = name
@@ -104,6 +113,7 @@ public struct Application: Sendable, Equatable, Codable {
         self.grantedAPIScopes = grantedAPIScopes
         self.refreshTokenRotation = refreshTokenRotation
         self.idTokenAlgorithm = idTokenAlgorithm
+        self.dpopBoundAccessTokens = dpopBoundAccessTokens
     }
 
     /// Whether the client can keep a secret (RFC 6749 section 2.1).

@@ -21,6 +21,8 @@ struct OrganizationSettings: Codable, Sendable, Equatable {
     var origin: String
     var rateLimits: RateLimits
     var keyRotation: KeyRotation
+    /// Nil for the default, and in records of before there was one.
+    var dpop: DPoPPolicy?
 }
 
 /// An application with its secret sealed.

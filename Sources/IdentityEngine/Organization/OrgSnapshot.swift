@@ -29,6 +29,8 @@ public struct OrgSnapshot: Sendable {
     public var rateLimits: RateLimits { organization.rateLimits }
     /// When signing keys change.
     public var keyRotation: KeyRotation { organization.keyRotation }
+    /// What is asked of proofs of possession.
+    public var dpop: DPoPPolicy { organization.dpop }
 
     /// The application with a client id.
     ///
@@ -93,7 +95,8 @@ extension OrgSnapshot {
             groups: try values(.group, Group.self), signOnPolicies: policies,
             passwordPolicy: try values(.passwordPolicy, PasswordPolicy.self).first ?? PasswordPolicy(), rateLimits: settings.rateLimits,
             keyRotation: settings.keyRotation,
-            authenticators: try values(.authenticator, StoredAuthenticator.self).map { try $0.opened(environment: environment) })
+            authenticators: try values(.authenticator, StoredAuthenticator.self).map { try $0.opened(environment: environment) },
+            dpop: settings.dpop ?? DPoPPolicy())
         self.version = version
         keyRing = try SigningKeyRing(records: try view.allRecords(.signingKey), masterKey: environment.masterKey)
         applicationsByID = Dictionary(applications.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })

@@ -27,6 +27,8 @@ public struct OrganizationDefinition: Sendable, Equatable, Codable {
     public var keyRotation: KeyRotation
     /// The authenticators that confirm sign-ins by push.
     public var authenticators: [PushAuthenticator]
+    /// What is asked of proofs of possession.
+    public var dpop: DPoPPolicy
     /// The people that the file brings; people made elsewhere are left alone.
     public var users: [UserDefinition]
 
@@ -35,7 +37,8 @@ public struct OrganizationDefinition: Sendable, Equatable, Codable {
         id: String = "", name: String, origin: String, authorizationServers: [AuthorizationServerDefinition],
         applications: [Application] = [], groups: [Group] = [], signOnPolicies: [SignOnPolicy] = [],
         passwordPolicy: PasswordPolicy = PasswordPolicy(), rateLimits: RateLimits = RateLimits(),
-        keyRotation: KeyRotation = KeyRotation(), authenticators: [PushAuthenticator] = [], users: [UserDefinition] = []
+        keyRotation: KeyRotation = KeyRotation(), authenticators: [PushAuthenticator] = [], dpop: DPoPPolicy = DPoPPolicy(),
+        users: [UserDefinition] = []
     ) {
         self.id = id
         self.name = name
@@ -48,6 +51,7 @@ public struct OrganizationDefinition: Sendable, Equatable, Codable {
         self.rateLimits = rateLimits
         self.keyRotation = keyRotation
         self.authenticators = authenticators
+        self.dpop = dpop
         self.users = users
     }
 }

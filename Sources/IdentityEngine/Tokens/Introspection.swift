@@ -19,7 +19,7 @@ public struct Introspection: Sendable, Equatable {
         switch token {
         case .access(let claims, let grant, let user):
             members = claims.json.objectValue ?? [:]
-            members["token_type"] = "Bearer"
+            members["token_type"] = claims.keyThumbprint == nil ? "Bearer" : "DPoP"
             members["scope"] = .string(claims.scopes.joined(separator: " "))
             members["client_id"] = .string(grant.clientID)
             members["username"] = (user?.login).map(JSONValue.string)
@@ -28,11 +28,12 @@ public struct Introspection: Sendable, Equatable {
             members = claims.json.objectValue ?? [:]
         case .refresh(let ticket, let grant, let user):
             members = [
-                "token_type": "Bearer",
+                "token_type": grant.keyThumbprint == nil ? "Bearer" : "DPoP",
                 "scope": .string(grant.scopes.filter { !ScopeRequest.interactive.contains($0) }.joined(separator: " ")),
                 "client_id": .string(grant.clientID),
                 "username": .string(user.login), "sub": .string(user.login),
             ]
+            members["cnf"] = grant.keyThumbprint.map { ["jkt": .string($0)] }
             let end = ticket.use == .once ? ticket.expiresAt : grant.refresh.map { $0.end(usedAt: $0.usedAt) }
             members["exp"] = end.map { .integer(Int64($0.timeIntervalSince1970.rounded(.down))) }
         }

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import JOSE
 
 extension IdentityEngine {
     /// Answers a request to the token endpoint (RFC 6749 section 3.2).
@@ -14,23 +15,31 @@ extension IdentityEngine {
     /// - Returns: Tokens, or a refusal as the protocol spells it.
     /// - Throws: ``StoreError`` if the store failed; then no token was issued.
     public func token(_ request: TokenRequest, context: RequestContext) async throws -> Result<TokenResponse, Refusal> {
+        // Once, and outside of the store's read: it takes a signature check, and asks nothing.
+        let proof = request.proof.map { proofs.genuine($0, with: nil, now: context.now) }
         for attempt in 0..<Self.attempts {
-            let cached = attempt == 0 ? try await decideByCache(request, context: context) : nil
-            let decided = if let cached { cached } else { try await decide(request, context: context) }
+            let cached = attempt == 0 ? try await decideByCache(request, proof: proof, context: context) : nil
+            let decided = if let cached { cached } else { try await decide(request, proof: proof, context: context) }
             let admitted = decided.admitted
             var changes = admitted?.assertionUse.map { [$0] } ?? []
+            if let use = admitted?.proof?.use { changes.append(use.change) }
+            let uses = changes.count
             let result: Result<TokenResponse, Refusal>
             let type = "token.grant." + (admitted?.knownGrantType ?? "none")
             let server = request.server
             switch decided.decision {
             case .issued(let response, let own, let rule, let userID):
-                result = .success(response)
+                var told = response
+                told.nextNonce = admitted?.proof?.nextNonce
+                result = .success(told)
                 changes += own
                 changes.append(
                     try logEntry(
                         type, .success, reason: rule, userID: userID, clientID: admitted?.application.id, server: server, context: context))
             case .refused(let refusal, let own, let userID):
-                result = .failure(refusal)
+                var told = refusal
+                told.nextNonce = refusal.nextNonce ?? admitted?.proof?.nextNonce
+                result = .failure(told)
                 changes += own
                 let isDenied = refusal.code == .accessDenied
                 // Whoever knows a public client's name could fill the disk with refusals; the access log has them. What is told of
@@ -44,7 +53,8 @@ extension IdentityEngine {
                             clientID: admitted?.application.id, server: server, context: context))
                 }
             }
-            if changes.isEmpty { return result }
+            // A refusal that nobody needs to know of costs no write, also if it came with a proof: who repeats it gets no further.
+            if case .failure = result, changes.count == uses, admitted?.assertionUse == nil { return result }
             if let version = decided.configuration { changes.append(.requireConfiguration(version)) }
             switch try await store.commit(changes) {
             case .committed:
@@ -56,6 +66,8 @@ extension IdentityEngine {
                         type, .failure, reason: used.reason, clientID: admitted?.application.id, server: server, context: context)
                 ])
                 return .failure(used)
+            case .conflict(let index, .version) where index == uses - 1 && admitted?.proof != nil:
+                return .failure(.usedProof)
             case .conflict:
                 // Somebody else was faster; what they did decides how this one ends.
                 continue
@@ -78,7 +90,9 @@ extension IdentityEngine {
     }
 
     /// One read, then the handler's decision.
-    private func decide(_ request: TokenRequest, context: RequestContext) async throws -> Decided {
+    private func decide(
+        _ request: TokenRequest, proof: Result<DPoPProof, Refusal>?, context: RequestContext
+    ) async throws -> Decided {
         enum Reading: Sendable {
             case refused(AdmittedRequest?, Refusal)
             case read(AdmittedRequest, any GrantHandler)
@@ -86,7 +100,7 @@ extension IdentityEngine {
         let reading: Reading = try await store.read { [self] view in
             var admitted: AdmittedRequest?
             do {
-                let request = try admit(request, snapshot: snapshot(view), context: context)
+                let request = try admit(request, proof: proof, snapshot: snapshot(view), context: context)
                 admitted = request
                 return .read(request, try handlerType(for: request).init(request, reading: view))
             } catch let refusal as Refusal {
@@ -109,10 +123,12 @@ extension IdentityEngine {
     ///
     /// - Returns: Tokens, which hold if the configuration is still the same when they are committed; nil if it takes a read to tell.
     ///   A refusal has nothing to commit, so it could not be held to the stored configuration: it always takes a read.
-    private func decideByCache(_ request: TokenRequest, context: RequestContext) async throws -> Decided? {
+    private func decideByCache(
+        _ request: TokenRequest, proof: Result<DPoPProof, Refusal>?, context: RequestContext
+    ) async throws -> Decided? {
         guard let cached = latestSnapshot else { return nil }
         do {
-            let admitted = try admit(request, snapshot: cached, context: context)
+            let admitted = try admit(request, proof: proof, snapshot: cached, context: context)
             guard let type = try handlerType(for: admitted) as? any ConfigurationGrantHandler.Type else { return nil }
             let handler = try type.init(admitted)
             let decision = try await decision(of: handler)
@@ -128,13 +144,30 @@ extension IdentityEngine {
         return try await store.preparingCommit { try await handler.decide(self) }
     }
 
-    /// The phases up to the authenticated client.
-    func admit(_ request: TokenRequest, snapshot: OrgSnapshot, context: RequestContext) throws(Refusal) -> AdmittedRequest {
+    /// The phases up to the authenticated client and its key.
+    ///
+    /// A proof is judged after the client, and before anything is used up: who is told to repeat the request with a nonce has lost
+    /// neither its assertion nor its code.
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - proof: What ``ProofJudge/genuine(_:with:now:)`` said of its proof; nil if it carries none, and where none is asked for.
+    ///   - snapshot: The configuration to decide by.
+    ///   - context: When and from where it came.
+    /// - Returns: The request with its client, and the key that was shown.
+    /// - Throws: ``Refusal``.
+    func admit(
+        _ request: TokenRequest, proof: Result<DPoPProof, Refusal>? = nil, snapshot: OrgSnapshot, context: RequestContext
+    ) throws(Refusal) -> AdmittedRequest {
         let server = try snapshot.knownServer(request.server)
         let client = try ClientAuthenticator(snapshot: snapshot, server: server, now: context.now).authenticate(request.client)
+        var possession: ProofOfPossession?
+        if let proof {
+            possession = try proofs.possession(proof.get(), nonceIsDemanded: snapshot.dpop.requiresNonce, now: context.now)
+        }
         return AdmittedRequest(
             snapshot: snapshot, server: server, application: client.application, grantType: request.parameters["grant_type"] ?? "",
-            parameters: request.parameters, context: context, assertionUse: client.assertionUse)
+            parameters: request.parameters, context: context, assertionUse: client.assertionUse, proof: possession)
     }
 
     /// The phases that concern the grant type.
@@ -147,6 +180,9 @@ extension IdentityEngine {
             throw Refusal(
                 .unauthorizedClient, "The client is not authorized to use the grant_type \"\(type)\". Enable it for the application.",
                 reason: "grant.not_enabled")
+        }
+        guard !request.application.dpopBoundAccessTokens || request.proof != nil else {
+            throw .invalidProof("The client's tokens are bound to a key: send a proof in the header DPoP.", reason: "dpop: required")
         }
         return handlerType
     }

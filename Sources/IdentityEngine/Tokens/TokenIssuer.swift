@@ -12,6 +12,8 @@ struct TokenIssuer: Sendable {
     let application: Application
     let random: any RandomSource
     let now: Date
+    /// The thumbprint of the key that access tokens are bound to (RFC 9449 section 6); nil for bearer tokens.
+    var keyThumbprint: String?
 
     /// Seconds; fixed.
     static let idTokenLifetime = 3600
@@ -38,7 +40,8 @@ struct TokenIssuer: Sendable {
                 for: grant, user: user, authentication: authentication, scopes: scopes, accessToken: accessToken, nonce: nonce)
         }
         return TokenResponse(
-            expiresIn: grant.accessTokenLifetime, accessToken: accessToken, scopes: scopes, refreshToken: refreshToken, idToken: idToken)
+            tokenType: keyThumbprint == nil ? "Bearer" : "DPoP", expiresIn: grant.accessTokenLifetime, accessToken: accessToken,
+            scopes: scopes, refreshToken: refreshToken, idToken: idToken)
     }
 
     /// `at_hash` and its like: the left half of SHA-256 in base64url (3.6).
@@ -63,6 +66,7 @@ struct TokenIssuer: Sendable {
         claims["uid"] = (user?.id).map(JSONValue.string)
         claims["auth_time"] = grant.authentication.map { .integer(Int64($0.time)) }
         claims["acr"] = grant.authentication?.contextClass.map(JSONValue.string)
+        claims["cnf"] = keyThumbprint.map { ["jkt": .string($0)] }
         return try sign(claims, with: server.accessTokenAlgorithm)
     }
 

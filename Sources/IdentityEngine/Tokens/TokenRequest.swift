@@ -6,12 +6,15 @@ public struct TokenRequest: Sendable {
     public var client: ClientCredentials
     /// Every form parameter, each at most once (the front door refuses repeated ones).
     public var parameters: [String: String]
+    /// What shows that the client has a key; nil for a request without a `DPoP` header.
+    public var proof: PresentedProof?
 
     /// Describes a request.
-    public init(server: String?, client: ClientCredentials, parameters: [String: String]) {
+    public init(server: String?, client: ClientCredentials, parameters: [String: String], proof: PresentedProof? = nil) {
         self.server = server
         self.client = client
         self.parameters = parameters
+        self.proof = proof
     }
 }
 
@@ -29,6 +32,8 @@ public struct TokenResponse: Sendable {
     public var refreshToken: String?
     /// Present if `openid` was granted.
     public var idToken: String?
+    /// The nonce that the client's next proof should carry, for the header `DPoP-Nonce`; nil if it knows.
+    public var nextNonce: String?
 
     /// Makes an answer.
     public init(

@@ -4,17 +4,33 @@ public import JOSE
 extension IdentityEngine {
     /// Tells what an access token's scopes open about its user (OpenID Connect Core section 5.3; oauth reference 2.11).
     ///
-    /// One read; a revocation that was answered before is seen.
+    /// One read; a revocation that was answered before is seen. A proof costs a write, which sees to it that it is used once.
     ///
     /// - Parameters:
-    ///   - accessToken: The bearer token; nil if the request had none.
+    ///   - accessToken: The token; nil if the request had none.
+    ///   - proof: What came with it by the scheme `DPoP`; nil for the scheme `Bearer`.
     ///   - server: The authorization server's id; nil for the org server.
     ///   - context: When and from where it came.
-    /// - Returns: `sub` and the claims of the granted scopes; or `invalid_token` (401), or `insufficient_scope` (403) for a token
-    ///   without `openid`.
+    /// - Returns: `sub` and the claims of the granted scopes; or `invalid_token` (401), also for a token that is bound to a key and
+    ///   came without a proof by it; `invalid_dpop_proof` or `use_dpop_nonce` (401); or `insufficient_scope` (403) for a token without
+    ///   `openid`.
     /// - Throws: ``StoreError`` if the store failed.
     public func userInfo(
-        accessToken: String?, server: String?, context: RequestContext
+        accessToken: String?, proof: PresentedProof? = nil, server: String?, context: RequestContext
+    ) async throws -> Result<[String: JSONValue], Refusal> {
+        let possession: ProofOfPossession?
+        switch proofs.possession(proof, with: accessToken, now: context.now) {
+        case .success(let good): possession = good
+        case .failure(let refusal): return .failure(refusal)
+        }
+        let answer = try await claims(openedBy: accessToken, possession, server: server, context: context)
+        guard let possession, case .success = answer else { return answer }
+        guard case .committed = try await store.commit([possession.use.change]) else { return .failure(.usedProof) }
+        return answer
+    }
+
+    private func claims(
+        openedBy accessToken: String?, _ possession: ProofOfPossession?, server: String?, context: RequestContext
     ) async throws -> Result<[String: JSONValue], Refusal> {
         try await store.read { [self] view in
             do {
@@ -24,6 +40,7 @@ extension IdentityEngine {
                 guard let accessToken, let (claims, _, user) = try finder.access(accessToken) else {
                     throw Refusal(.invalidToken, "The access token is invalid or expired.", reason: "token.invalid")
                 }
+                try claims.requireBinding(to: possession)
                 guard let user else {
                     throw Refusal(.insufficientScope, "The access token is not for a user.", reason: "token.no_user")
                 }

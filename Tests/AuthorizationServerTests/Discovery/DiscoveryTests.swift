@@ -20,6 +20,7 @@ struct DiscoveryTests {
             "backchannel_authentication_endpoint": .string(base + "/bc/authorize"), "backchannel_token_delivery_modes_supported": ["poll"],
             "claims_supported": ["ver", "jti", "iss", "aud", "iat", "exp", "cid", "uid", "scp", "sub"],
             "code_challenge_methods_supported": ["S256"],
+            "dpop_signing_alg_values_supported": ["RS256", "RS384", "RS512", "ES256", "ES384", "ES512"],
             "token_endpoint_auth_methods_supported": methods, "token_endpoint_auth_signing_alg_values_supported": algorithms,
             "introspection_endpoint_auth_methods_supported": methods,
             "introspection_endpoint_auth_signing_alg_values_supported": algorithms,

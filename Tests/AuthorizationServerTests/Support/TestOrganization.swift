@@ -39,6 +39,9 @@ enum TestOrganization {
         Application(
             id: "staff-app", name: "Staff app", kind: .native, grantTypes: ["password"], assignment: .init(groups: ["Staff"]),
             signOnPolicy: "one factor"),
+        Application(
+            id: "bound-app", name: "App with a key", kind: .native, grantTypes: ["password", "refresh_token"],
+            assignment: .init(everyone: true), signOnPolicy: "one factor", dpopBoundAccessTokens: true),
         // Everything that a password sign-in takes, but for the grant.
         Application(
             id: "refresh-app", name: "Refresh app", kind: .native, grantTypes: ["refresh_token"], assignment: .init(everyone: true),

@@ -38,7 +38,9 @@ struct UserInfoTests {
     func noToken() async throws {
         let response = try await RunningServer.with { try await $0.wire.get(Self.path) }
         #expect(response.status == 401)
-        #expect(response["WWW-Authenticate"] == #"Bearer realm="countersign""#)
+        #expect(
+            response["WWW-Authenticate"]
+                == #"Bearer realm="countersign", DPoP algs="RS256 RS384 RS512 ES256 ES384 ES512""#)
         #expect(response.body.isEmpty)
     }
 
