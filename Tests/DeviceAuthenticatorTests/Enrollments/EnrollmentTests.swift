@@ -101,6 +101,38 @@ struct EnrollmentTests {
         #expect(wanted.verifier?.requests.map(\.purpose) == [.makeKey])
     }
 
+    @Test(
+        "the older form sends the token's bytes in hexadecimal, and a key if it is wanted, else that there is none (D3-2)",
+        arguments: [false, true])
+    func olderForm(isWanted: Bool) async throws {
+        let phone = try TestPhone()
+        let enrollment = try await phone.enroll(
+            EnrollmentParameters(deviceToken: Data([0x00, 0x0A, 0xBC, 0xFF]), enableUserVerification: isWanted))
+        let push = try #require(try phone.org.bodies(.enroll)[0]["methods"]?["push"])
+        #expect(push["pushToken"] == "000abcff")
+        #expect(push["capabilities"]?["transactionTypes"] == ["LOGIN"])
+        let key = try #require(push["keys"]?["userVerification"])
+        if isWanted {
+            _ = try VerificationKey(JSONWebKey(key), algorithm: .es256)
+            #expect(key["kid"] != push["keys"]?["proofOfPossession"]?["kid"])
+        } else {
+            #expect(key.isNull)
+        }
+        #expect(enrollment.userVerificationEnabled == isWanted)
+        #expect(phone.verifier?.requests.count == (isWanted ? 1 : 0))
+    }
+
+    @Test("a token that is text already is sent as it is, to enroll and to change (D3-2)", arguments: ["0A-Bc:dev/α", "ABCDEF", ""])
+    func tokenString(text: String) async throws {
+        let phone = try TestPhone()
+        let enrollment = try await phone.enroll(EnrollmentParameters(deviceToken: .tokenString(text)))
+        let push = try #require(try phone.org.bodies(.enroll)[0]["methods"]?["push"])
+        #expect(push["pushToken"] == .string(text))
+        // Nothing was said of user verification, and nothing is sent of it.
+        #expect(push["keys"]?.objectValue?.keys.sorted() == ["proofOfPossession"])
+        #expect(!enrollment.userVerificationEnabled)
+    }
+
     @Test("asks for CIBA if the app does, in any order of the parameters")
     func ciba() async throws {
         let phone = try TestPhone()

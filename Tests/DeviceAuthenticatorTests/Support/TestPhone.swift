@@ -138,6 +138,11 @@ struct TestPhone {
         var parameters = EnrollmentParameters(deviceToken: token)
         if let verification { parameters.enableUserVerification(enable: verification) }
         if ciba { parameters.enableCIBATransactions(enable: true) }
+        return try await enroll(parameters)
+    }
+
+    @discardableResult
+    func enroll(_ parameters: EnrollmentParameters) async throws -> AuthenticatorEnrollment {
         let enrollment = try await authenticator.enroll(
             authenticationToken: Self.token, authenticatorConfig: config, enrollmentParameters: parameters)
         guard let enrollment = enrollment as? AuthenticatorEnrollment else { throw InvalidAnswer() }

@@ -1,0 +1,87 @@
+import Foundation
+import JOSE
+import Testing
+
+@testable import DeviceAuthenticator
+
+/// The phone keeps no list of what it answered (the device-authenticator reference leaves duplicates to the app, 2.8): the org decides.
+@Suite("A challenge that comes once more")
+struct ReplayedChallengeTests {
+    private static let answered = TestOrg.Reply.failure(
+        "E0000001", status: 400, causes: [["errorSummary": "The challenge was answered before.", "reason": "answered"]])
+
+    @Test("before it is answered it is known by its id, and each copy asks for itself")
+    func duplicate() async throws {
+        let phone = try TestPhone()
+        try await phone.enroll()
+        let jwt = try phone.org.challenge()
+        let (first, second) = (try phone.parse(jwt), try phone.parse(jwt))
+        #expect(first.transactionId == second.transactionId && first !== second)
+        first.userResponse = .userApproved
+        #expect(second.userResponse == .userNotResponded)
+        try await first.resolve(onRemediation: approving)
+        #expect(second.userResponse == .userNotResponded)
+    }
+
+    @Test(
+        "after it was answered the person is asked again, and the org's word that it is over is the app's error",
+        arguments: [UserConsentResponse.approved, .denied], [UserConsentResponse.approved, .denied])
+    func replayed(first: UserConsentResponse, second: UserConsentResponse) async throws {
+        let phone = try TestPhone()
+        try await phone.enroll()
+        phone.org.answer(.verify, first == .approved ? .json([:]) : .empty, Self.answered)
+        let jwt = try phone.org.challenge()
+        try await phone.parse(jwt).resolve { ($0 as? RemediationStepUserConsent)?.provide(first) }
+        phone.clock.advance(by: 20)
+        let again = try phone.parse(jwt)
+        #expect(again.userResponse == .userNotResponded)
+        let asked = Recorder<String>()
+        let error = await failure {
+            try await again.resolve { step in
+                asked.add("consent")
+                (step as? RemediationStepUserConsent)?.provide(second)
+            }
+        }
+        #expect(asked.all == ["consent"])
+        #expect(error?.reason == .alreadyAnswered)
+        // Each answer is signed anew, for the one question that it was; no answer can be taken for another.
+        let answers = try phone.org.answers().map(\.claims)
+        #expect(answers.map { $0["tx"] } == ["ft1", "ft1"] && answers.map { $0["nonce"] } == ["nonce-1", "nonce-1"])
+        #expect(answers[0]["jti"] != answers[1]["jti"] && answers[1].issuedAt == 1_800_000_020)
+        // Nothing of the enrollment was lost by it.
+        let enrollment = try #require(try phone.authenticator.allEnrollments().first)
+        #expect(enrollment.enrollmentId == "pfd1")
+        try await phone.parse(phone.org.challenge("ft2", at: phone.clock.now)).resolve(onRemediation: approving)
+        #expect(try phone.org.answers().count == 3)
+    }
+
+    @Test("resolving the same object once more repeats its answer without asking, and is told that it was answered")
+    func sameObject() async throws {
+        let phone = try TestPhone()
+        try await phone.enroll()
+        phone.org.answer(.verify, .empty, Self.answered)
+        let challenge = try phone.parse(phone.org.challenge())
+        try await challenge.resolve { ($0 as? RemediationStepUserConsent)?.provide(.denied) }
+        let error = await failure { try await challenge.resolve(onRemediation: approving) }
+        #expect(error?.reason == .alreadyAnswered && challenge.userResponse == .userDenied)
+        #expect(
+            try phone.org.answers().map { $0.claims["challengeResponseContext"]?["userConsent"] }
+                == ["DENIED_CONSENT_PROMPT", "DENIED_CONSENT_PROMPT"])
+    }
+
+    @Test("a copy that comes after the end asks nobody and sends nothing, also after a restart", arguments: [false, true])
+    func expired(isRestarted: Bool) async throws {
+        let phone = try TestPhone()
+        try await phone.enroll()
+        let jwt = try phone.org.challenge()
+        try await phone.parse(jwt).resolve(onRemediation: approving)
+        phone.clock.advance(by: 601)
+        let later = isRestarted ? try TestPhone(org: phone.org, folder: phone.folder, clock: phone.clock) : phone
+        let again = try later.parse(jwt)
+        let error = await failure {
+            try await again.resolve { _ in Issue.record("nobody is to be asked") }
+        }
+        #expect(error?.reason == .expired)
+        #expect(phone.org.requests(.verify).count == 1)
+    }
+}
