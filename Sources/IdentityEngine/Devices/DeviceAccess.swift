@@ -100,8 +100,7 @@ struct DeviceAccess {
         if let closure = grant.closure(by: user) { throw DeviceRefusal.invalidToken("access token: \(closure)") }
         guard let user else { throw DeviceRefusal.invalidToken("user.removed") }
         return DeviceCaller(
-            user: user, grant: grant, enrollmentID: grant.maintainedEnrollmentID, use: possession?.use, keyRole: nil,
-            scopes: Set(claims.scopes))
+            user: user, grant: grant, enrollmentID: grant.enrollmentID, use: possession?.use, keyRole: nil, scopes: Set(claims.scopes))
     }
 
     // MARK: - Signed by the device

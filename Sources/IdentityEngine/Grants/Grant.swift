@@ -21,8 +21,10 @@ struct Grant: Sendable, Equatable {
     var scopes: [String]
     /// The `grant_type` that made it.
     var grantType: String
-    /// The access policy's rule that allowed it.
+    /// The access policy's rule that allowed it; of a maintenance token's grant, for which no policy is asked, what stands in its place.
     var rule: String
+    /// The enrolment that a maintenance token is for; nil for any other grant.
+    var enrollmentID: String?
     /// When it was made.
     var createdAt: Date
     /// The user's account as the sign-in met it; nil without a user. A password that was set since, or a deactivation, closes it.
@@ -148,6 +150,8 @@ extension Grant {
         self.scopes = scopes
         self.grantType = grantType
         self.rule = rule
+        enrollmentID =
+            json["enrollment"]?.stringValue ?? Self.enrollmentID(writtenAs: rule, server: server, scopes: scopes, type: grantType)
         self.createdAt = Date(timeIntervalSince1970: createdAt)
         account = AccountState(json["account"])
         authentication = Authentication(json["auth"])
@@ -166,12 +170,22 @@ extension Grant {
         version = record.version
     }
 
+    /// The enrolment of a record from before it had a member of its own: it stood in the rule, after this word.
+    private static func enrollmentID(writtenAs rule: String, server: String?, scopes: [String], type: String) -> String? {
+        let word = "enrollment/"
+        guard type == GrantType.jwtBearer, server == nil, DeviceScope.maintenance.isSuperset(of: scopes), rule.hasPrefix(word) else {
+            return nil
+        }
+        return String(rule.dropFirst(word.count))
+    }
+
     /// The record to store. Written by hand: it is made for every token request.
     var record: Record {
         var json: [String: JSONValue] = [
             "client": .string(clientID), "scopes": JSONValue(scopes), "type": .string(grantType), "rule": .string(rule),
             "created": .double(createdAt.timeIntervalSince1970), "lifetime": .integer(Int64(accessTokenLifetime)),
         ]
+        json["enrollment"] = enrollmentID.map(JSONValue.string)
         json["server"] = server.map(JSONValue.string)
         json["user"] = userID.map(JSONValue.string)
         json["account"] = account?.json

@@ -11,6 +11,8 @@ struct MaintenanceTokenGrant: AssertionHandler {
     static let issuer = "urn:okta:devices:app:authenticator"
     /// Seconds.
     static let lifetime = 3_600
+    /// What stands in the place of an access policy's rule.
+    private static let rule = "upkeep of a device"
 
     private let request: AdmittedRequest
     private let scopes: [String]
@@ -72,20 +74,10 @@ struct MaintenanceTokenGrant: AssertionHandler {
         let now = request.context.now
         let grant = Grant(
             id: try engine.environment.random.identifier(prefix: "gra"), clientID: request.application.id, server: nil, userID: userID,
-            scopes: scopes, grantType: request.grantType, rule: Grant.rulePrefix + enrolled.enrollment.id, createdAt: now,
+            scopes: scopes, grantType: request.grantType, rule: Self.rule, enrollmentID: enrolled.enrollment.id, createdAt: now,
             account: .init(user), accessTokenLifetime: Self.lifetime, expiresAt: now.addingTimeInterval(TimeInterval(Self.lifetime)))
         let response = try request.issuer(engine).response(for: grant, user: user, scopes: scopes, refreshToken: nil)
-        return .issued(response, changes: [use.change, .put(grant.record)], rule: grant.rule, userID: userID)
-    }
-}
-
-extension Grant {
-    /// What the rule of a maintenance token's grant begins with: the enrolment that allowed it follows.
-    fileprivate static let rulePrefix = "enrollment/"
-
-    /// The enrolment that a maintenance token is for; nil for any other grant.
-    var maintainedEnrollmentID: String? {
-        guard grantType == GrantType.jwtBearer, rule.hasPrefix(Self.rulePrefix) else { return nil }
-        return String(rule.dropFirst(Self.rulePrefix.count))
+        return .issued(
+            response, changes: [use.change, .put(grant.record)], rule: "\(Self.rule); enrollment \(enrolled.enrollment.id)", userID: userID)
     }
 }

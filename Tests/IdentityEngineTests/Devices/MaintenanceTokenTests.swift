@@ -18,7 +18,9 @@ struct MaintenanceTokenTests {
         #expect(claims["uid"] == .string(phone.userID) && claims["sub"] == "jane.doe@example.com")
         #expect(claims["scp"] == [.string(DeviceFixture.maintenanceManage)] && claims["auth_time"] == nil)
         let line = try #require(try await fixture.organization.log().last)
-        #expect(line.outcome == .success && line.userID == phone.userID && line.reason == "enrollment/\(phone.enrollmentID)")
+        #expect(
+            line.outcome == .success && line.userID == phone.userID && line.reason == "upkeep of a device; enrollment \(phone.enrollmentID)"
+        )
         #expect(try await fixture.configuration(.bearer(answer.accessToken), at: 3).code == nil)
     }
 
@@ -131,5 +133,36 @@ struct MaintenanceTokenTests {
         #expect(try await fixture.update(phone, ["pushToken": "aa"], .bearer(token), at: 3).code == "E0000154")
         let assertion = try await fixture.maintenanceToken(phone.assertion(at: 3).signed(), at: 3)
         #expect(assertion.refused == .invalidGrant && assertion.reason == "assertion: no such push method")
+    }
+
+    @Test("a grant from before the enrolment had a member of its own is for the same enrolment alone")
+    func olderGrant() async throws {
+        let fixture = try await DeviceFixture()
+        let phone = try await fixture.enrolledPhone()
+        let other = try await fixture.enrolledPhone()
+        let token = DeviceAuthorization.bearer(try await fixture.maintenanceToken(phone.assertion().signed()).get().accessToken)
+        let store = fixture.organization.store
+        let record = try #require(
+            try await store.read { try $0.records(.grant, after: nil, limit: 100) }.first { try Grant($0).enrollmentID != nil })
+        var json = try JSONValue(parsing: record.payload)
+        #expect(json["enrollment"] == .string(phone.enrollmentID) && json["rule"]?.stringValue?.contains(phone.enrollmentID) == false)
+        json["enrollment"] = nil
+        json["rule"] = .string("enrollment/\(phone.enrollmentID)")
+        var older = record
+        older.payload = json.serialized()
+        #expect(try await store.commit([.put(older)]) == .committed)
+        #expect(try await fixture.update(phone, ["pushToken": "aa"], token, at: 3).code == nil)
+        let refused = try await fixture.update(other, ["pushToken": "aa"], token, at: 3)
+        #expect(refused.code == "E0000006" && refused.why == "token of another enrollment")
+        // A policy's rule of that name is no enrolment.
+        for (name, value) in [("server", "default"), ("type", "password")] as [(String, JSONValue)] {
+            json[name] = value
+            older.payload = json.serialized()
+            #expect(try Grant(older).enrollmentID == nil)
+            json[name] = name == "server" ? nil : .string(GrantType.jwtBearer)
+        }
+        json["scopes"] = ["openid"]
+        older.payload = json.serialized()
+        #expect(try Grant(older).enrollmentID == nil)
     }
 }
