@@ -52,7 +52,7 @@ extension IdentityEngine {
             let attempts = countAttempt(login: Self.possibleName(hint), snapshot: snapshot, context: context)
             guard attempts.isAdmitted else { return .failure(.tooManySignIns(attempts)) }
         }
-        return try await start(request, context: context) { [self] admitted, view in
+        return try await start(request, context: context, isNamed: true) { [self] admitted, view in
             let hint = admitted["challenge_hint"] ?? GrantType.oob
             guard hint == GrantType.oob else {
                 guard hint == GrantType.webAuthn else {

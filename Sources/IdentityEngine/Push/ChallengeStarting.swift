@@ -2,9 +2,10 @@ internal import Foundation
 internal import JOSE
 
 extension IdentityEngine {
-    /// Starts a challenge: one read, in which `find` says whose it is, the pure step, one commit.
+    /// Starts a challenge: one read, in which `find` says whose it is, the pure step, one commit. Where the request itself names the
+    /// person, names that are nobody's are written down like those of people without a device, so that the time taken tells nothing.
     func start(
-        _ request: TokenRequest, context: RequestContext,
+        _ request: TokenRequest, context: RequestContext, isNamed: Bool = false,
         find: @escaping @Sendable (AdmittedRequest, any StoreView) throws -> ChallengeStart
     ) async throws -> Result<StartedChallenge, Refusal> {
         for _ in 0..<Self.attempts {
@@ -13,8 +14,11 @@ extension IdentityEngine {
             var changes = reading.admitted?.assertionUse.map { [$0] } ?? []
             switch reading.plan {
             case .failure(let refusal):
-                if reading.admitted?.application.isConfidential == true {
-                    changes.append(try challengeLog(.failure, refusal.reason, reading.admitted, request, nil, context))
+                // As at the token endpoint: whoever knows a public client's name could fill the disk with other refusals.
+                let isDenied = refusal.code == .accessDenied
+                if reading.admitted?.application.isConfidential == true || reading.userID != nil || (isNamed && isDenied) {
+                    changes.append(
+                        try challengeLog(isDenied ? .denied : .failure, refusal.reason, reading.admitted, request, reading.userID, context))
                 }
                 guard !changes.isEmpty else { return .failure(refusal) }
                 if case .conflict = try await store.commit(changes) { return .failure(ClientAuthenticator.wrong("client.assertion: used")) }
@@ -36,6 +40,8 @@ extension IdentityEngine {
     /// What the read found.
     private struct Reading: Sendable {
         var admitted: AdmittedRequest?
+        /// Who would be asked; nil if nobody was found.
+        var userID: String?
         var plan: Result<PlannedChallenge, Refusal>
     }
 
@@ -45,12 +51,15 @@ extension IdentityEngine {
     ) async throws -> Reading {
         try await store.read { [self] view in
             var admitted: AdmittedRequest?
+            var userID: String?
             do {
                 let known = try admit(request, snapshot: snapshot(view), context: context)
                 admitted = known
-                return Reading(admitted: known, plan: .success(try plan(find(known, view), known, view)))
+                let start = try find(known, view)
+                userID = start.user.value.id
+                return Reading(admitted: known, userID: userID, plan: .success(try plan(start, known, view)))
             } catch let refusal as Refusal {
-                return Reading(admitted: admitted, plan: .failure(refusal))
+                return Reading(admitted: admitted, userID: userID, plan: .failure(refusal))
             }
         }
     }
