@@ -89,23 +89,6 @@ struct TokenGrantTests {
     private static let twoFactors =
         "client_id=two-factor-app&grant_type=password&username=jane.doe@example.com&password=Correct-Horse-7&scope=openid"
 
-    @Test("a second factor that the user has is asked for: 403 mfa_required with strings only")
-    func secondFactor() async throws {
-        let response = try await RunningServer.fresh { running in
-            let id = try #require(try await running.engine.user(login: "jane.doe@example.com")?.id)
-            let context = RequestContext(now: running.clock.now, requestID: "enrollment")
-            #expect(try await running.engine.noteEnrollment(of: "totp", userID: id, context: context))
-            return try await running.wire.post("/oauth2/default/v1/token", Self.twoFactors)
-        }
-        #expect(response.status == 403)
-        let body = try #require(try response.json.objectValue)
-        #expect(Set(body.keys) == ["error", "error_description", "mfa_token", "supported_challenge_types"])
-        #expect(body["error"] == "mfa_required")
-        #expect(body["error_description"]?.stringValue?.isEmpty == false)
-        #expect(body["mfa_token"]?.stringValue?.hasPrefix("mfa_") == true)
-        #expect(body["supported_challenge_types"] == "http://auth0.com/oauth/grant-type/mfa-otp")
-    }
-
     @Test("a second factor that the user does not have is not asked for: 400 access_denied")
     func noSecondFactor() async throws {
         let response = try await RunningServer.with { try await $0.wire.post("/oauth2/default/v1/token", Self.twoFactors) }

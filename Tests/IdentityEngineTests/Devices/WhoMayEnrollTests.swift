@@ -25,7 +25,7 @@ struct WhoMayEnrollTests {
     func otherFactor() async throws {
         let fixture = try await DeviceFixture()
         let id = try await fixture.userID()
-        #expect(try await fixture.engine.noteEnrollment(of: "totp", userID: id, context: DeviceFixture.context()))
+        try await fixture.organization.store.enroll(.totp, of: id, at: DeviceFixture.context().now)
         let phone = try Phone(userID: id)
         #expect(try await fixture.enroll(phone.enrollment(), fixture.weakToken()).code == "E0000006")
         #expect(try await fixture.enroll(phone.enrollment(), fixture.strongToken()).code == nil)

@@ -94,7 +94,7 @@ struct SignInFixture {
 
     func enroll(_ factor: FactorKind, of login: String = jane) async throws {
         let id = try await stored(login).value.id
-        #expect(try await engine.noteEnrollment(of: factor.rawValue, userID: id, context: Self.context()))
+        try await store.enroll(factor, of: id, at: Self.context().now)
     }
 }
 
