@@ -80,6 +80,30 @@ struct BackchannelRequestTests {
         }
     }
 
+    @Test("an id token is a hint also after its end, as long as the key that signed it is published", arguments: bases)
+    func expiredHint(base: String) async throws {
+        try await PushServer.with { server in
+            let phone = try await server.enroll(.init(transactionTypes: ["LOGIN", "CIBA"]))
+            let desk = Desk(server, base: base)
+            let signIn = [
+                "grant_type": "password", "username": PushOrganization.jane, "password": PushOrganization.janesPassword, "scope": "openid",
+            ]
+            let token = try #require(try await desk.post("token", signIn).json["id_token"]?.stringValue)
+            let end = try #require(try JSONWebSignature(parsing: token).unverifiedClaims().expiresAt)
+            server.clock.advance(by: Double(end) - 1_800_000_000 + 1)
+            // It has ended: nothing but the hint takes it any more.
+            let state = try await desk.post("introspect", ["token": token, "token_type_hint": "id_token"])
+            #expect(try state.json == ["active": false])
+            #expect(try await desk.authorize(["login_hint": "", "id_token_hint": token]).status == 200)
+            let push = try #require(await server.pushes.next())
+            let pushed = try WirePhone.Challenge(try #require(try JSONValue(parsing: push.payload)["challenge"]?.stringValue))
+            #expect(pushed.claims["userId"] == .string(phone.userID))
+            let tampered = token.dropLast(2) + (token.hasSuffix("AA") ? "BB" : "AA")
+            try expectRefusal(
+                try await desk.authorize(["login_hint": "", "id_token_hint": String(tampered)]), 400, "unknown_user_id")
+        }
+    }
+
     struct Row: Sendable, CustomTestStringConvertible {
         var why: String
         var client = Desk.Client.desk

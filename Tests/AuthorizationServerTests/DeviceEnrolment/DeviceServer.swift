@@ -193,17 +193,23 @@ struct EnrollingPhone: Sendable {
     }
 }
 
-/// The whole of an error of the device API: the status, and a body that official clients decode.
+/// The whole of an error of the device API: the status, and a body that official clients decode. Each cause of a challenge that can be
+/// answered no more says why, for a program.
 func expectDeviceError(
-    _ response: WireResponse, _ status: Int, _ code: String, _ summary: String, causes: [String] = [],
+    _ response: WireResponse, _ status: Int, _ code: String, _ summary: String, causes: [String] = [], reason: String? = nil,
     sourceLocation: SourceLocation = #_sourceLocation
 ) throws {
+    let details = causes.map { text -> JSONValue in
+        var cause: JSONValue = ["errorSummary": .string(text)]
+        cause["reason"] = reason.map(JSONValue.string)
+        return cause
+    }
     let requestID = try #require(response["x-okta-request-id"], sourceLocation: sourceLocation)
     #expect(response.status == status, sourceLocation: sourceLocation)
     #expect(
         try response.json == [
             "errorCode": .string(code), "errorSummary": .string(summary), "errorLink": .string(code),
-            "errorId": .string("oae" + requestID), "errorCauses": .array(causes.map { ["errorSummary": .string($0)] }),
+            "errorId": .string("oae" + requestID), "errorCauses": .array(details),
         ], sourceLocation: sourceLocation)
     #expect(response["Content-Type"] == "application/json", sourceLocation: sourceLocation)
     #expect(response["Cache-Control"] == "no-cache, no-store", sourceLocation: sourceLocation)

@@ -102,6 +102,32 @@ struct PrimaryPushTests {
         }
     }
 
+    static let pollRows: [Row] = [
+        Row(why: "no code", changes: ["oob_code": ""], status: 400, error: "invalid_request"),
+        Row(why: "a code that nobody gave", changes: ["oob_code": "x"], status: 400, error: "invalid_grant"),
+        Row(why: "a scope that does not exist", changes: ["scope": "launch_rockets"], status: 400, error: "invalid_scope"),
+        Row(why: "another client's code", client: "other-app", status: 400, error: "invalid_grant"),
+        Row(why: "the grant is not enabled", client: "password-app", status: 400, error: "unauthorized_client"),
+        Row(why: "the client is unknown", client: "nobody", status: 401, error: "invalid_client"),
+        Row(why: "the client does not authenticate", client: "back-end", status: 401, error: "invalid_client"),
+    ]
+
+    @Test("a poll's documented errors have their status and code, and leave the code as good as before")
+    func pollErrors() async throws {
+        try await PushServer.with { server in
+            let phone = try await server.enroll()
+            for base in [DirectClient.custom, DirectClient.org] {
+                let code = try await DirectClient(server, id: "easy-app", base: base).primaryCode()
+                try await phone.approve()
+                for row in Self.pollRows {
+                    let refused = try await DirectClient(server, id: row.client, base: base).pollPrimary(code, row.changes)
+                    try expectRefusal(refused, row.status, row.error)
+                }
+                #expect(try await DirectClient(server, id: "easy-app", base: base).pollPrimary(code).status == 200)
+            }
+        }
+    }
+
     @Test("whatever is refused asks nobody")
     func nobodyAsked() async throws {
         try await PushServer.with { server in

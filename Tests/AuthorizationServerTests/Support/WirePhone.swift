@@ -61,11 +61,16 @@ struct WirePhone: Sendable {
             possession: possession, verification: verification)
     }
 
-    /// The challenges that wait for this phone (reference 2.8), unread.
-    func waiting() async throws -> [Challenge] {
-        let response = try await wire.get(
-            "/idp/myaccount/app-authenticators/\(enrollmentID)/push/notifications",
+    /// What waits for this phone, or as this phone asks for another's (reference 2.8).
+    func pending(of id: String? = nil) async throws -> WireResponse {
+        try await wire.get(
+            "/idp/myaccount/app-authenticators/\(id ?? enrollmentID)/push/notifications",
             headers: [Self.version, ("Authorization", "Bearer \(accessToken)")])
+    }
+
+    /// The challenges that wait for this phone, unread.
+    func waiting() async throws -> [Challenge] {
+        let response = try await pending()
         try #require(response.status == 200, "\(response.body)")
         return try #require(try response.json.arrayValue).map { element in
             #expect(element["payloadVersion"] == "IDXv1")
@@ -89,6 +94,13 @@ struct WirePhone: Sendable {
             body: (["methods": ["push": ["pushToken": .string(token)]]] as JSONValue).serialized())
     }
 
+    /// Deletes the enrolment (reference 2.7).
+    func delete() async throws -> WireResponse {
+        try await wire.call(
+            "DELETE", "/idp/myaccount/app-authenticators/\(enrollmentID)",
+            headers: [Self.version, ("Authorization", "Bearer \(accessToken)")])
+    }
+
     // MARK: - Answers
 
     /// What the person does.
@@ -97,39 +109,54 @@ struct WirePhone: Sendable {
         case approveVerified
         case deny
         case pick(String)
+        /// A word of the reference's table 5.5, signed with the key that needs no person, or with the one that the person unlocks.
+        case says(String, verified: Bool = false)
     }
 
-    /// Answers a challenge (reference 2.9 and 3.7), signed now; says what kind of transaction it is about, or repeats the challenge's.
+    /// Answers a challenge (reference 2.9), signed now; says what kind of transaction it is about, or repeats the challenge's.
     func answer(_ challenge: Challenge, _ answer: Answer = .approve, saying type: String? = nil) async throws -> WireResponse {
+        try await send(try signed(challenge, answer, saying: type), to: challenge)
+    }
+
+    /// Posts what stands for a signed answer.
+    func send(_ token: String, to challenge: Challenge) async throws -> WireResponse {
+        try await wire.call(
+            "POST", try challenge.path, headers: [Self.version, ("Content-Type", "application/json")],
+            body: (["method": "push", "challengeResponse": .string(token)] as JSONValue).serialized())
+    }
+
+    /// A signed answer (reference 3.7).
+    func signed(
+        _ challenge: Challenge, _ answer: Answer = .approve, saying type: String? = nil, by stranger: SigningKey? = nil
+    ) throws -> String {
         var context: [String: JSONValue] = [
             "transactionType": type.map(JSONValue.string) ?? challenge.context["transactionType"] ?? "LOGIN"
         ]
-        var key = possession
-        var role = "proofOfPossession"
+        var isVerified = false
         switch answer {
         case .approve: context["userConsent"] = "APPROVED_CONSENT_PROMPT"
         case .deny: context["userConsent"] = "DENIED_CONSENT_PROMPT"
         case .pick(let number):
             context["userConsent"] = "APPROVED_CONSENT_PROMPT"
             context["selectedNumber"] = .string(number)
-        case .approveVerified:
-            context["userConsent"] = "APPROVED_USER_VERIFICATION"
-            (key, role) = (try #require(verification), "userVerification")
+        case .approveVerified: (context["userConsent"], isVerified) = ("APPROVED_USER_VERIFICATION", true)
+        case .says(let word, let verified): (context["userConsent"], isVerified) = (.string(word), verified)
         }
+        let key = isVerified ? try #require(verification) : possession
         let now = Int64(clock.now.timeIntervalSince1970)
         let claims: JSONValue = [
             "iss": .string(enrollmentID), "aud": challenge.claims["iss"] ?? .null, "sub": .string(userID), "iat": .integer(now),
             "exp": .integer(now + 300), "nbf": .integer(now - 300), "jti": .string(UUID().uuidString),
             "tx": challenge.claims["transactionId"] ?? .null, "nonce": challenge.claims["nonce"] ?? .null,
-            "methodEnrollmentId": .string(methodID), "keyType": .string(role), "amr": role == "userVerification" ? ["face"] : [],
-            "deviceSignals": ["id": .string(deviceID)], "challengeResponseContext": .object(context), "integrations": [],
-            "signalProviders": [],
+            "methodEnrollmentId": .string(methodID), "keyType": isVerified ? "userVerification" : "proofOfPossession",
+            "amr": isVerified ? ["face"] : [], "deviceSignals": ["id": .string(deviceID)], "challengeResponseContext": .object(context),
+            "integrations": [], "signalProviders": [],
         ]
-        let token = try key.sign(claims, header: ["typ": "okta-pushbind+jwt"])
-        return try await wire.call(
-            "POST", try challenge.path, headers: [Self.version, ("Content-Type", "application/json")],
-            body: (["method": "push", "challengeResponse": .string(token)] as JSONValue).serialized())
+        return try (stranger ?? key).sign(claims, header: ["typ": "okta-pushbind+jwt"])
     }
+
+    /// The id of the key that signs without the person.
+    var possessionKeyID: String? { possession.keyID }
 
     /// Approves the one challenge that waits.
     func approve(_ answer: Answer = .approve) async throws {

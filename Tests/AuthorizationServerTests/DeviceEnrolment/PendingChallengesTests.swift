@@ -1,0 +1,52 @@
+import Delivery
+import JOSE
+import Testing
+
+@Suite("What waits for a phone, over the wire (device-authenticator reference 2.8)")
+struct PendingChallengesTests {
+    private static func path(_ id: String) -> String { DeviceServer.api + "/\(id)/push/notifications" }
+
+    private static let notPermitted =
+        "The access token does not permit this. It needs one of the scopes: okta.myAccount.appAuthenticator.maintenance.manage, "
+        + "okta.myAccount.appAuthenticator.maintenance.read, okta.myAccount.appAuthenticator.manage, okta.myAccount.appAuthenticator.read."
+
+    @Test("each that waits has the two members of a push, and the link is the one that the enrolment gave")
+    func elements() async throws {
+        try await PushServer.with { server in
+            let phone = try await server.enroll()
+            _ = try await DirectClient(server).begin()
+            let response = try await phone.pending()
+            #expect(response.status == 200 && response["Content-Type"] == "application/json")
+            let list = try #require(try response.json.arrayValue)
+            #expect(list.count == 1 && list[0]["payloadVersion"] == "IDXv1")
+            #expect(Set(try #require(list[0].objectValue).keys) == ["payloadVersion", "challenge"])
+            let push = try #require(await server.pushes.next())
+            let pushed = try WirePhone.Challenge(try #require(try JSONValue(parsing: push.payload)["challenge"]?.stringValue))
+            // The same question, so that a phone that gets it both ways asks once.
+            let listed = try WirePhone.Challenge(try #require(list[0]["challenge"]?.stringValue))
+            #expect(listed.claims["transactionId"] == pushed.claims["transactionId"])
+        }
+    }
+
+    @Test("somebody else's enrolment is 404, as one that never was", arguments: [nil, "pfd00000000000000000", "x"])
+    func others(id: String?) async throws {
+        try await PushServer.with { server in
+            let phone = try await server.enroll()
+            let johns = try await server.enroll(login: PushOrganization.john, password: PushOrganization.johnsPassword)
+            _ = try await DirectClient(server).begin()
+            try expectDeviceError(
+                await johns.pending(of: id ?? phone.enrollmentID), 404, "E0000007", "Not found: there is no such enrollment.")
+            #expect(try await phone.waiting().count == 1)
+        }
+    }
+
+    @Test("a token without the scopes is 403, one of another phone's upkeep too")
+    func scopes() async throws {
+        try await DeviceServer.with { server in
+            let phone = try await server.enrolledPhone()
+            let plain = try await server.accessToken(scope: "openid")
+            try expectDeviceError(
+                await server.call("GET", Self.path(phone.enrollmentID), token: plain), 403, "E0000006", Self.notPermitted)
+        }
+    }
+}
