@@ -105,7 +105,7 @@ extension OrgFile {
         #    type: custom_app                # or okta_verify
         #    name: Example Phone
         #    client: phone-app               # the application whose tokens enroll phones
-        #    push: "on"                      # off: nothing is enrolled, sent or answered
+        #    push: "on"                      # as without the line; off: nothing is enrolled, sent or answered
         #    user_verification: preferred    # required: every phone needs a key that the person unlocks
         #    number_challenge: risky         # never, always, or when somebody signs in from a new address or device
         #    apns:                           # without it nothing is sent, and phones fetch what waits for them
