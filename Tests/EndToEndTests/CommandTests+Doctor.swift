@@ -31,18 +31,7 @@ extension CommandTests {
 
     /// Apps of which each lacks one thing that a password sign-in takes.
     private static let organization = """
-        name: Doctor
-        origin: http://localhost:8080
-        groups: [{name: Staff}]
-        sign_on_policies:
-          - name: one-factor
-            rules: [{name: All, require: one_factor}]
-          - name: two-factors
-            rules: [{name: All, require: two_factors}]
-        authorization_servers:
-          - id: default
-            audience: api://default
-            access_policies:
+        \(OrganizationText.head(name: "Doctor", group: "Staff"))
               - name: Refreshing only
                 clients: [ruleless-app]
                 rules: [{name: Refresh, grant_types: [refresh_token]}]

@@ -68,31 +68,24 @@ struct PhoneFixture: Sendable {
     /// - Parameters:
     ///   - numbers: Whether sign-ins show a number to pick.
     ///   - verifiesUser: Whether the organization wants the person verified.
+    ///   - portal: The name of the app that is signed in to, as YAML has it.
     ///   - body: The test.
-    static func with(numbers: Bool = false, verifiesUser: Bool = false, _ body: (PhoneFixture) async throws -> Void) async throws {
-        try await withSandbox(.init(organization: organization(numbers: numbers, verifiesUser: verifiesUser))) { sandbox in
+    static func with(
+        numbers: Bool = false, verifiesUser: Bool = false, portal: String = "Portal", _ body: (PhoneFixture) async throws -> Void
+    ) async throws {
+        let organization = organization(numbers: numbers, verifiesUser: verifiesUser, portal: portal)
+        try await withSandbox(.init(organization: organization)) { sandbox in
             try await body(PhoneFixture(sandbox))
         }
     }
 
-    private static func organization(numbers: Bool, verifiesUser: Bool) -> String {
+    private static func organization(numbers: Bool, verifiesUser: Bool, portal: String) -> String {
         """
-        name: Phones
-        origin: http://localhost:8080
-        groups: [{name: Everyone}]
-        sign_on_policies:
-          - name: one-factor
-            rules: [{name: All, require: one_factor}]
-          - name: two-factors
-            rules: [{name: All, require: two_factors}]
-        authorization_servers:
-          - id: default
-            audience: api://default
-            access_policies:
+        \(OrganizationText.head(name: "Phones", group: "Everyone"))
               - name: Default
                 rules: [{name: All, grant_types: [password, refresh_token, mfa-oob]}]
         applications:
-          - {id: directauth-app, name: Portal, type: native, grant_types: [password, refresh_token, mfa-oob], assignment: everyone, sign_on_policy: two-factors}
+          - {id: directauth-app, name: \(portal), type: native, grant_types: [password, refresh_token, mfa-oob], assignment: everyone, sign_on_policy: two-factors}
           - id: phone-app
             name: Phone App
             type: native
