@@ -10,9 +10,13 @@ package final class FlowCall<Value: Sendable>: Sendable {
         var work: Task<Void, Never>?
     }
 
+    private let background: BackgroundWork
     private let state = Locked(State())
 
-    package init() {}
+    /// - Parameter background: Where the work goes on when the caller has left.
+    package init(background: BackgroundWork = BackgroundWork()) {
+        self.background = background
+    }
 
     /// Does the work in a task of its own, and waits for the decision.
     ///
@@ -46,7 +50,7 @@ package final class FlowCall<Value: Sendable>: Sendable {
 
     private func begin(_ work: @escaping @Sendable () async throws -> Value, late: @escaping @Sendable (Value) -> Void) {
         guard state.withLock({ $0.decision == nil }) else { return }
-        let task = Task { [self] in
+        let task = background.begin { [self] in
             let result: Result<Value, any Error>
             do { result = .success(try await work()) } catch { result = .failure(error) }
             if !decide(result), case .success(let value) = result { late(value) }

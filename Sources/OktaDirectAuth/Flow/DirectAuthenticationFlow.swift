@@ -37,6 +37,7 @@ public actor DirectAuthenticationFlow: AuthenticationFlow, OAuth2ClientDelegate 
     nonisolated public let delegateCollection = DelegateCollection<any DirectAuthenticationFlowDelegate>()
 
     nonisolated private let state = Locked(SignInState())
+    nonisolated private let background = BackgroundWork()
 
     /// What the sign-in under way asks for, and how far it has come.
     nonisolated public var context: Context? { state.withLock { $0.context } }
@@ -120,8 +121,8 @@ public actor DirectAuthenticationFlow: AuthenticationFlow, OAuth2ClientDelegate 
     public func start(_ loginHint: String, with factor: PrimaryFactor, context: Context = .init()) async throws -> Status {
         var context = context
         context.currentStatus = nil
-        let transaction = OpenTransaction(client: client)
-        let call = FlowCall<Status>()
+        let transaction = OpenTransaction(client: client, background: background)
+        let call = FlowCall<Status>(background: background)
         supersede { state in
             let abandoned = state.end()
             state = SignInState(context: context, loginHint: loginHint, isAuthenticating: true, call: call, transaction: transaction)
@@ -168,6 +169,12 @@ public actor DirectAuthenticationFlow: AuthenticationFlow, OAuth2ClientDelegate 
         supersede { $0.end() }
     }
 
+    /// Waits until nothing is under way any more, for a program that is about to end: not a call, not what the server is told of sign-ins
+    /// that were given up. Ends when its task is cancelled, too.
+    nonisolated package func settled() async {
+        await background.settled()
+    }
+
     private func resume(_ step: @escaping @Sendable (SignInAttempt, _ loginHint: String?) async throws -> Status) async throws -> Status {
         let (context, loginHint, transaction) = try state.withLock { state in
             guard let context = state.context, let transaction = state.transaction else {
@@ -175,7 +182,7 @@ public actor DirectAuthenticationFlow: AuthenticationFlow, OAuth2ClientDelegate 
             }
             return (context, state.loginHint, transaction)
         }
-        let call = FlowCall<Status>()
+        let call = FlowCall<Status>(background: background)
         supersede { state in
             state.call = call
             return nil
@@ -219,14 +226,14 @@ public actor DirectAuthenticationFlow: AuthenticationFlow, OAuth2ClientDelegate 
     }
 
     private func run(_ call: FlowCall<Status>, _ work: @escaping @Sendable () async throws -> Status) async throws -> Status {
-        let status = try await call.value(of: work) { [client] late in
-            if case .success(let token) = late { Self.discard(token, of: client) }
+        let status = try await call.value(of: work) { [client, background] late in
+            if case .success(let token) = late { Self.discard(token, of: client, in: background) }
         }
         do {
             try await conclude(call, with: status)
             return status
         } catch {
-            if case .success(let token) = status { Self.discard(token, of: client) }
+            if case .success(let token) = status { Self.discard(token, of: client, in: background) }
             throw error
         }
     }
@@ -246,8 +253,8 @@ public actor DirectAuthenticationFlow: AuthenticationFlow, OAuth2ClientDelegate 
     }
 
     /// Revokes tokens that nobody gets, in a task of its own: the caller has left, or is cancelled.
-    private static func discard(_ token: Token, of client: OAuth2Client) {
-        Task {
+    private static func discard(_ token: Token, of client: OAuth2Client, in background: BackgroundWork) {
+        background.begin {
             // Best effort: nobody is there to be told, and tokens that nobody has end by themselves.
             try? await client.revoke(token, type: .all)
         }

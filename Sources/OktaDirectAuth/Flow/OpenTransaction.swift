@@ -36,10 +36,9 @@ final class OpenTransaction: Sendable {
         sendName = tell
     }
 
-    convenience init(client: OAuth2Client) {
+    convenience init(client: OAuth2Client, background: BackgroundWork = BackgroundWork()) {
         self.init(clock: client.clock) { name in
-            // The task belongs to nobody, because the app may drop the flow with the sign-in; its one request is what bounds it.
-            Task {
+            background.begin {
                 // Best effort: a transaction of which the server was not told expires by itself.
                 try? await TransactionRevocation.send(name, through: client)
             }

@@ -2,10 +2,6 @@ import AuthFoundation
 import Foundation
 import OktaDirectAuth
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 /// Signs a person in with a password and, if the issuer asks for more, with an approval on their phone.
 ///
 /// Whose task is cancelled gives the sign-in up: the issuer is told, and has a moment to hear it before this ends.
@@ -14,6 +10,8 @@ struct DirectSignIn: Sendable {
     private static let patience: Duration = .seconds(3)
 
     let client: OAuth2Client
+    /// Whether to go on when the issuer asks for more than the password.
+    var takesSecondFactor = true
     var notice = ApprovalNotice()
     /// What is done while the phone is waited for, beside the waiting; it is cancelled when that is over.
     var meanwhile: (@Sendable () async -> Void)?
@@ -25,19 +23,21 @@ struct DirectSignIn: Sendable {
     /// - Throws: What the flow throws; ``CommandFailure`` if the issuer asks for something else; `CancellationError`.
     func token(for username: String, password: String) async throws -> Token {
         let flow = DirectAuthenticationFlow(client: client)
-        let farewell = Farewell(client)
-        let status = try await flow.start(username, with: .password(password))
-        if case .success(let token) = status { return token }
         do {
+            let status = try await flow.start(username, with: .password(password))
+            if case .success(let token) = status { return token }
             return try await token(by: flow, after: status)
         } catch {
             await flow.reset()
-            if error is CancellationError || error is CommandFailure { await farewell.wait(atMost: Self.patience) }
+            await TerminalClock.wait(atMost: Self.patience) { await flow.settled() }
             throw error
         }
     }
 
     private func token(by flow: DirectAuthenticationFlow, after status: DirectAuthenticationFlow.Status) async throws -> Token {
+        guard takesSecondFactor else {
+            throw CommandFailure("\(issuer) asks for a second factor. Use `countersign sign-in direct`.")
+        }
         var status = status
         if case .mfaRequired(let context) = status {
             if let offered = context.supportedChallengeTypes, !offered.contains(.oobMFA) {
@@ -77,32 +77,5 @@ struct DirectSignIn: Sendable {
                 throw CancellationError()
             }
         }
-    }
-}
-
-/// Hears when the issuer has answered that it knows of a sign-in that was given up.
-private final class Farewell: OAuth2ClientDelegate {
-    private let answers: AsyncStream<Void>
-    private let answered: AsyncStream<Void>.Continuation
-
-    init(_ client: OAuth2Client) {
-        (answers, answered) = AsyncStream.makeStream()
-        client.add(delegate: self)
-    }
-
-    func wait(atMost limit: Duration) async {
-        await TerminalClock.wait(atMost: limit) { [answers] in
-            for await _ in answers { break }
-        }
-    }
-
-    func api(client: any APIClient, didSend request: URLRequest, received response: HTTPURLResponse) { hear(request) }
-
-    func api(
-        client: any APIClient, didSend request: URLRequest, received error: APIClientError, requestId: String?, rateLimit: APIRateLimit?
-    ) { hear(request) }
-
-    private func hear(_ request: URLRequest) {
-        if request.url?.lastPathComponent == "revoke" { answered.yield() }
     }
 }

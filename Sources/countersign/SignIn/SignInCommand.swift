@@ -1,7 +1,6 @@
 import ArgumentParser
 import AuthFoundation
 import Foundation
-import OktaDirectAuth
 
 /// Signs a person in.
 struct SignInCommand: AsyncParsableCommand {
@@ -29,15 +28,14 @@ struct SignInPasswordCommand: AsyncParsableCommand {
     func run() async throws {
         try await Outcome.of(json: json) {
             let configuration = try client.configuration()
-            let password = try await PasswordPrompt.ask("Password for \(username): ")
-            try await vault.open {
-                let flow = DirectAuthenticationFlow(client: OAuth2Client(configuration))
-                let status = try await flow.start(username, with: .password(password))
-                guard case .success(let token) = status else {
-                    throw CommandFailure(
-                        "\(configuration.issuerURL.host() ?? "The issuer") asks for a second factor. Use `countersign sign-in direct`.")
+            let (username, vault, json) = (username, vault, json)
+            try await Interruption.cancels {
+                let password = try await PasswordPrompt.ask("Password for \(username): ")
+                try await vault.open {
+                    let signIn = DirectSignIn(client: OAuth2Client(configuration), takesSecondFactor: false)
+                    let token = try await signIn.token(for: username, password: password)
+                    CredentialSummary(try Credential.store(token)).tellSignedIn(json: json)
                 }
-                CredentialSummary(try Credential.store(token)).tellSignedIn(json: json)
             }
         }
     }
