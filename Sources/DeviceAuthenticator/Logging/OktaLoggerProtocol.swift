@@ -78,9 +78,14 @@ public struct ConsoleLogger: OktaLoggerProtocol {
     }
 
     private func write(_ level: String, _ eventName: String, _ message: String?) {
-        let text = "DeviceAuthenticator \(level): \(eventName)\(message.map { ": \($0)" } ?? "")\n"
         // A closed standard error is nobody's fault here.
-        try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
+        try? FileHandle.standardError.write(contentsOf: Data(Self.line(level, eventName, message).utf8))
+    }
+
+    /// One line, whatever others have put into the message: it may be read on a terminal.
+    static func line(_ level: String, _ eventName: String, _ message: String?) -> String {
+        let text = "\(eventName)\(message.map { ": \($0)" } ?? "")"
+        return "DeviceAuthenticator \(level): \(PrintableText.line(text))\n"
     }
 }
 

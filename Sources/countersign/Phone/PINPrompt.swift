@@ -10,7 +10,7 @@ struct PINPrompt: UserVerifier {
         let pin: String
         switch request.purpose {
         case .makeKey: pin = try await chosen()
-        case .approve: pin = try await given("PIN (\(Terminal.printable(request.reason))): ")
+        case .approve: pin = try await given("PIN (\(Terminal.printableLine(request.reason))): ")
         }
         return UserVerification(method: .pin, secret: Data(pin.utf8))
     }

@@ -1,3 +1,4 @@
+import DeviceAuthenticator
 import Foundation
 
 #if canImport(Glibc)
@@ -59,15 +60,8 @@ enum Terminal {
     }
 
     /// A text from elsewhere without what would steer the terminal, or turn the direction of what follows.
-    static func printable(_ text: String) -> String {
-        String(String.UnicodeScalarView(text.unicodeScalars.map { steers($0) ? "\u{FFFD}" : $0 }))
-    }
+    static func printable(_ text: String) -> String { PrintableText.lines(text) }
 
-    private static func steers(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.value {
-        case 0x0A: false
-        case 0x061C, 0x200E...0x200F, 0x202A...0x202E, 0x2066...0x2069: true
-        default: scalar.properties.generalCategory == .control
-        }
-    }
+    /// The same for a text that is not to look like further lines of ours.
+    static func printableLine(_ text: String) -> String { PrintableText.line(text) }
 }
