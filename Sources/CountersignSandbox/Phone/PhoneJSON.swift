@@ -31,7 +31,7 @@ extension VirtualPhone.Request {
             "client_os": clientOS.map(JSONValue.string) ?? .null, "time": .double(time.timeIntervalSince1970),
             "expires_at": .double(expiresAt.timeIntervalSince1970),
             "number_choices": numberChoices.map { .array($0.map(JSONValue.string)) } ?? .null,
-            "binding_message": bindingMessage.map(JSONValue.string) ?? .null,
+            "ciba": .bool(isCIBA), "binding_message": bindingMessage.map(JSONValue.string) ?? .null,
         ]
     }
 }

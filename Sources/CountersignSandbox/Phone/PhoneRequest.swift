@@ -18,10 +18,10 @@ extension VirtualPhone {
         public let expiresAt: Date
         /// The numbers of which the one that the sign-in shows has to be picked to approve; nil if none has to be.
         public let numberChoices: [String]?
-        /// The text of a back-channel request, which the person confirms; nil for a sign-in.
+        /// The text of a back-channel request, which the person confirms; nil for a sign-in, or if there is none.
         public let bindingMessage: String?
-        /// Whether it is a back-channel request. The SDK tells one by its message only: one without is shown like a sign-in.
-        public var isCIBA: Bool { bindingMessage != nil }
+        /// Whether it is a back-channel request, with or without a message, and not a sign-in.
+        public let isCIBA: Bool
 
         init(_ challenge: PushChallenge) {
             id = challenge.transactionId
@@ -32,6 +32,7 @@ extension VirtualPhone {
             expiresAt = challenge.expirationTime
             numberChoices = challenge.numberChoices
             bindingMessage = challenge.cibaBindingMessage
+            isCIBA = challenge.isCIBA
         }
     }
 

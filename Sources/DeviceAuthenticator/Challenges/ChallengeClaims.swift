@@ -12,6 +12,7 @@ struct ChallengeClaims: Sendable {
     let token: JSONWebSignature
     let keyID: String
     let issuer: String
+    let audience: String
     let issuedAt: Int64
     let expiresAt: Int64
     let nonce: String
@@ -50,7 +51,7 @@ struct ChallengeClaims: Sendable {
         self.keyID = keyID
         let reader = ClaimReader(payload: payload)
         issuer = try reader.string("iss")
-        _ = try reader.string("aud")
+        audience = try reader.string("aud")
         issuedAt = try reader.integer("iat")
         expiresAt = try reader.integer("exp")
         nonce = try reader.string("nonce")

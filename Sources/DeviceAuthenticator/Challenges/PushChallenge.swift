@@ -4,7 +4,7 @@ public import Foundation
 /// The challenge that this module's functions return, with what it offers beyond the published protocols: cast to it.
 ///
 /// A challenge comes through the push service, which is not the org. So what people see of it (``appInstanceName``, ``clientLocation``,
-/// ``clientOS``, ``cibaBindingMessage``, ``numberChoices``) is nil until its signature was checked against the org's keys. That is so when it
+/// ``clientOS``, ``isCIBA``, ``cibaBindingMessage``, ``numberChoices``) is nil until its signature was checked against the org's keys. That is so when it
 /// is parsed if the key is known (keys are read at enrollment, and again with pulls and changes); for a pulled challenge almost always; and
 /// for any other before the consent step, which is the place to show it. To show it earlier, call ``verify()``.
 ///
@@ -70,7 +70,13 @@ public final class PushChallenge: CIBAChallengeProtocol {
     /// What system the sign-in was started on.
     public var clientOS: String? { isVerified ? claims.clientOS : nil }
 
-    /// The text of a backchannel request; nil for a sign-in.
+    /// Whether it is a backchannel request (CIBA), with or without a message, and not a sign-in; false until it was verified.
+    public var isCIBA: Bool { isVerified && claims.isCIBA }
+
+    /// The client that asks, by its id; nil until it was verified.
+    package var clientID: String? { isVerified ? claims.audience : nil }
+
+    /// The text of a backchannel request; nil for a sign-in, or if there is none.
     public var cibaBindingMessage: String? { isVerified && claims.isCIBA ? claims.bindingMessage : nil }
 
     /// The numbers of which the right one, which the sign-in shows, has to be picked to approve; nil if none has to be.

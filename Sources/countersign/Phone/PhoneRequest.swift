@@ -14,13 +14,11 @@ struct PhoneRequest: Sendable {
     /// What a person has to know to decide. What could not be verified is not shown.
     var text: String {
         let app = challenge.appInstanceName ?? "An application"
-        let question = challenge.cibaBindingMessage == nil ? "\(app) wants to sign you in" : "\(app) asks for your approval"
-        var lines = [Terminal.styled(Terminal.printable(question), .bold)]
+        let question = challenge.isCIBA ? "\(app) asks for your approval" : "\(app) wants to sign you in"
+        var lines = [Terminal.styled(Terminal.printableLine(question), .bold)]
         func add(_ name: String, _ value: String?) {
             guard let value else { return }
-            // Values of a request are not to look like further lines of ours.
-            let line = Terminal.printable(value).replacing("\n", with: " ")
-            lines.append("  " + name.padding(toLength: 9, withPad: " ", startingAt: 0) + line)
+            lines.append("  " + name.padding(toLength: 9, withPad: " ", startingAt: 0) + Terminal.printableLine(value))
         }
         add("Message", challenge.cibaBindingMessage)
         add("Account", "\(account) at \(enrollment.organization.url.absoluteString)")
@@ -42,6 +40,7 @@ struct PhoneRequest: Sendable {
             "requested_at": .integer(Int64(challenge.transactionTime.timeIntervalSince1970)),
             "expires_at": .integer(Int64(challenge.expirationTime.timeIntervalSince1970)),
         ]
+        if challenge.isVerified { json["ciba"] = .bool(challenge.isCIBA) }
         json["application"] = challenge.appInstanceName.map(JSONValue.string)
         json["place"] = challenge.clientLocation.map(JSONValue.string)
         json["system"] = challenge.clientOS.map(JSONValue.string)

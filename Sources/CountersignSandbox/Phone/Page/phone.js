@@ -78,7 +78,7 @@
   function requestCard(phone, request) {
     const key = request.id;
     const isBusy = busy.has(key);
-    const title = request.binding_message !== null ? request.application + " asks you to confirm" : "Did you just try to sign in?";
+    const title = request.ciba ? request.application + " asks you to confirm" : "Did you just try to sign in?";
     const answer = (action, body) => () => act(phone, key, action, { id: request.id, ...body });
     const button = (kind, label, action, body, name) =>
       make("button", { type: "button", class: "big " + kind, "data-key": key + ":" + (body?.number || kind), "aria-disabled": isBusy, "aria-label": name || null, onclick: answer(action, body) }, label);
@@ -195,7 +195,7 @@
         if (seen.has(request.id)) continue;
         seen.add(request.id);
         news.push("Request on the phone of " + phone.login + ": " + request.application
-          + (request.binding_message !== null ? " asks to confirm " + request.binding_message : " sign-in")
+          + (request.ciba ? " asks to confirm " + (request.binding_message ?? "something") : " sign-in")
           + (request.number_choices ? ". Pick one of " + request.number_choices.join(", ") : ""));
       }
       for (const entry of phone.history) {
