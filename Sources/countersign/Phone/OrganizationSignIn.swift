@@ -24,9 +24,10 @@ struct OrganizationSignIn: Sendable {
         let client = OAuth2Client(
             OAuth2Client.Configuration(issuerURL: authenticator.orgURL, clientId: authenticator.oidcClientId, scope: [Self.scope]))
         var signIn = DirectSignIn(client: client, notice: ApprovalNotice(json: json))
-        if let answering {
+        if var answering {
+            await answering.look()
             signIn.notice.isMoving = false
-            signIn.meanwhile = { await answering.run() }
+            signIn.meanwhile = { [answering] in await answering.run() }
         }
         let token = try await signIn.token(for: username, password: password)
         do {

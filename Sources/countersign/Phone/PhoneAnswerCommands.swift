@@ -56,13 +56,16 @@ struct PhoneAnswerOptions: ParsableArguments {
     @Flag(help: "Write JSON.")
     var json = false
 
-    /// Finds the request and sends the answer; errors are told and become the exit code.
+    /// Finds the request, shows it and sends the answer; errors are told and become the exit code.
     func send(_ answer: (PhoneRequest) throws -> PhoneAnswer) async throws {
         try await Outcome.of(json: json) {
             let device = try TerminalPhone(phone.url)
             let enrollments = try device.enrollments(id: account.id)
             let id = id
             let request = try await Interruption.cancels { try await device.request(id, for: enrollments) }
+            // A list shows nothing of what it could not verify; nobody is to answer what they have not seen.
+            try await Interruption.cancels { try await request.challenge.verify() }
+            Terminal.note(request.text)
             let answer = try answer(request)
             try await Interruption.cancels { try await request.send(answer) }
             Terminal.write(json ? JSONText.line(["id": .string(request.id), "answer": .string(answer.name)]) : answer.done)

@@ -12,7 +12,10 @@ struct PhoneListener: Sendable {
     private var asks: Bool { TerminalInput.isInteractive && !json }
 
     /// Ends by cancellation, or by a failure that another attempt can't mend.
-    func run() async throws {
+    ///
+    /// - Parameter earlier: The ids of requests to pass over.
+    /// - Throws: `CancellationError`, `DeviceAuthenticatorError`.
+    func run(except earlier: Set<String> = []) async throws {
         var shown: [String: PhoneRequest] = [:]
         var isOffline = false
         while true {
@@ -24,23 +27,12 @@ struct PhoneListener: Sendable {
                     shown[id] = nil
                     tellOver(id)
                 }
-                for request in waiting where shown[request.id] == nil {
+                for request in waiting where shown[request.id] == nil && !earlier.contains(request.id) {
                     if try await present(request) { shown[request.id] = request }
                 }
             } catch let error as DeviceAuthenticatorError where error.reason == .network || error.reason == .tooManyRequests {
                 if !isOffline { Terminal.note(Terminal.printable(PhoneFailure.text(of: error)) + " Trying again.") }
                 isOffline = true
-            }
-            try await TerminalClock.sleep(for: interval)
-        }
-    }
-
-    /// Waits for the first request, and lets the person answer it.
-    func answerFirst() async throws {
-        while true {
-            if let request = try await phone.requests(for: enrollments).first {
-                _ = try await present(request)
-                return
             }
             try await TerminalClock.sleep(for: interval)
         }
@@ -96,8 +88,12 @@ struct PhoneListener: Sendable {
 }
 
 /// Lets the person answer, at this terminal, the request that this terminal itself causes.
+///
+/// What waited before is not offered: somebody else may have caused it, and the person expects their own.
 struct SelfAnswer: Sendable {
     private let listener: PhoneListener
+    /// What waited before the sign-in; nil if nobody has looked.
+    private var earlier: Result<Set<String>, any Error>?
 
     /// - Returns: nil if there is nobody to ask, or the phone has no account of that person at the organization.
     init?(_ phone: TerminalPhone, username: String, at authenticator: DeviceAuthenticatorConfig, json: Bool) {
@@ -107,9 +103,20 @@ struct SelfAnswer: Sendable {
         listener = PhoneListener(phone: phone, enrollments: own, interval: .seconds(1), json: false)
     }
 
+    /// Looks what waits already; to be called just before the sign-in starts. What goes wrong is told only if an answer is needed.
+    mutating func look() async {
+        do {
+            earlier = .success(Set(try await listener.phone.requests(for: listener.enrollments).map(\.id)))
+        } catch {
+            earlier = .failure(error)
+        }
+    }
+
+    /// Offers what has come since, until the task is cancelled.
     func run() async {
         do {
-            try await listener.answerFirst()
+            guard let earlier else { return }
+            try await listener.run(except: try earlier.get())
         } catch is CancellationError {
         } catch {
             Terminal.note(Terminal.printable("This phone can't fetch the request: \(Outcome.explain(error)) Answer it on another phone."))

@@ -11,7 +11,7 @@ import Darwin
 /// Reads what a person types, or the lines of a standard input that is no terminal.
 ///
 /// Each line is waited for on a thread of its own: a person may take all the time in the world. A wait ends when its task is cancelled, and
-/// then the terminal shows again what is typed, and what was typed and not sent is forgotten.
+/// then the terminal shows again what is typed, and what was typed and not sent is forgotten. So is what a person typed before they were asked.
 enum TerminalInput {
     /// The most bytes of a line.
     private static let longestLine = 64 << 10
@@ -65,10 +65,13 @@ enum TerminalInput {
             var shown = termios()
             let hides = isSecret && tcgetattr(STDIN_FILENO, &shown) == 0
             if hides {
-                // Before it is asked for: what is typed at once is hidden as well, and not lost.
+                // Before it is asked for: what is typed at once is hidden as well, and not lost. What was typed before is forgotten.
                 var hidden = shown
                 hidden.c_lflag &= ~tcflag_t(ECHO)
                 tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden)
+            } else {
+                // What was typed before it was asked for answers something else.
+                tcflush(STDIN_FILENO, TCIFLUSH)
             }
             Self.show(prompt)
             defer {
