@@ -123,9 +123,15 @@ struct ControlAPITests {
     @Test("a page of another origin can't use it")
     func otherOrigin() async throws {
         try await withSandbox { sandbox in
-            let refused = try await call(sandbox, "POST", "clock", ["advance": 90], origin: "https://evil.example.com")
-            #expect(refused.status == 403)
-            let accepted = try await call(sandbox, "GET", "clock", origin: "http://localhost:3000")
+            let port = try #require(sandbox.origin.port)
+            for origin in [
+                "https://evil.example.com", "http://localhost:3000", "http://127.0.0.1", "http://127.0.0.1:\(port + 1)",
+                "https://127.0.0.1:\(port)", "http://localhost:\(port)", "http://127.0.0.1:\(port).evil.example.com", "null",
+            ] {
+                let refused = try await call(sandbox, "POST", "clock", ["advance": 90], origin: origin)
+                #expect(refused.status == 403, "\(origin)")
+            }
+            let accepted = try await call(sandbox, "GET", "clock", origin: "http://127.0.0.1:\(port)")
             #expect(accepted.status == 200)
         }
     }

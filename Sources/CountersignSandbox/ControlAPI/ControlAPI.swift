@@ -35,13 +35,13 @@ struct ControlAPI: Sendable {
     }
 
     func respond(to request: ServerRequest, path: String) async -> ServerResponse {
-        // A page of another origin must not move the sandbox of a person who happens to visit it.
-        if let origin = request.head.headerFields[.origin], !Self.isLocal(origin) {
-            return Self.answer(["error": "Pages of other origins can't use the control API."], status: .forbidden)
-        }
-        // Nor may a page whose own name was made to lead to this machine (DNS rebinding): to the browser, that is the same origin.
-        guard isAddressed(by: request.head.authority) else {
+        // A page whose own name was made to lead to this machine (DNS rebinding) is, to the browser, of the same origin.
+        guard let authority = request.head.authority, let scheme = scheme(at: authority) else {
             return Self.answer(["error": "The control API answers at its own host and port only."], status: .forbidden)
+        }
+        // A page of another origin, be it on this machine, must not move the sandbox of a person who happens to visit it.
+        if let origin = request.head.headerFields[.origin], origin.lowercased() != "\(scheme)://\(authority)".lowercased() {
+            return Self.answer(["error": "Pages of other origins can't use the control API."], status: .forbidden)
         }
         do {
             guard let answer = try await answer(request.head.method, path, body: request.body) else {
@@ -126,18 +126,19 @@ struct ControlAPI: Sendable {
         ServerResponse(status: status, json: json.serialized(), headers: [.cacheControl: "no-store"])
     }
 
-    /// Whether a `Host` is this sandbox's: a loopback name, or the one it was given, and the port it listens on.
-    private func isAddressed(by authority: String?) -> Bool {
-        guard let authority, let origin = controls.origin(), let scheme = origin.scheme,
-            let url = URL(string: "\(scheme)://\(authority)"), url.user == nil, url.path.isEmpty, url.query == nil
-        else { return false }
-        let standard = scheme == "https" ? 443 : 80
-        return (url.port ?? standard) == (origin.port ?? standard)
-            && (url.host()?.lowercased() == origin.host() || Self.isLocal("\(scheme)://\(authority)"))
-    }
+    private static let loopbackNames: Set<String> = ["localhost", "127.0.0.1", "::1", "[::1]"]
 
-    private static func isLocal(_ origin: String) -> Bool {
-        ["localhost", "127.0.0.1", "::1", "[::1]"].contains(URL(string: origin)?.host()?.lowercased() ?? "")
+    /// The scheme that this sandbox is reached by.
+    ///
+    /// - Parameter authority: The `Host` of a request.
+    /// - Returns: nil unless it is this sandbox's: a loopback name, or the one it was given, and the port it listens on.
+    private func scheme(at authority: String) -> String? {
+        guard let origin = controls.origin(), let scheme = origin.scheme,
+            let url = URL(string: "\(scheme)://\(authority)"), url.user == nil, url.path.isEmpty, url.query == nil,
+            let host = url.host()?.lowercased(), host == origin.host() || Self.loopbackNames.contains(host)
+        else { return nil }
+        let standard = scheme == "https" ? 443 : 80
+        return (url.port ?? standard) == (origin.port ?? standard) ? scheme : nil
     }
 }
 
