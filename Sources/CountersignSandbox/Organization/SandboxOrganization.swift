@@ -39,9 +39,6 @@ struct SandboxOrganization: Sendable {
         return organization
     }
 
-    /// The name of an application that people see.
-    func nameOfApplication(_ clientID: String) -> String? { file.applications.first { $0.id == clientID }?.name }
-
     func definition(origin: String, users: [SandboxUser]) -> OrganizationDefinition {
         var definition = file
         definition.origin = origin

@@ -38,11 +38,10 @@ extension VirtualPhone {
     }
 
     func pull() async throws {
-        let known = read { $0.inbox.waitingIDs }
+        let (known, upkeep) = read { ($0.inbox.waitingIDs, $0.upkeep) }
         var challenges: [PushChallenge] = []
         for enrollment in enrollments {
-            let token = try await enrollment.retrieveMaintenanceToken()
-            challenges += try await enrollment.retrievePushChallenges(authenticationToken: .bearer(token.access_token))
+            challenges += try await upkeep.use(for: enrollment) { try await enrollment.retrievePushChallenges(authenticationToken: $0) }
                 // What can't be verified just now shows nothing; the next pull tries again.
                 .compactMap { $0 as? PushChallenge }.filter(\.isVerified)
         }

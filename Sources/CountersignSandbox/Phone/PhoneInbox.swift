@@ -24,15 +24,36 @@ struct PhoneInbox: Sendable {
     private(set) var history: [VirtualPhone.HistoryEntry] = []
     /// Requests of the phone's own sign-ins that are over: never shown, and not to be shown when they are delivered again.
     private var ownRequests: [String] = []
-    /// The name of the app whose requests are not shown, while the phone itself signs in.
-    var hiddenApplication: String?
+    /// Which requests are not shown, while the phone itself signs in.
+    private var hidden: Hidden?
+
+    /// What the requests of the phone's own sign-in are told by: the client that it is, which the organization has signed, and that they
+    /// come now.
+    private struct Hidden: Sendable {
+        let clientID: String
+        /// What came before, for the same client or not.
+        let earlier: Set<String>
+    }
 
     /// The requests that wait for the person, oldest first.
     var requests: [VirtualPhone.Request] {
-        entries.filter { !$0.isTaken && !isHidden($0.request) }.map(\.request)
+        entries.filter { !$0.isTaken && !isHidden($0) }.map(\.request)
     }
 
-    private func isHidden(_ request: VirtualPhone.Request) -> Bool { request.applicationName == hiddenApplication }
+    private func isHidden(_ entry: Entry) -> Bool {
+        guard let hidden else { return false }
+        return entry.challenge.clientID == hidden.clientID && !hidden.earlier.contains(entry.request.id)
+    }
+
+    /// The phone itself is about to sign in.
+    mutating func hideOwn(of clientID: String) {
+        hidden = Hidden(clientID: clientID, earlier: Set(entries.map(\.request.id)))
+    }
+
+    /// The phone's own sign-in is over.
+    mutating func showAll() {
+        hidden = nil
+    }
 
     // MARK: - Arriving
 
@@ -63,13 +84,21 @@ struct PhoneInbox: Sendable {
     /// - Parameter isWanted: Which; the oldest of them is taken.
     /// - Returns: The request; nil if there is none.
     mutating func take(where isWanted: (VirtualPhone.Request) -> Bool) -> Taken? {
-        guard let index = entries.firstIndex(where: { !$0.isTaken && !isHidden($0.request) && isWanted($0.request) }) else { return nil }
+        guard let index = entries.firstIndex(where: { !$0.isTaken && !isHidden($0) && isWanted($0.request) }) else { return nil }
         return take(at: index)
     }
 
-    /// Takes a request of the phone's own sign-in.
+    /// Takes the request of the phone's own sign-in.
+    ///
+    /// - Returns: The request; nil if none has come. If somebody else signs in to the same client just now, nil too, and all are shown: it is
+    ///   for the person to say which is whose.
     mutating func takeOwn() -> Taken? {
-        guard let index = entries.firstIndex(where: { !$0.isTaken && isHidden($0.request) }) else { return nil }
+        let own = entries.indices.filter { !entries[$0].isTaken && isHidden(entries[$0]) }
+        guard let index = own.first else { return nil }
+        guard own.count == 1 else {
+            hidden = nil
+            return nil
+        }
         return take(at: index)
     }
 

@@ -15,8 +15,7 @@ extension VirtualPhone {
     /// - Throws: ``PhoneError``, `DeviceAuthenticatorError`, or what the sign-in throws.
     public func setUserVerification(_ isEnabled: Bool) async throws {
         let enrollment = try enrollment()
-        let token = try await accessToken(needsTwoFactors: true)
-        try await enrollment.setUserVerification(authenticationToken: token, enable: isEnabled)
+        try await signIn(needsTwoFactors: true) { try await enrollment.setUserVerification(authenticationToken: $0, enable: isEnabled) }
         change { _ in }
     }
 
@@ -26,8 +25,9 @@ extension VirtualPhone {
     /// - Throws: ``PhoneError/Code/removed``, or `DeviceAuthenticatorError`.
     public func setCIBA(_ isEnabled: Bool) async throws {
         let enrollment = try enrollment()
-        let token = try await enrollment.retrieveMaintenanceToken()
-        try await enrollment.enableCIBATransactions(authenticationToken: .bearer(token.access_token), enable: isEnabled)
+        try await read { $0.upkeep }.use(for: enrollment) {
+            try await enrollment.enableCIBATransactions(authenticationToken: $0, enable: isEnabled)
+        }
         change { _ in }
     }
 
@@ -36,8 +36,8 @@ extension VirtualPhone {
     /// - Throws: ``PhoneError``, `DeviceAuthenticatorError`, or what the sign-in throws.
     public func remove() async throws {
         let enrollment = try enrollment()
-        let token = try await accessToken(needsTwoFactors: true)
-        try await read { $0.device }.delete(enrollment: enrollment, authenticationToken: token)
+        let device = read { $0.device }
+        try await signIn(needsTwoFactors: true) { try await device.delete(enrollment: enrollment, authenticationToken: $0) }
         close()
         parts.onRemoval()
         try parts.storage.remove()
@@ -62,13 +62,14 @@ extension VirtualPhone {
             }
             return
         }
-        let token = try await accessToken(needsTwoFactors: false)
         let (device, pushToken) = read { ($0.device, $0.pushToken) }
-        var parameters = EnrollmentParameters(deviceToken: .tokenData(pushToken))
-        parameters.enableUserVerification(enable: userVerification)
-        _ = try await device.enroll(
-            authenticationToken: token, authenticatorConfig: DeviceAuthenticatorConfig(orgURL: origin, oidcClientId: clientID),
-            enrollmentParameters: parameters)
+        try await signIn(needsTwoFactors: false) { token in
+            var parameters = EnrollmentParameters(deviceToken: .tokenData(pushToken))
+            parameters.enableUserVerification(enable: userVerification)
+            _ = try await device.enroll(
+                authenticationToken: token, authenticatorConfig: DeviceAuthenticatorConfig(orgURL: origin, oidcClientId: clientID),
+                enrollmentParameters: parameters)
+        }
         change { _ in }
     }
 
@@ -81,16 +82,16 @@ extension VirtualPhone {
 
     // MARK: - Signing in
 
-    private func accessToken(needsTwoFactors: Bool) async throws -> AuthToken {
+    /// Signs the person in, and does something with the token.
+    private func signIn(needsTwoFactors: Bool, for use: @Sendable (AuthToken) async throws -> Void) async throws {
         guard let person = parts.person() else {
             throw PhoneError(.unknownPerson, "There is nobody with the login \(login) in the sandbox.")
         }
         // Its own request is not for the person to see.
-        change { $0.inbox.hiddenApplication = parts.applicationName }
-        defer { change { $0.inbox.hiddenApplication = nil } }
-        return try await parts.signIn.accessToken(of: person, needsTwoFactors: needsTwoFactors) { [weak self] number in
-            try await self?.approveOwn(number) ?? false
-        }
+        change { $0.inbox.hideOwn(of: parts.signIn.clientID) }
+        defer { change { $0.inbox.showAll() } }
+        try await parts.signIn.run(
+            as: person, needsTwoFactors: needsTwoFactors, approve: { [weak self] in try await self?.approveOwn($0) ?? false }, for: use)
     }
 
     /// Answers the request of the phone's own sign-in.
@@ -162,8 +163,7 @@ extension VirtualPhone {
         parts.gateway.unregister(deviceToken: old.hexadecimal)
         if isOffline { await parts.gateway.setReachable(false, deviceToken: token.hexadecimal) }
         guard isTold else { return }
-        let upkeep = try await enrollment.retrieveMaintenanceToken()
-        try await enrollment.updateDeviceToken(token, authenticationToken: .bearer(upkeep.access_token))
+        try await read { $0.upkeep }.use(for: enrollment) { try await enrollment.updateDeviceToken(token, authenticationToken: $0) }
     }
 
     /// Switches the phone off and on: what it showed is forgotten, and no push comes again. ``pending()`` finds what still waits.
@@ -173,6 +173,7 @@ extension VirtualPhone {
         let device = try parts.makeDevice(owner: owner)
         change { state in
             state.device = device
+            state.upkeep = UpkeepTokens()
             state.inbox.forgetWaiting()
         }
     }

@@ -6,7 +6,7 @@ internal import OktaDirectAuth
 
 /// The sign-in of a phone's app, by which it may enroll the phone and change what the enrollment can do.
 ///
-/// A real one, at the org server, as the person with their password. Its token is used for one thing and forgotten.
+/// A real one, at the org server, as the person with their password. Its token is used for one thing, then revoked and forgotten.
 struct PhoneSignIn: Sendable {
     /// The scope that permits to enroll and to change enrollments.
     private static let scope = "okta.myAccount.appAuthenticator.manage"
@@ -16,17 +16,18 @@ struct PhoneSignIn: Sendable {
     let clock: SandboxClock
     let network: PhoneNetwork
 
-    /// Signs the person in.
+    /// Signs the person in, does something with the token, and revokes it.
     ///
     /// - Parameters:
     ///   - user: The person.
     ///   - needsTwoFactors: Whether one factor is not enough, because there is another.
     ///   - approve: Answers the sign-in's own push on this phone, with the number that the sign-in shows; tells whether it did.
-    /// - Returns: An access token for one use.
-    /// - Throws: ``PhoneError``, or what the sign-in throws.
-    func accessToken(
-        of user: SandboxUser, needsTwoFactors: Bool, approve: @escaping @Sendable (String?) async throws -> Bool
-    ) async throws -> AuthToken {
+    ///   - use: What the token is for.
+    /// - Throws: ``PhoneError``, or what the sign-in or the use throws.
+    func run(
+        as user: SandboxUser, needsTwoFactors: Bool, approve: @escaping @Sendable (String?) async throws -> Bool,
+        for use: (AuthToken) async throws -> Void
+    ) async throws {
         guard let password = user.password else {
             throw PhoneError(.unknownPerson, "\(user.login) has no password, so no phone can be enrolled. Give them one.")
         }
@@ -34,21 +35,44 @@ struct PhoneSignIn: Sendable {
         let client = OAuth2Client(
             OAuth2Client.Configuration(issuerURL: origin, clientId: clientID, scope: ["openid", Self.scope]), session: network,
             clock: waiting)
+        let token = try await token(of: user, password: password, needsTwoFactors: needsTwoFactors, by: client, waiting)
+        do {
+            try await use(.bearer(token.accessToken))
+        } catch {
+            await discard(token, of: client)
+            throw error
+        }
+        await discard(token, of: client)
+    }
+
+    private func token(
+        of user: SandboxUser, password: String, needsTwoFactors: Bool, by client: OAuth2Client, _ waiting: ApprovingClock
+    ) async throws -> Token {
         let flow = DirectAuthenticationFlow(client: client)
-        var status = try await flow.start(
-            user.login, with: .password(password),
-            context: .init(acrValues: needsTwoFactors ? ["urn:okta:loa:2fa:any"] : nil))
-        if case .mfaRequired = status { status = try await flow.resume(with: .oob(channel: .push)) }
-        if case .continuation(.transfer(_, let code)) = status {
-            waiting.number = code
-            status = try await flow.resume(with: .transfer)
-        }
-        guard case .success(let token) = status else {
+        do {
+            var status = try await flow.start(
+                user.login, with: .password(password),
+                context: .init(acrValues: needsTwoFactors ? ["urn:okta:loa:2fa:any"] : nil))
+            if case .mfaRequired = status { status = try await flow.resume(with: .oob(channel: .push)) }
+            if case .continuation(.transfer(_, let code)) = status {
+                waiting.number = code
+                status = try await flow.resume(with: .transfer)
+            }
+            guard case .success(let token) = status else {
+                throw PhoneError(
+                    .signInIncomplete, "The sign-in of \(user.login) to \(clientID) asks for more than a password and a push can give.")
+            }
+            return token
+        } catch {
+            // Its request is not to stay on the phone.
             await flow.reset()
-            throw PhoneError(
-                .signInIncomplete, "The sign-in of \(user.login) to \(clientID) asks for more than a password and a push can give.")
+            throw error
         }
-        return .bearer(token.accessToken)
+    }
+
+    /// Best effort: it ends by itself soon.
+    private func discard(_ token: Token, of client: OAuth2Client) async {
+        try? await client.revoke(token, type: .all)
     }
 }
 

@@ -29,7 +29,6 @@ public final class VirtualPhone: Sendable {
         /// The bundle id that its pushes are for.
         let topic: String
         let signIn: PhoneSignIn
-        let applicationName: String
         let logger: PhoneLogger
         /// The person as the sandbox knows them now.
         let person: @Sendable () -> SandboxUser?
@@ -40,6 +39,8 @@ public final class VirtualPhone: Sendable {
     struct State: Sendable {
         var device: any DeviceAuthenticatorProtocol
         var pushToken = Data()
+        /// The app's, and gone when the phone is switched off.
+        var upkeep = UpkeepTokens()
         var inbox = PhoneInbox()
         var answersByItself = false
         var toldNumber: String?

@@ -144,7 +144,6 @@ final class VirtualPhones: Sendable {
                 gateway: surroundings.gateway, topic: credentials?.developmentTopic ?? credentials?.topic ?? "",
                 signIn: PhoneSignIn(
                     origin: surroundings.origin, clientID: authenticator.clientID, clock: surroundings.clock, network: network),
-                applicationName: surroundings.organization.nameOfApplication(authenticator.clientID) ?? authenticator.clientID,
                 logger: PhoneLogger(logger: surroundings.logger, login: login),
                 person: { surroundings.people().first { $0.login.lowercased() == login.lowercased() } },
                 onRemoval: { [weak self] in self?.forget(login) }))

@@ -92,26 +92,6 @@ struct TerminalPhone: Sendable {
     }
 }
 
-/// The access tokens for upkeep, each used until the organization refuses it. In memory only.
-private actor UpkeepTokens {
-    private var tokens: [String: AuthToken] = [:]
-
-    func use<Result: Sendable>(
-        for enrollment: AuthenticatorEnrollment, _ body: @Sendable (AuthToken) async throws -> Result
-    ) async throws -> Result {
-        if let token = tokens[enrollment.enrollmentId] {
-            do {
-                return try await body(token)
-            } catch let error as DeviceAuthenticatorError where error.reason == .tokenRefused || error.reason == .notPermitted {
-                tokens[enrollment.enrollmentId] = nil
-            }
-        }
-        let token = AuthToken.bearer(try await enrollment.retrieveMaintenanceToken().access_token)
-        tokens[enrollment.enrollmentId] = token
-        return try await body(token)
-    }
-}
-
 /// Tells what the phone warns of.
 private struct PhoneLog: OktaLoggerProtocol {
     func debug(eventName: String, message: String?, properties: [AnyHashable: Any]?, file: String, line: NSNumber, funcName: String) {}

@@ -64,6 +64,47 @@ struct PhoneTests {
         }
     }
 
+    @Test("takes no other request for its own, though the app that asks has the same name", .timeLimit(.minutes(2)))
+    func ownRequest() async throws {
+        let organization = OrgFile.sandboxDefault.replacing("name: Direct Authentication App", with: "name: Phone App")
+        try await withSandbox(.standing(organization: organization)) { sandbox in
+            let phone = try await sandbox.phone(for: SandboxUser.jane.login)
+            let signIn = PushSignIn(sandbox)
+            let waiting = try await signIn.begin()
+            let request = try #require(try await phone.shows { !$0.isEmpty }.first)
+            #expect(request.applicationName == "Phone App")
+            try await phone.setUserVerification(true)
+            #expect(phone.waiting == [request] && phone.history.isEmpty)
+            try await phone.approve(request.id)
+            _ = try await signIn.tokens(waiting)
+        }
+    }
+
+    @Test("signs the person in for one change at a time, and its token is revoked after it")
+    func revokedToken() async throws {
+        try await withSandbox(.standing()) { sandbox in
+            let phone = try await sandbox.phone(for: SandboxUser.jane.login)
+            #expect(sandbox.count(.revoke) == 1)
+            try await phone.setUserVerification(true)
+            #expect(sandbox.count(.revoke) == 2)
+            try await phone.remove()
+            #expect(sandbox.count(.revoke) == 3)
+            #expect(sandbox.requests.allSatisfy { $0.endpoint != .revoke || $0.status == 200 })
+        }
+    }
+
+    @Test("asks for what waits with one token as long as that is good")
+    func upkeepToken() async throws {
+        try await withSandbox(.standing()) { sandbox in
+            let phone = try await sandbox.phone(for: SandboxUser.jane.login)
+            for _ in 0..<3 { try await phone.pending() }
+            #expect(sandbox.count(.token, grant: GrantType.jwtBearer.rawValue) == 1)
+            sandbox.advance(by: 86_400)
+            for _ in 0..<3 { try await phone.pending() }
+            #expect(sandbox.count(.token, grant: GrantType.jwtBearer.rawValue) == 2)
+        }
+    }
+
     @Test("is removed on both sides, also where a number has to be picked, and can be set up anew", arguments: [false, true])
     func remove(withNumbers: Bool) async throws {
         try await withSandbox(withNumbers ? .withNumbers : .standing()) { sandbox in
@@ -149,6 +190,11 @@ struct PhoneTests {
             let tokens = try await post(
                 sandbox, "v1/token", "grant_type=urn%3Aopenid%3Aparams%3Agrant-type%3Aciba&auth_req_id=\(id)")
             #expect(tokens["access_token"] != nil && tokens["id_token"] != nil)
+
+            let silent = try await post(sandbox, "v1/bc/authorize", "scope=openid&login_hint=jane.doe%40example.com")
+            #expect(silent["auth_req_id"] != nil)
+            let second = try await phone.denyNext(within: .patience)
+            #expect(second.isCIBA && second.bindingMessage == nil, "It is no sign-in, though it says nothing.")
 
             try await phone.setCIBA(false)
             #expect(!phone.isCIBAEnabled)

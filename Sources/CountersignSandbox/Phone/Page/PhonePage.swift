@@ -13,11 +13,11 @@ internal import NIOCore
 struct PhonePage: Sendable {
     /// The largest body of a command.
     private static let maximumBody = 16 << 10
-    /// How often a page that is looked at asks for what waits, in seconds of real time, as an app in the foreground does: a sign-in that is
-    /// given up sends no push.
+    /// How often the phones ask for what waits while a page is open, in seconds of real time.
     private static let foregroundInterval = 2
 
     private let commands: PhoneCommands
+    private let foreground: PhoneForeground
     private let people: @Sendable () -> [SandboxUser]
     private let clock: SandboxClock
     private let rules: PhonePageRules
@@ -32,6 +32,14 @@ struct PhonePage: Sendable {
     /// - Throws: If no random token can be made.
     init(phones: VirtualPhones, people: @escaping @Sendable () -> [SandboxUser], clock: SandboxClock) throws {
         commands = PhoneCommands(phones: phones)
+        foreground = PhoneForeground(
+            pause: { try await Task.sleep(for: .seconds(Self.foregroundInterval), clock: .continuous) },
+            look: {
+                for phone in phones.all where !phone.waiting.isEmpty && !phone.isOffline {
+                    // What can't be fetched now is fetched later; the person is told when they do something themselves.
+                    _ = try? await phone.pending()
+                }
+            })
         self.people = people
         self.clock = clock
         rules = PhonePageRules(token: Base64URL.encode(try SystemRandomSource().bytes(32)))
@@ -139,29 +147,16 @@ struct PhonePage: Sendable {
                     for await _ in changes { signal.yield() }
                     signal.finish()
                 }
-                let looking = Task { await stayInForeground(signal) }
-                defer {
-                    following.cancel()
-                    looking.cancel()
-                }
-                for await _ in signals {
-                    // Sent even if nothing has changed: so the page keeps up with a clock that was moved, and a page that was closed is noticed.
-                    let event = "event: state\ndata: \(state.serializedString)\n\n"
-                    try await writer.write(ByteBuffer(string: event))
+                defer { following.cancel() }
+                try await foreground.withViewer(signal) {
+                    for await _ in signals {
+                        // Sent even if nothing has changed: so the page keeps up with a clock that was moved, and a page that was closed is
+                        // noticed.
+                        let event = "event: state\ndata: \(state.serializedString)\n\n"
+                        try await writer.write(ByteBuffer(string: event))
+                    }
                 }
                 try await writer.finish(nil)
             })
-    }
-
-    private func stayInForeground(_ signal: AsyncStream<Void>.Continuation) async {
-        while !Task.isCancelled {
-            // Cancelled: the page was closed, and the loop ends.
-            try? await Task.sleep(for: .seconds(Self.foregroundInterval), clock: .continuous)
-            for phone in commands.phones.all where !phone.waiting.isEmpty && !phone.isOffline {
-                // What can't be fetched now is fetched later; the person is told when they do something themselves.
-                _ = try? await phone.pending()
-            }
-            signal.yield()
-        }
     }
 }
