@@ -40,7 +40,7 @@ struct PendingChallengesTests {
         }
     }
 
-    @Test("a token without the scopes is 403, one of another phone's upkeep too")
+    @Test("a token without any of the scopes is 403")
     func scopes() async throws {
         try await DeviceServer.with { server in
             let phone = try await server.enrolledPhone()

@@ -122,7 +122,7 @@ struct EnrollmentTests {
         #expect(phone.verifier?.requests.count == (isWanted ? 1 : 0))
     }
 
-    @Test("a token that is text already is sent as it is, to enroll and to change (D3-2)", arguments: ["0A-Bc:dev/α", "ABCDEF", ""])
+    @Test("a token that is text already is sent as it is (D3-2)", arguments: ["0A-Bc:dev/α", "ABCDEF", ""])
     func tokenString(text: String) async throws {
         let phone = try TestPhone()
         let enrollment = try await phone.enroll(EnrollmentParameters(deviceToken: .tokenString(text)))
