@@ -9,9 +9,9 @@ struct EnrollmentPermission: Sendable {
     static let freshness: TimeInterval = 15 * 60
     /// The grants by which a person signs in here and now, not by what was given to them, or to a client, earlier or elsewhere.
     private static let interactive: Set<String> = [
-        GrantType.password, "authorization_code", "urn:okta:params:oauth:grant-type:otp", "urn:okta:params:oauth:grant-type:oob",
-        "urn:okta:params:oauth:grant-type:webauthn", "http://auth0.com/oauth/grant-type/mfa-otp",
-        "http://auth0.com/oauth/grant-type/mfa-oob", "urn:okta:params:oauth:grant-type:mfa-webauthn",
+        GrantType.password, "authorization_code", GrantType.otp, GrantType.oob,
+        "urn:okta:params:oauth:grant-type:webauthn", GrantType.secondFactorOTP,
+        GrantType.secondFactorOOB, "urn:okta:params:oauth:grant-type:mfa-webauthn",
     ]
 
     /// What a request is refused with that nobody signed in for.
@@ -32,7 +32,12 @@ struct EnrollmentPermission: Sendable {
     init(_ caller: DeviceCaller, _ directory: DeviceDirectory) throws {
         self.caller = caller
         now = directory.now
-        factors = try directory.enrollments(ofUser: caller.user.id).filter { enrollment in
+        factors = try Self.factors(ofUser: caller.user.id, directory)
+    }
+
+    /// The factors that stand between a password and the account.
+    static func factors(ofUser id: String, _ directory: DeviceDirectory) throws -> [Enrollment] {
+        try directory.enrollments(ofUser: id).filter { enrollment in
             // What is suspended counts: it was suspended because somebody distrusted it, which is no reason to ask for less.
             guard enrollment.status == .active || enrollment.status == .suspended else { return false }
             guard enrollment.push != nil else { return true }

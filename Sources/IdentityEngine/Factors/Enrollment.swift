@@ -11,6 +11,10 @@ struct Enrollment: Sendable, Equatable, Codable {
     var createdAt: Date
     /// How the device answers; nil for factors that are no push.
     var push: PushMethod?
+    /// What codes are checked against; nil for factors that have none.
+    var totp: TOTPMethod?
+    /// Until when it can be confirmed; nil once it was.
+    var pendingUntil: Date?
     /// When it last changed; nil if it never did.
     var updatedAt: Date?
     /// The grant whose access token enrolled it; nil for what came about otherwise.
@@ -20,13 +24,15 @@ struct Enrollment: Sendable, Equatable, Codable {
     /// The version of the record that it was read from; 0 before it is stored.
     var version: Int64 = 0
 
-    private enum CodingKeys: String, CodingKey { case id, userID, factor, status, createdAt, push, updatedAt, grantID, deletedAt }
+    private enum CodingKeys: String, CodingKey {
+        case id, userID, factor, status, createdAt, push, totp, pendingUntil, updatedAt, grantID, deletedAt
+    }
 
     /// Seconds that a deleted enrolment is remembered.
     static let retention: TimeInterval = 30 * 86_400
 
-    /// When it can be forgotten; nil unless it is deleted.
-    var expiresAt: Date? { deletedAt?.addingTimeInterval(Self.retention) }
+    /// When it can be forgotten; nil unless it is deleted, or was never confirmed.
+    var expiresAt: Date? { deletedAt?.addingTimeInterval(Self.retention) ?? pendingUntil }
 
     /// The record to store. What is deleted is found by its id only: it must be in nobody's way.
     func record() throws -> Record {
@@ -40,6 +46,8 @@ struct Enrollment: Sendable, Equatable, Codable {
                 unique["method"] = push.id
                 indexed["device"] = push.deviceID
             }
+            // One app at a time: a new one takes the place of the old one when it is confirmed.
+            if totp != nil, status != .pending { unique["totp"] = userID }
         }
         return Record(
             kind: .enrollment, id: id, version: version, uniqueKeys: unique, indexedKeys: indexed, expiresAt: expiresAt,

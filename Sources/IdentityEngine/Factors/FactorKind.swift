@@ -15,8 +15,8 @@ struct FactorKind: RawRepresentable, Hashable, Sendable, Codable {
     /// The grants by which a client can present the factor as the second one; what `supported_challenge_types` lists.
     var secondFactorGrantTypes: [String] {
         switch self {
-        case .push: ["http://auth0.com/oauth/grant-type/mfa-oob"]
-        case .totp: ["http://auth0.com/oauth/grant-type/mfa-otp"]
+        case .push: [GrantType.secondFactorOOB]
+        case .totp: [GrantType.secondFactorOTP]
         default: []
         }
     }

@@ -6,12 +6,15 @@ enum FactorClass: String, Sendable, Codable {
 /// What a person answered.
 enum FactorResponse: Sendable {
     case password(String)
+    /// Of an authenticator app.
+    case code(String)
 }
 
 /// What an answer came to.
 enum FactorVerdict: Sendable, Equatable {
-    /// It is right; `passwordHash` replaces the stored one if its parameters are out of date.
-    case proved(passwordHash: String?)
+    /// It is right; `passwordHash` replaces the stored one if its parameters are out of date, `enrollment` the stored one if the answer
+    /// is used up.
+    case proved(passwordHash: String?, enrollment: Enrollment? = nil)
     /// It is wrong, or there is nothing that it could be right against.
     case failed
 }

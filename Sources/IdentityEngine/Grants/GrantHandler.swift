@@ -54,6 +54,8 @@ struct AdmittedRequest: Sendable {
     let assertionUse: Change?
     /// The key that the client has shown to have, to which its tokens will be bound; nil if it sent no proof.
     var proof: ProofOfPossession?
+    /// Whether it was decided before, and somebody else was faster.
+    var isRepeated = false
 
     /// The grant type, if it is one that the endpoint knows; what a stranger invents is neither hashed nor logged.
     var knownGrantType: String? {
@@ -109,7 +111,7 @@ extension IdentityEngine {
     static let grantHandlers: [String: any GrantHandler.Type] = Dictionary(
         [
             PasswordGrant.self, RefreshTokenGrant.self, ClientCredentialsGrant.self, OOBGrant.self, SecondFactorOOBGrant.self,
-            BackchannelGrant.self, JWTBearerGrant.self,
+            OTPGrant.self, SecondFactorOTPGrant.self, BackchannelGrant.self, JWTBearerGrant.self,
         ].map {
             (handler: any GrantHandler.Type) in
             (handler.grantType, handler)

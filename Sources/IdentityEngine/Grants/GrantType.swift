@@ -5,6 +5,8 @@ enum GrantType {
     static let clientCredentials = "client_credentials"
     static let oob = "urn:okta:params:oauth:grant-type:oob"
     static let secondFactorOOB = "http://auth0.com/oauth/grant-type/mfa-oob"
+    static let otp = "urn:okta:params:oauth:grant-type:otp"
+    static let secondFactorOTP = "http://auth0.com/oauth/grant-type/mfa-otp"
     static let webAuthn = "urn:okta:params:oauth:grant-type:webauthn"
     static let ciba = "urn:openid:params:grant-type:ciba"
 }

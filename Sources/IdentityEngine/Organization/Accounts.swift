@@ -78,6 +78,7 @@ extension IdentityEngine {
         try await change(userID, type: "user.account.unlock", context: context) {
             $0.lockedAt = nil
             $0.failedAttempts = 0
+            $0.failedCodes = nil
         }
     }
 

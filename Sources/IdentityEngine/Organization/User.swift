@@ -47,8 +47,10 @@ public struct User: Sendable, Equatable, Codable {
     public var passwordHash: String?
     /// When the password was last set. A grant is good as long as this stays what it was at the sign-in.
     public var passwordChangedAt: Date?
-    /// Failed attempts since the last success.
+    /// Wrong passwords since the last right one.
     public var failedAttempts: Int
+    /// Wrong codes since the last right one; nil for none.
+    var failedCodes: Int?
     /// When the account was locked by failed attempts; nil if it is not.
     public var lockedAt: Date?
     /// When the account was last deactivated. Grants made before stay closed when it is active again.

@@ -18,7 +18,8 @@ extension IdentityEngine {
     /// - Returns: What was started, on disk; or a refusal.
     /// - Throws: ``StoreError`` if the store failed; then nothing was started.
     public func challenge(_ request: TokenRequest, context: RequestContext) async throws -> Result<StartedChallenge, Refusal> {
-        try await start(request, context: context) { [self] admitted, view in
+        if Self.asksForCode(request) { return try await codeChallenge(request, context: context) }
+        return try await start(request, context: context) { [self] admitted, view in
             let token = try admitted.required("mfa_token")
             let types = try admitted.required("challenge_types_supported").spaceSeparated
             guard types.contains(GrantType.secondFactorOOB) else {
@@ -26,13 +27,7 @@ extension IdentityEngine {
             }
             try admitted.requireGrant(GrantType.secondFactorOOB)
             try Self.requirePushChannel(admitted)
-            guard let (stored, ticket) = try view.transaction(.mfaToken, secret: token, now: context.now), case .fresh = ticket,
-                context.now < stored.value.expiresAt,
-                stored.value.applicationID == admitted.application.id, stored.value.server == admitted.server.id,
-                let userID = stored.value.userID, let user = try user(id: userID, in: view)
-            else {
-                throw Refusal(.accessDenied, "The mfa_token is unknown or has expired. Begin again.", reason: "challenge: mfa_token")
-            }
+            let (stored, user) = try openTransaction(token, admitted, view)
             return ChallengeStart(stored: stored, user: user, type: GrantType.secondFactorOOB)
         }
     }
@@ -79,6 +74,16 @@ extension IdentityEngine {
                 id: try environment.random.identifier(prefix: "txn"), request: signIn, now: context.now)
             return ChallengeStart(new: transaction, user: user)
         }
+    }
+
+    /// The transaction that an `mfa_token` leads to, if it is this client's and open, and whose it is.
+    func openTransaction(_ token: String, _ admitted: AdmittedRequest, _ view: any StoreView) throws -> (StoredTransaction, StoredUser) {
+        let now = admitted.context.now
+        guard case (let stored, .fresh)? = try view.transaction(.mfaToken, secret: token, now: now), now < stored.value.expiresAt,
+            stored.value.applicationID == admitted.application.id, stored.value.server == admitted.server.id,
+            let userID = stored.value.userID, let user = try user(id: userID, in: view)
+        else { throw Refusal(.accessDenied, "The mfa_token is unknown or has expired. Begin again.", reason: "challenge: mfa_token") }
+        return (stored, user)
     }
 
     private static func requirePushChannel(_ admitted: AdmittedRequest) throws(Refusal) {

@@ -84,7 +84,7 @@ extension IdentityEngine {
                 application: admitted.application, transactionType: start.transaction.purpose == .backchannel ? .ciba : .login,
                 bindingMessage: start.bindingMessage, preferredAuthenticator: start.preferredAuthenticator,
                 lifetime: min(ChallengePlan.lifetime, remaining),
-                mustVerifyUser: needsTwo && start.transaction.proofs.isEmpty),
+                mustVerifyUser: needsTwo && !start.transaction.proofs.contains { $0.factorClasses.contains(.knowledge) }),
             to: start.user.value, enrollments: enrollments, snapshot: admitted.snapshot, random: environment.random, context: context)
         return PlannedChallenge(start: start, subject: subject, plan: plan, admitted: admitted)
     }

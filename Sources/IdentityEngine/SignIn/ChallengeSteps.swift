@@ -10,11 +10,8 @@ extension SignInTransaction {
         guard end == nil, now < expiresAt, isAbout(subject.user), subject.user.status == .active else {
             return refused(.overTransaction, Self.pushType, [])
         }
-        switch self.challenge?.state {
         // Whoever said no is not asked until they give in; the client is told as if it had polled.
-        case .denied, .failed: return refused(.rejectedOnDevice, Self.pushType, [])
-        case nil, .pending, .approved: break
-        }
+        if self.challenge?.isRejected == true { return refused(.rejectedOnDevice, Self.pushType, []) }
         guard subject.decision.assurance != .deny else {
             return refused(
                 Refusal(.accessDenied, "You are not allowed to sign in to this application.", reason: subject.decision.reason),
@@ -108,8 +105,18 @@ extension SignInTransaction {
     }
 }
 
+extension PushChallenge {
+    /// Whether somebody said no, or answered in a way that counts as one.
+    var isRejected: Bool {
+        switch state {
+        case .denied, .failed: true
+        case .pending, .approved: false
+        }
+    }
+}
+
 extension Refusal {
-    fileprivate static let rejectedOnDevice = Refusal(
+    static let rejectedOnDevice = Refusal(
         .accessDenied, "The sign-in was rejected on the device.", reason: "rejected")
 
     /// The transaction was finished, cancelled, or met an account that changed since.

@@ -10,6 +10,7 @@ extension User {
         guard isLockOver(policy: policy, now: now) else { return false }
         lockedAt = nil
         failedAttempts = 0
+        failedCodes = nil
         return true
     }
 
@@ -19,13 +20,21 @@ extension User {
         return now >= lockedAt.addingTimeInterval(Double(minutes) * 60)
     }
 
+    /// What counts towards the lock: wrong passwords and wrong codes together.
+    var allFailures: Int { failedAttempts + (failedCodes ?? 0) }
+
     /// Counts a failed attempt and locks the account when they are too many.
     ///
     /// - Returns: Whether this attempt locked it.
-    mutating func countFailure(policy: PasswordPolicy, now: Date) -> Bool {
-        failedAttempts += 1
-        guard policy.lockoutAttempts > 0, failedAttempts >= policy.lockoutAttempts else { return false }
+    mutating func countFailure(of factor: FactorKind, policy: PasswordPolicy, now: Date) -> Bool {
+        if factor == .password { failedAttempts += 1 } else { failedCodes = (failedCodes ?? 0) + 1 }
+        guard policy.lockoutAttempts > 0, allFailures >= policy.lockoutAttempts else { return false }
         lockedAt = now
         return true
+    }
+
+    /// A right answer forgets the wrong ones of its own kind only: who knows the password would guess codes without end.
+    mutating func forgetFailures(of factor: FactorKind) {
+        if factor == .password { failedAttempts = 0 } else { failedCodes = nil }
     }
 }

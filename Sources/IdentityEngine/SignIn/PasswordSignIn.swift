@@ -31,11 +31,9 @@ extension IdentityEngine {
         guard attempts.isAdmitted else {
             return .refused(.tooManyRequests(attempts, reason: "sign-in attempts for one user name or from one address"))
         }
-        let transaction = SignInTransaction(id: try environment.random.identifier(prefix: "txn"), request: request, now: context.now)
         let verifier = PasswordVerifier(environment: environment)
         do {
-            return try await judge(
-                .password(password), by: verifier, of: username, transaction, request, snapshot: snapshot, context: context)
+            return try await judge(.password(password), of: username, request, snapshot: snapshot, context: context) { _ in verifier }
         } catch is PasswordHasher.Overloaded {
             // A limit of the moment, not of a count: zero in both headers says so.
             let busy = RateLimitStatus(limit: 0, remaining: 0, reset: context.now.addingTimeInterval(1), isAdmitted: false)
@@ -43,23 +41,55 @@ extension IdentityEngine {
         }
     }
 
-    private func judge(
-        _ response: FactorResponse, by verifier: some FactorVerifier, of username: String, _ transaction: SignInTransaction,
-        _ request: SignInRequest, snapshot: OrgSnapshot, context: RequestContext
+    /// Signs a person in by the code of their authenticator app alone, or as the first of two factors (oauth reference 2.4.10).
+    ///
+    /// As ``authenticate(username:password:for:snapshot:context:)`` does it by a password: wrong codes count as wrong passwords do.
+    ///
+    /// - Parameters:
+    ///   - username: The name as it was typed.
+    ///   - code: The code as it was typed.
+    ///   - request: What the sign-in is for.
+    ///   - snapshot: The configuration that decides.
+    ///   - context: The request.
+    /// - Returns: The user and what was proved, or a refusal; `mfa_required` is one, with its `mfa_token`.
+    /// - Throws: ``StoreError`` if the store failed.
+    func authenticate(
+        username: String, code: String, for request: SignInRequest, snapshot: OrgSnapshot, context: RequestContext
     ) async throws -> SignInOutcome {
+        let username = Self.possibleName(username)
+        let attempts = countAttempt(login: username, snapshot: snapshot, context: context)
+        guard attempts.isAdmitted else {
+            return .refused(.tooManyRequests(attempts, reason: "sign-in attempts for one user name or from one address"))
+        }
+        return try await judge(.code(code), of: username, request, snapshot: snapshot, context: context) { [environment] in
+            TOTPVerifier(environment: environment, enrollments: $0, now: context.now)
+        }
+    }
+
+    /// Lets a verifier, which is made for the person's usable enrolments, judge a first factor, and commits what it comes to.
+    private func judge<Verifier: FactorVerifier>(
+        _ response: FactorResponse, of username: String, _ request: SignInRequest, snapshot: OrgSnapshot, context: RequestContext,
+        by verifier: ([Enrollment]) -> Verifier
+    ) async throws -> SignInOutcome {
+        let transaction = SignInTransaction(id: try environment.random.identifier(prefix: "txn"), request: request, now: context.now)
         var known = try await load(username, request, snapshot)
-        var verdict = try await verifier.verify(response, of: known?.user.value, policy: snapshot.passwordPolicy)
+        var judge = verifier(known?.enrollments ?? [])
+        var verdict = try await judge.verify(response, of: known?.user.value, policy: snapshot.passwordPolicy)
         // Others may have signed in, guessed or changed the password in the meantime: what counts is the state that the
         // commit meets. Each round that loses means that somebody else's went through.
         for _ in 0..<1_000 {
-            let judged = known?.user.value.passwordHash
+            let judged = known
             known = try await load(username, request, snapshot)
-            if known?.user.value.passwordHash != judged {
-                verdict = try await verifier.verify(response, of: known?.user.value, policy: snapshot.passwordPolicy)
+            let isStale =
+                known?.user.value.passwordHash != judged?.user.value.passwordHash
+                || (judge.kind == .totp && known?.enrollments != judged?.enrollments)
+            if isStale {
+                judge = verifier(known?.enrollments ?? [])
+                verdict = try await judge.verify(response, of: known?.user.value, policy: snapshot.passwordPolicy)
                 continue
             }
             let (next, outcome, effects) = transaction.step(
-                .judged(verifier.kind, verifier.factorClass, methods: verifier.methods, verdict, known?.subject), now: context.now)
+                .judged(judge.kind, judge.factorClass, methods: judge.methods, verdict, known?.subject), now: context.now)
             if let answer = try await commit(next, outcome, effects, user: known?.user, context: context) { return answer }
         }
         return .refused(.tooManyRequests(nil, reason: "the account changed on every attempt to write it"))
@@ -68,11 +98,19 @@ extension IdentityEngine {
     /// The user with a name and what this sign-in asks of them.
     private func load(
         _ username: String, _ request: SignInRequest, _ snapshot: OrgSnapshot
-    ) async throws -> (user: StoredUser, subject: SignInTransaction.Subject)? {
+    ) async throws -> KnownPerson? {
         try await store.read { [self] view in
             guard let user = try user(login: username, in: view) else { return nil }
-            return (user, try view.subject(user.value, of: request, snapshot: snapshot))
+            return KnownPerson(
+                user: user, subject: try view.subject(user.value, of: request, snapshot: snapshot),
+                enrollments: try view.usableEnrollments(of: user.value.id, snapshot: snapshot))
         }
+    }
+
+    private struct KnownPerson: Sendable {
+        var user: StoredUser
+        var subject: SignInTransaction.Subject
+        var enrollments: [Enrollment]
     }
 
     /// Commits what a step came to.
@@ -90,6 +128,7 @@ extension IdentityEngine {
                 guard let user else { continue }
                 person = changed
                 changes.append(.put(try user.record(holding: changed)))
+            case .writeEnrollment(let used): changes.append(.put(try used.record()))
             case .log(let type, let outcome, let reason):
                 changes.append(
                     try logEntry(
@@ -107,13 +146,8 @@ extension IdentityEngine {
         case .factorRequired(let grantTypes):
             let token = try environment.random.secret(prefix: "mfa_")
             changes += try open(transaction, by: token)
-            answer = .refused(
-                Refusal(
-                    .mfaRequired, "Verify with an additional authenticator.",
-                    members: [
-                        "mfa_token": .string(token), "supported_challenge_types": .string(grantTypes.joined(separator: " ")),
-                    ], reason: "a second factor is asked for"))
-        case .challenged, .pending, .judged, .tooLate, .cancelled:
+            answer = .refused(.factorRequired(grantTypes, token: token))
+        case .tryAgain, .challenged, .pending, .judged, .tooLate, .cancelled:
             answer = .refused(.overTransaction)
         }
         switch try await store.commit(changes) {
@@ -128,5 +162,15 @@ extension IdentityEngine {
             kind: .mfaToken, digest: TicketDigest(of: token), owner: RecordReference(.transaction, transaction.id), use: .untilClosed,
             expiresAt: transaction.expiresAt.addingTimeInterval(SignInTransaction.keptAfter))
         return [.put(try transaction.record()), .issue(ticket)]
+    }
+}
+
+extension Refusal {
+    /// Another factor is asked for (oauth reference 2.4.11).
+    static func factorRequired(_ grantTypes: [String], token: String) -> Refusal {
+        Refusal(
+            .mfaRequired, "Verify with an additional authenticator.",
+            members: ["mfa_token": .string(token), "supported_challenge_types": .string(grantTypes.joined(separator: " "))],
+            reason: "a second factor is asked for")
     }
 }

@@ -7,12 +7,15 @@ extension StoreView {
         _ user: User, of request: SignInRequest, snapshot: OrgSnapshot
     ) throws -> SignInTransaction.Subject {
         let enrollments = try usableEnrollments(of: user.id, snapshot: snapshot)
-        let grants = Set(enrollments.flatMap(\.factor.secondFactorGrantTypes)).sorted().filter { grant in
-            request.application.grantTypes.contains(grant) && request.supportedGrantTypes?.contains(grant) ?? true
+        func grants(of enrollments: [Enrollment]) -> [String] {
+            Set(enrollments.flatMap(\.factor.secondFactorGrantTypes)).sorted().filter { grant in
+                request.application.grantTypes.contains(grant) && request.supportedGrantTypes?.contains(grant) ?? true
+            }
         }
         return SignInTransaction.Subject(
             user: user, decision: snapshot.signOnDecision(for: user, application: request.application),
-            passwordPolicy: snapshot.passwordPolicy, secondFactorGrantTypes: grants,
+            passwordPolicy: snapshot.passwordPolicy, secondFactorGrantTypes: grants(of: enrollments),
+            verifyingGrantTypes: grants(of: enrollments.filter { $0.push?.userVerification != nil }),
             demandsTwoFactors: !enrollments.isEmpty && !ScopeRequest.interactive.isDisjoint(with: request.scopes))
     }
 

@@ -26,6 +26,8 @@ struct SignInTransaction: Sendable, Equatable, Codable {
 
     /// Seconds that a person has for the next factor.
     static let lifetime: TimeInterval = 300
+    /// Wrong answers to a further factor with which a sign-in is over (oauth reference 2.4.10).
+    static let mostWrongAnswers = 5
 
     var id: String
     var purpose = Purpose.signIn
@@ -44,6 +46,8 @@ struct SignInTransaction: Sendable, Equatable, Codable {
     var challenge: PushChallenge?
     /// How many challenges were sent, those that were replaced among them.
     var challengeCount = 0
+    /// How often an answer to a further factor was wrong.
+    var wrongAnswers = 0
     /// The digest of the secret by which the client asks for the challenge's outcome.
     var challengeTicket: [UInt8]?
     var createdAt: Date
@@ -73,6 +77,8 @@ extension SignInTransaction {
         var passwordPolicy: PasswordPolicy
         /// The grants by which they can present a second factor to this application.
         var secondFactorGrantTypes: [String]
+        /// Those of them that prove more than that the person has something, for who has proved that already.
+        var verifyingGrantTypes: [String] = []
         /// Whether what is asked for takes two factors whatever the policy says: a device is enrolled by one factor only as long as
         /// there is no other.
         var demandsTwoFactors = false
@@ -98,6 +104,8 @@ extension SignInTransaction {
         case authenticated(AuthenticationContext)
         /// Another factor is asked for, by one of these grants.
         case factorRequired([String])
+        /// The answer was wrong, and the person may give another.
+        case tryAgain(Refusal)
         /// Refused, for good.
         case refused(Refusal)
         /// The challenge can be sent.
@@ -116,6 +124,8 @@ extension SignInTransaction {
     enum Effect: Sendable, Equatable {
         /// The user is written.
         case writeUser(User)
+        /// An enrolment is written, in the version that was read: a code of it is used up.
+        case writeEnrollment(Enrollment)
         /// The system log gets a line.
         case log(type: String, LogEvent.Outcome, reason: String)
     }
@@ -130,8 +140,11 @@ extension SignInTransaction {
         switch input {
         case .judged(let factor, let factorClass, let methods, let verdict, let subject):
             let type = "user.authentication.\(factor.rawValue)"
-            guard let subject else { return refused(.wrongCredentials("unknown user"), type, []) }
-            guard end == nil, now < expiresAt, isAbout(subject.user) else { return refused(.overTransaction, type, []) }
+            guard end == nil, now < expiresAt else { return refused(.overTransaction, type, []) }
+            guard let subject else { return wrong("unknown user", type, []) }
+            guard isAbout(subject.user) else { return refused(.overTransaction, type, []) }
+            // Whoever said no on a device said it to this sign-in, whatever else is proved for it.
+            if challenge?.isRejected == true { return refused(.rejectedOnDevice, type, []) }
             return judged(
                 Proof(factor: factor, factorClasses: [factorClass], methods: methods, time: now), verdict, subject, type: type, now: now)
         case .challenged(let challenge, let subject): return challenged(challenge, subject, now: now)
@@ -155,24 +168,34 @@ extension SignInTransaction {
         var user = subject.user
         // Locked and closed accounts answer before the verdict is looked at: a guess tells nothing and counts for nothing.
         guard user.openLock(policy: subject.passwordPolicy, now: now) else {
-            return next.refused(.wrongCredentials("account is locked"), type, [])
+            return next.wrong("account is locked", type, [])
         }
         guard user.status == .active else {
-            return next.refused(.wrongCredentials("account is \(user.status.rawValue)"), type, [])
+            return next.wrong("account is \(user.status.rawValue)", type, [])
         }
-        guard case .proved(let newHash) = verdict else {
-            let lockedNow = user.countFailure(policy: subject.passwordPolicy, now: now)
+        guard case .proved(let newHash, let enrollment) = verdict else {
+            let lockedNow = user.countFailure(of: proof.factor, policy: subject.passwordPolicy, now: now)
             let reason =
                 user.passwordHash == nil && proof.factor == .password ? "account has no password" : "wrong \(proof.factor.rawValue)"
             let locked = Effect.log(
-                type: "user.account.lock", .success, reason: "\(user.failedAttempts) failed attempts")
-            return next.refused(.wrongCredentials(reason), type, [.writeUser(user)] + (lockedNow ? [locked] : []))
+                type: "user.account.lock", .success, reason: "\(user.allFailures) failed attempts")
+            return next.wrong(reason, type, [.writeUser(user)] + (lockedNow ? [locked] : []))
         }
-        user.failedAttempts = 0
+        user.forgetFailures(of: proof.factor)
         user.passwordHash = newHash ?? user.passwordHash
         next.proofs.append(proof)
-        let effects: [Effect] = user == subject.user ? [] : [.writeUser(user)]
+        var effects: [Effect] = user == subject.user ? [] : [.writeUser(user)]
+        if let enrollment { effects.append(.writeEnrollment(enrollment)) }
         return next.proved(subject, type, effects)
+    }
+
+    /// An answer was wrong, or whatever keeps the person out is answered alike. Who proved something before may answer again.
+    private func wrong(_ reason: String, _ type: String, _ effects: [Effect]) -> (SignInTransaction, Outcome, [Effect]) {
+        let refusal = Refusal.wrongCredentials(reason)
+        var next = self
+        next.wrongAnswers += 1
+        guard !proofs.isEmpty, next.wrongAnswers < Self.mostWrongAnswers else { return next.refused(refusal, type, effects) }
+        return (next, .tryAgain(refusal), effects + [.log(type: type, .failure, reason: reason)])
     }
 
     /// A factor was right: is it enough?
@@ -182,8 +205,8 @@ extension SignInTransaction {
             return refused(
                 Refusal(.accessDenied, "You are not allowed to sign in to this application.", reason: decision.reason), type, effects)
         }
-        // Whoever has proved possession has no second grant that proves anything else.
-        let canAddFactor = !subject.secondFactorGrantTypes.isEmpty && !proofs.contains { $0.factor == .push }
+        let further = furtherGrantTypes(subject)
+        let canAddFactor = !further.isEmpty
         let asked = AuthenticationContextClass.preferred(of: contextClasses)
         let extra = asked?.assurance(hasSecondFactor: canAddFactor) ?? .oneFactor
         let needsTwo = decision.assurance == .twoFactors || extra == .twoFactors || subject.demandsTwoFactors
@@ -191,7 +214,7 @@ extension SignInTransaction {
             guard canAddFactor else {
                 return refused(.noSecondFactor(decision: decision, demanded: subject.demandsTwoFactors), type, effects)
             }
-            return (self, .factorRequired(subject.secondFactorGrantTypes), effects + [.log(type: type, .success, reason: decision.reason)])
+            return (self, .factorRequired(further), effects + [.log(type: type, .success, reason: decision.reason)])
         }
         if asked == .password && !proofs.contains(where: { $0.factor == .password }) {
             return refused(
@@ -203,6 +226,13 @@ extension SignInTransaction {
         let context = AuthenticationContext(
             userID: subject.user.id, time: proofs.last?.time ?? createdAt, methods: methods, contextClass: asked?.rawValue)
         return (next, .authenticated(context), effects + [.log(type: type, .success, reason: decision.reason)])
+    }
+
+    /// The grants by which the person can prove a factor of another class than they have.
+    private func furtherGrantTypes(_ subject: Subject) -> [String] {
+        // A device that could not verify the person for one push will not for the next.
+        if proofs.contains(where: { $0.factor == .push }) { return [] }
+        return factorClasses.contains(.possession) ? subject.verifyingGrantTypes : subject.secondFactorGrantTypes
     }
 
     /// What all proofs together rest on.

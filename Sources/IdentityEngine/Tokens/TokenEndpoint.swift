@@ -19,7 +19,8 @@ extension IdentityEngine {
         let proof = request.proof.map { proofs.genuine($0, with: nil, now: context.now) }
         for attempt in 0..<Self.attempts {
             let cached = attempt == 0 ? try await decideByCache(request, proof: proof, context: context) : nil
-            let decided = if let cached { cached } else { try await decide(request, proof: proof, context: context) }
+            let decided =
+                if let cached { cached } else { try await decide(request, proof: proof, isRepeated: attempt > 0, context: context) }
             let admitted = decided.admitted
             var changes = admitted?.assertionUse.map { [$0] } ?? []
             if let use = admitted?.proof?.use { changes.append(use.change) }
@@ -91,7 +92,7 @@ extension IdentityEngine {
 
     /// One read, then the handler's decision.
     private func decide(
-        _ request: TokenRequest, proof: Result<DPoPProof, Refusal>?, context: RequestContext
+        _ request: TokenRequest, proof: Result<DPoPProof, Refusal>?, isRepeated: Bool, context: RequestContext
     ) async throws -> Decided {
         enum Reading: Sendable {
             case refused(AdmittedRequest?, Refusal)
@@ -100,7 +101,8 @@ extension IdentityEngine {
         let reading: Reading = try await store.read { [self] view in
             var admitted: AdmittedRequest?
             do {
-                let request = try admit(request, proof: proof, snapshot: snapshot(view), context: context)
+                var request = try admit(request, proof: proof, snapshot: snapshot(view), context: context)
+                request.isRepeated = isRepeated
                 admitted = request
                 return .read(request, try handlerType(for: request).init(request, reading: view))
             } catch let refusal as Refusal {

@@ -8,9 +8,10 @@ struct DiscoveryTests {
         let algorithms: JSONValue = ["HS256", "HS384", "HS512", "RS256", "RS384", "RS512", "ES256", "ES384", "ES512"]
         let grants =
             [
-                "client_credentials", "http://auth0.com/oauth/grant-type/mfa-oob", "password", "refresh_token",
+                "client_credentials", "http://auth0.com/oauth/grant-type/mfa-oob", "http://auth0.com/oauth/grant-type/mfa-otp", "password",
+                "refresh_token",
             ] + (isOrg ? ["urn:ietf:params:oauth:grant-type:jwt-bearer"] : [])
-            + ["urn:okta:params:oauth:grant-type:oob", "urn:openid:params:grant-type:ciba"]
+            + ["urn:okta:params:oauth:grant-type:oob", "urn:okta:params:oauth:grant-type:otp", "urn:openid:params:grant-type:ciba"]
         var document: JSONValue = [
             "issuer": .string(issuer), "authorization_endpoint": .string(base + "/authorize"),
             "token_endpoint": .string(base + "/token"), "jwks_uri": .string(base + "/keys"),

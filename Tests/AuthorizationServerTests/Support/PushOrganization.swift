@@ -6,6 +6,8 @@ import JOSE
 struct PushOrganization: Sendable {
     static let oob = "urn:okta:params:oauth:grant-type:oob"
     static let secondFactorOOB = "http://auth0.com/oauth/grant-type/mfa-oob"
+    static let otp = "urn:okta:params:oauth:grant-type:otp"
+    static let secondFactorOTP = "http://auth0.com/oauth/grant-type/mfa-otp"
     static let ciba = "urn:openid:params:grant-type:ciba"
     static let jwtBearer = "urn:ietf:params:oauth:grant-type:jwt-bearer"
     static let manageScope = "okta.myAccount.appAuthenticator.manage"
@@ -64,13 +66,15 @@ struct PushOrganization: Sendable {
             id: "phone-app", name: "Phone app", kind: .native, grantTypes: ["password", secondFactorOOB, jwtBearer],
             assignment: .init(everyone: true), signOnPolicy: "one factor", grantedAPIScopes: [manageScope]),
         Application(
-            id: "direct-app", name: "Direct app", kind: .native, grantTypes: ["password", "refresh_token", oob, secondFactorOOB],
+            id: "direct-app", name: "Direct app", kind: .native,
+            grantTypes: ["password", "refresh_token", oob, secondFactorOOB, otp, secondFactorOTP],
             redirectURIs: ["com.example.direct:/callback"], assignment: .init(everyone: true), signOnPolicy: "two factors"),
         Application(
             id: "other-app", name: "Other app", kind: .native, grantTypes: ["password", oob, secondFactorOOB],
             assignment: .init(everyone: true), signOnPolicy: "two factors"),
         Application(
-            id: "easy-app", name: "Easy app", kind: .native, grantTypes: ["password", "refresh_token", oob, secondFactorOOB],
+            id: "easy-app", name: "Easy app", kind: .native,
+            grantTypes: ["password", "refresh_token", oob, secondFactorOOB, otp, secondFactorOTP],
             assignment: .init(everyone: true), signOnPolicy: "one factor"),
         Application(
             id: "back-end", name: "Back end", kind: .web, authentication: .clientSecretPost, secret: "back-end-secret-01234",

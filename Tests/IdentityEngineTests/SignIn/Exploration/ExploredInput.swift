@@ -24,6 +24,8 @@ enum ExploredInput: Sendable, Equatable {
 
     case password(Password, ExploredPerson)
     case passwordOfNobody
+    /// A code of an authenticator app, right or wrong.
+    case code(isRight: Bool, ExploredPerson)
     case challenge(ExploredPerson)
     case answer(Answer)
     case poll(ExploredPerson?)
@@ -33,6 +35,9 @@ enum ExploredInput: Sendable, Equatable {
 
     /// How devices say that the person unlocked the key; counts only if they did.
     static let unlocked = ["fpt"]
+
+    /// The enrolment of the app, as the verifier says that it must be written.
+    static let usedApp = Enrollment(id: "enr-app", userID: "00ujane", factor: .totp, status: .active, createdAt: ExploredPolicy.time(-9))
 
     /// What the code under test is told; nil if only time goes by.
     func input(_ policy: ExploredPolicy, _ ledger: SignInLedger, at seconds: Int) -> SignInTransaction.Input? {
@@ -46,6 +51,10 @@ enum ExploredInput: Sendable, Equatable {
                 }
             return .judged(.password, .knowledge, methods: ["pwd"], verdict, policy.subject(person))
         case .passwordOfNobody: return .judged(.password, .knowledge, methods: ["pwd"], .failed, nil)
+        case .code(let isRight, let person):
+            return .judged(
+                .totp, .possession, methods: ["otp"],
+                isRight ? .proved(passwordHash: nil, enrollment: Self.usedApp) : .failed, policy.subject(person))
         case .challenge(let person): return .challenged(policy.challenge(ledger.challenges + 1, at: seconds), policy.subject(person))
         case .answer(let answer):
             let target: String =
@@ -74,7 +83,10 @@ enum ExploredInput: Sendable, Equatable {
 
     private static let steps: [ExploredInput] =
         ExploredPerson.allCases.flatMap { person in [.password(.right, person), .challenge(person), .poll(person)] } + [
-            .password(.rightWithOldHash, .jane), .password(.wrong, .jane), .password(.wrong, .janeLocked), .password(.wrong, .janeLockOver),
+            .code(isRight: true, .jane), .code(isRight: false, .jane), .code(isRight: true, .janeSinceNewPassword),
+            .code(isRight: true, .janeLocked), .code(isRight: false, .janeReactivated), .code(isRight: true, .janeUnassigned),
+            .code(isRight: true, .bob), .password(.rightWithOldHash, .jane), .password(.wrong, .jane), .password(.wrong, .janeLocked),
+            .password(.wrong, .janeLockOver),
             .password(.wrong, .janeSuspended), .password(.wrong, .janeReactivated), .password(.wrong, .bob), .passwordOfNobody, .poll(nil),
             .cancel,
         ]
@@ -82,7 +94,8 @@ enum ExploredInput: Sendable, Equatable {
     private static let atTheEnd: [ExploredInput] =
         [ExploredPerson.jane, .janeSinceNewPassword, .bob].flatMap { person in
             [.password(.right, person), .challenge(person), .poll(person)]
-        } + [.password(.wrong, .jane), .passwordOfNobody, .poll(nil), .cancel] + lateAnswers
+        } + [.password(.wrong, .jane), .code(isRight: true, .jane), .code(isRight: false, .jane), .passwordOfNobody, .poll(nil), .cancel]
+        + lateAnswers
 
     private static let answers = answers(numbers: [.none])
     private static let numberAnswers = answers(numbers: [.none, .wrong, .right])

@@ -62,21 +62,21 @@ enum ExploredPerson: String, CaseIterable, Sendable {
         return user
     }
 
-    /// The account after a wrong password; for those whose account is open.
-    func userAfterWrongPassword(at seconds: Int) -> User {
+    /// The account after a wrong password or code; for those whose account is open.
+    func userAfterWrong(isCode: Bool, at seconds: Int) -> User {
         var user = user
-        switch self {
-        case .janeLockOver: (user.failedAttempts, user.lockedAt) = (1, nil)
-        case .janeReactivated: (user.failedAttempts, user.lockedAt) = (3, ExploredPolicy.time(seconds))
-        default: user.failedAttempts += 1
-        }
+        if self == .janeLockOver { (user.failedAttempts, user.lockedAt) = (0, nil) }
+        // They are counted apart, and lock the account together: hers had failed twice.
+        if isCode { user.failedCodes = 1 } else { user.failedAttempts += 1 }
+        if self == .janeReactivated { user.lockedAt = ExploredPolicy.time(seconds) }
         return user
     }
 
-    /// The account after the right password.
-    func userAfterRightPassword(newHash: String?) -> User {
+    /// The account after something was typed that was right: a code does not forget wrong passwords.
+    func userAfterProof(newHash: String? = nil, isCode: Bool) -> User {
         var user = user
-        (user.failedAttempts, user.lockedAt) = (0, nil)
+        if !isCode || self == .janeLockOver { user.failedAttempts = 0 }
+        user.lockedAt = nil
         user.passwordHash = newHash ?? "hash"
         return user
     }

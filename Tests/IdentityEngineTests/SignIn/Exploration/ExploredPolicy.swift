@@ -4,7 +4,8 @@ import Foundation
 
 /// What is asked of the people in one exploration, and with what they can answer.
 struct ExploredPolicy: Sendable, CustomStringConvertible {
-    static let secondFactorGrant = "http://auth0.com/oauth/grant-type/mfa-oob"
+    static let pushGrant = "http://auth0.com/oauth/grant-type/mfa-oob"
+    static let codeGrant = "http://auth0.com/oauth/grant-type/mfa-otp"
     static let start = Date(timeIntervalSince1970: 1_700_000_000)
     /// Seconds that a challenge is open here: less than a transaction, so that there is a time after the one and before the other.
     static let challengeLifetime = 120
@@ -14,6 +15,8 @@ struct ExploredPolicy: Sendable, CustomStringConvertible {
     var reauthenticateAfter: Int?
     /// Whether the person and the client have a second factor that can be asked for.
     var canAddFactor = true
+    /// Whether one of the devices has a key that the person unlocks.
+    var canVerifyUser = true
     var contextClass: String?
     var demandsTwoFactors = false
     var hasNumbers = false
@@ -34,7 +37,7 @@ struct ExploredPolicy: Sendable, CustomStringConvertible {
         .init(name: "one factor, number challenge", hasNumbers: true),
         .init(name: "one factor, re-authentication at once", reauthenticateAfter: 0, verification: [.discouraged, .preferred]),
         .init(name: "two factors", assurance: .twoFactors),
-        .init(name: "two factors, simple devices", assurance: .twoFactors, verification: [.discouraged, .preferred]),
+        .init(name: "two factors, simple devices", assurance: .twoFactors, canVerifyUser: false, verification: [.discouraged, .preferred]),
         .init(name: "two factors, number challenge", assurance: .twoFactors, hasNumbers: true),
         .init(name: "two factors, no second one", assurance: .twoFactors, canAddFactor: false),
         .init(name: "enrolment of a device", demandsTwoFactors: true),
@@ -70,8 +73,8 @@ struct ExploredPolicy: Sendable, CustomStringConvertible {
             user: person.user,
             decision: SignOnDecision(
                 assurance: person == .janeUnassigned ? .deny : assurance, reauthenticateAfter: reauthenticateAfter, reason: "rule"),
-            passwordPolicy: ExploredPerson.policy, secondFactorGrantTypes: canAddFactor ? [Self.secondFactorGrant] : [],
-            demandsTwoFactors: demandsTwoFactors)
+            passwordPolicy: ExploredPerson.policy, secondFactorGrantTypes: canAddFactor ? [Self.pushGrant, Self.codeGrant] : [],
+            verifyingGrantTypes: canAddFactor && canVerifyUser ? [Self.pushGrant] : [], demandsTwoFactors: demandsTwoFactors)
     }
 
     /// A challenge to both devices, the `number`th of the transaction.

@@ -106,7 +106,7 @@ struct SignInExploration {
         let (after, outcome, effects) = before.step(given, now: ExploredPolicy.time(node.now))
         outcomes[Self.name(expected), default: 0] += 1
         try Self.check(outcome, is: expected)
-        try TransactionInvariants.check(effects, outcome, expectedUser: written)
+        try TransactionInvariants.check(effects, outcome, expectedUser: written, usesCode: node.ledger.codes > notes.codes)
         if after == before && notes == node.ledger { return false }
         try TransactionInvariants.check(before, after, outcome)
         if !node.ledger.describes(after.challenge) { throw Broken("the challenge tells another story") }
@@ -118,6 +118,7 @@ struct SignInExploration {
         switch expected {
         case .authenticated: "authenticated"
         case .factorRequired: "factor required"
+        case .tryAgain: "try again"
         case .refused(let code): code.rawValue
         case .challenged: "challenged"
         case .pending: "pending"
@@ -134,7 +135,8 @@ struct SignInExploration {
         let matches =
             switch (outcome, expected) {
             case (.authenticated(let context), .authenticated(let other)): context == other
-            case (.factorRequired(let grants), .factorRequired): grants == [ExploredPolicy.secondFactorGrant]
+            case (.factorRequired(let grants), .factorRequired(let other)): grants == other
+            case (.tryAgain(let refusal), .tryAgain): refusal.code == .invalidGrant
             case (.refused(let refusal), .refused(let code)): refusal.code == code
             case (.challenged, .challenged), (.pending, .pending), (.cancelled, .cancelled): true
             case (.tooLate(let lateness), .tooLate(let other)): lateness == other

@@ -14,6 +14,12 @@ struct SignInLedger: Hashable, Sendable {
         case failed(ExploredDevice, at: Int)
     }
 
+    /// A right password or a right code, and when.
+    struct Typed: Hashable, Sendable {
+        var isCode: Bool
+        var time: Int
+    }
+
     /// Bob or Jane, and the state of the account, once they proved or were asked something.
     struct Account: Hashable, Sendable {
         var isBob: Bool
@@ -24,8 +30,12 @@ struct SignInLedger: Hashable, Sendable {
     }
 
     private(set) var met: Account?
-    /// When the right password was given.
-    private(set) var passwords: [Int] = []
+    /// What was typed and right, in that order.
+    private(set) var typed: [Typed] = []
+    /// How many codes were used up.
+    var codes: Int { typed.count { $0.isCode } }
+    /// How many answers were wrong.
+    private(set) var wrongAnswers = 0
     /// How many challenges were sent.
     private(set) var challenges = 0
     /// Until when the last one can be answered.
@@ -37,7 +47,8 @@ struct SignInLedger: Hashable, Sendable {
     /// What a step must come to.
     enum Expectation: Equatable, Sendable {
         case authenticated(AuthenticationContext)
-        case factorRequired
+        case factorRequired([String])
+        case tryAgain
         case refused(Refusal.Code)
         case challenged
         case pending
@@ -65,8 +76,11 @@ struct SignInLedger: Hashable, Sendable {
 
     private mutating func expect(_ input: ExploredInput, _ policy: ExploredPolicy, at now: Int) -> (Expectation, User?) {
         switch input {
-        case .password(let password, let person): return expect(password, of: person, policy, at: now)
-        case .passwordOfNobody: return (.refused(.invalidGrant), nil)
+        case .password(let password, let person):
+            let newHash = password == .rightWithOldHash ? "new hash" : nil
+            return prove(password != .wrong, newHash: newHash, isCode: false, of: person, policy, at: now)
+        case .passwordOfNobody: return (end == nil && now < policy.lifetime ? wrong() : .refused(.invalidGrant), nil)
+        case .code(let isRight, let person): return prove(isRight, isCode: true, of: person, policy, at: now)
         case .challenge(let person): return (challenge(person, policy, at: now), nil)
         case .answer(let answer): return (take(answer, policy, at: now), nil)
         case .poll(let person): return (poll(person, policy, at: now), nil)
@@ -81,16 +95,29 @@ struct SignInLedger: Hashable, Sendable {
 
     // MARK: - Steps
 
-    private mutating func expect(
-        _ password: ExploredInput.Password, of person: ExploredPerson, _ policy: ExploredPolicy, at now: Int
+    /// Something was typed.
+    private mutating func prove(
+        _ isRight: Bool, newHash: String? = nil, isCode: Bool, of person: ExploredPerson, _ policy: ExploredPolicy, at now: Int
     ) -> (Expectation, User?) {
         guard isOpen(to: person, policy, at: now) else { return (.refused(.invalidGrant), nil) }
+        // Somebody said no on a device: nothing that is typed outweighs that.
+        switch decision {
+        case .denied, .failed: return (.refused(.accessDenied), nil)
+        case .approved, nil: break
+        }
         met = Account(isBob: person.isBob, account: person.account)
-        guard person.isActive, !person.isLocked else { return (.refused(.invalidGrant), nil) }
-        if password == .wrong { return (.refused(.invalidGrant), person.userAfterWrongPassword(at: now)) }
-        passwords.append(now)
-        let user = person.userAfterRightPassword(newHash: password == .rightWithOldHash ? "new hash" : nil)
-        return (weigh(person, push: nil, policy), user == person.user ? nil : user)
+        guard person.isActive, !person.isLocked else { return (wrong(), nil) }
+        guard isRight else { return (wrong(), person.userAfterWrong(isCode: isCode, at: now)) }
+        typed.append(Typed(isCode: isCode, time: now))
+        let result = weigh(person, push: nil, policy)
+        let user = person.userAfterProof(newHash: newHash, isCode: isCode)
+        return (result, user == person.user ? nil : user)
+    }
+
+    /// A wrong answer ends a sign-in in which nothing was proved; in others, the fifth does.
+    private mutating func wrong() -> Expectation {
+        wrongAnswers += 1
+        return typed.isEmpty || wrongAnswers == 5 ? .refused(.invalidGrant) : .tryAgain
     }
 
     private mutating func challenge(_ person: ExploredPerson, _ policy: ExploredPolicy, at now: Int) -> Expectation {
@@ -140,7 +167,9 @@ struct SignInLedger: Hashable, Sendable {
         case nil: return .pending
         case .denied, .failed: return .refused(.accessDenied)
         case .approved:
-            guard let person, isOpen(to: person, policy, at: now), person.isActive, !person.isLocked else { return .refused(.invalidGrant) }
+            guard let person, isOpen(to: person, policy, at: now), person.isActive, !person.isLocked else {
+                return .refused(.invalidGrant)
+            }
             return weigh(person, push: decision, policy)
         }
     }
@@ -171,23 +200,29 @@ struct SignInLedger: Hashable, Sendable {
     /// Whether what was proved is what was asked for.
     private func weigh(_ person: ExploredPerson, push: Decision?, _ policy: ExploredPolicy) -> Expectation {
         if person == .janeUnassigned || policy.assurance == .deny { return .refused(.accessDenied) }
-        var proofs = passwords.map { (time: $0, methods: ["pwd"]) }
+        var proofs = typed.map { (time: $0.time, methods: [$0.isCode ? "otp" : "pwd"]) }
         // Something known, something had, something that the person is: what is proved of different kinds is two factors.
-        var kinds = passwords.isEmpty ? 0 : 1
+        let hasPassword = typed.contains { !$0.isCode }
+        let hasCode = typed.contains { $0.isCode }
+        var kinds = (hasPassword ? 1 : 0) + (hasCode || push != nil ? 1 : 0)
         if case .approved(let device, let userVerified, let time) = push {
-            kinds += userVerified ? 2 : 1
+            if userVerified { kinds += 1 }
             let place = proofs.firstIndex { $0.time > time } ?? proofs.endIndex
             proofs.insert((time, device.methods + (userVerified ? ExploredInput.unlocked : [])), at: place)
         }
-        let canGoOn = policy.canAddFactor && push == nil
+        // After a code only a device that knows its person adds anything; after a device, nothing does.
+        var further = policy.canAddFactor && push == nil ? [ExploredPolicy.pushGrant] : []
+        if !hasCode && !further.isEmpty { further.append(ExploredPolicy.codeGrant) }
+        if hasCode && !policy.canVerifyUser { further = [] }
+        let canGoOn = !further.isEmpty
         let asked = policy.contextClass.flatMap { $0.hasPrefix("urn:okta:loa:") ? $0 : nil }
         let isTwoWanted = asked == "urn:okta:loa:2fa:any:ifpossible" && canGoOn
         if kinds < 2 && (policy.asksForTwo || isTwoWanted) {
-            if canGoOn { return .factorRequired }
+            if canGoOn { return .factorRequired(further) }
             let isOnlyAskedByClient = policy.assurance != .twoFactors && !policy.demandsTwoFactors
             return .refused(isOnlyAskedByClient ? .unmetAuthenticationRequirements : .accessDenied)
         }
-        if asked == "urn:okta:loa:1fa:pwd" && passwords.isEmpty { return .refused(.unmetAuthenticationRequirements) }
+        if asked == "urn:okta:loa:1fa:pwd" && !hasPassword { return .refused(.unmetAuthenticationRequirements) }
         var methods: [String] = []
         for method in proofs.flatMap(\.methods) where !methods.contains(method) { methods.append(method) }
         if kinds > 1 { methods.append("mfa") }

@@ -14,6 +14,9 @@ enum TransactionInvariants {
         switch outcome {
         case .authenticated where after.end != .authenticated: throw Broken("tokens may be asked for again")
         case .cancelled where after.end == nil: throw Broken("a cancelled sign-in goes on")
+        case .tryAgain where after.end != nil || after.wrongAnswers != before.wrongAnswers + 1 || after.proofs.isEmpty:
+            throw Broken("who may try again cannot, or is not counted")
+        case .tryAgain where after.proofs != before.proofs: throw Broken("a wrong answer proved something")
         case .refused where after.end == nil: throw Broken("a refused sign-in goes on")
         case .pending, .tooLate, .judged(.invalid):
             if after != before { throw Broken("something that changes nothing changed the transaction") }
@@ -33,18 +36,20 @@ enum TransactionInvariants {
         }
         var same = after
         (same.userID, same.account, same.proofs, same.challenge) = (before.userID, before.account, before.proofs, before.challenge)
-        (same.challengeCount, same.end) = (before.challengeCount, before.end)
+        (same.challengeCount, same.end, same.wrongAnswers) = (before.challengeCount, before.end, before.wrongAnswers)
         if same != before { throw Broken("what a sign-in is for changed") }
         if after.challengeCount != before.challengeCount + (outcome == .challenged ? 1 : 0) { throw Broken("challenges are miscounted") }
     }
 
     static func check(
-        _ effects: [SignInTransaction.Effect], _ outcome: SignInTransaction.Outcome, expectedUser: User?
+        _ effects: [SignInTransaction.Effect], _ outcome: SignInTransaction.Outcome, expectedUser: User?, usesCode: Bool
     ) throws {
         let written = effects.compactMap { effect -> User? in if case .writeUser(let user) = effect { user } else { nil } }
         if written != (expectedUser.map { [$0] } ?? []) {
             throw Broken("the users written are \(written), not \(String(describing: expectedUser))")
         }
+        let used = effects.compactMap { effect -> Enrollment? in if case .writeEnrollment(let used) = effect { used } else { nil } }
+        if used != (usesCode ? [ExploredInput.usedApp] : []) { throw Broken("the codes used up are \(used)") }
         let lines = effects.compactMap { effect -> LogEvent.Outcome? in if case .log(_, let outcome, _) = effect { outcome } else { nil } }
         let isLocking = expectedUser.map { $0.lockedAt != nil } ?? false
         switch outcome {
@@ -52,7 +57,7 @@ enum TransactionInvariants {
         case .cancelled: break
         case .authenticated, .factorRequired, .challenged, .judged(.approved):
             if lines != [.success] { throw Broken("the log says \(lines)") }
-        case .refused, .judged:
+        case .refused, .judged, .tryAgain:
             // Locking an account is a line of its own.
             if lines.last == .success || lines.count != (isLocking ? 2 : 1) { throw Broken("the log says \(lines)") }
         }

@@ -1,0 +1,32 @@
+internal import Foundation
+
+/// What the server keeps of an authenticator app.
+struct TOTPMethod: Sendable, Equatable, Codable {
+    /// The shared secret, sealed for its enrolment.
+    var sealedSecret: [UInt8]
+    /// The step of the last code that was used: neither that nor an earlier one is accepted again (RFC 6238 section 5.2).
+    var lastStep: Int64?
+
+    /// Seals a secret for an enrolment.
+    init(sealing secret: [UInt8], forEnrollment id: String, environment: EngineEnvironment) throws {
+        sealedSecret = try RecordCoding.seal(secret, for: RecordReference(.enrollment, id), environment: environment)
+    }
+
+    /// The secret.
+    /// - Throws: ``StoreError`` if it was sealed under another master key, or for another enrolment.
+    func secret(ofEnrollment id: String, environment: EngineEnvironment) throws -> [UInt8] {
+        try RecordCoding.open(sealedSecret, for: RecordReference(.enrollment, id), masterKey: environment.masterKey)
+    }
+}
+
+extension Enrollment {
+    /// The enrolment as it is once a code was used; nil if the code is wrong, or was used before.
+    func using(code: String, environment: EngineEnvironment, now: Date) throws -> Enrollment? {
+        guard let totp else { return nil }
+        let secret = try totp.secret(ofEnrollment: id, environment: environment)
+        guard let step = TimeBasedCode.step(ofTyped: code, secret: secret, now: now, after: totp.lastStep) else { return nil }
+        var used = self
+        used.totp?.lastStep = step
+        return used
+    }
+}

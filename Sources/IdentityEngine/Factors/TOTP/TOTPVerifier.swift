@@ -1,0 +1,34 @@
+internal import Foundation
+
+/// Checks codes of authenticator apps.
+///
+/// Made for one reading of the store: the verdict names the enrolment as it must be written, with the code used up, in the version
+/// that was read. Of two who use one code at the same moment the second meets another version, reads again, and is refused.
+struct TOTPVerifier: FactorVerifier {
+    let environment: EngineEnvironment
+    /// The person's usable enrolments; those of other factors do not matter.
+    let enrollments: [Enrollment]
+    let now: Date
+
+    var kind: FactorKind { .totp }
+    var factorClass: FactorClass { .possession }
+    var methods: [String] { ["otp"] }
+
+    func verify(_ response: FactorResponse, of user: User?, policy: PasswordPolicy) throws -> FactorVerdict {
+        guard case .code(let code) = response else { return .failed }
+        let own = enrollments.filter { $0.totp != nil && $0.userID == user?.id }
+        guard !own.isEmpty else {
+            // As much computing as for somebody: the time must not tell who has an app.
+            let nobody = try TOTPMethod(sealing: [UInt8](repeating: 0, count: 20), forEnrollment: "", environment: environment)
+            let secret = try nobody.secret(ofEnrollment: "", environment: environment)
+            _ = TimeBasedCode.step(ofTyped: code, secret: secret, now: now, after: nil)
+            return .failed
+        }
+        var used: Enrollment?
+        for enrollment in own {
+            let candidate = try enrollment.using(code: code, environment: environment, now: now)
+            used = used ?? candidate
+        }
+        return used.map { .proved(passwordHash: nil, enrollment: $0) } ?? .failed
+    }
+}
