@@ -184,7 +184,10 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(name: "QRCodeTests", dependencies: ["QRCode", "TestSupport"], swiftSettings: strict),
-        .testTarget(name: "AuthFoundationTests", dependencies: ["AuthFoundation", "JOSE", "TestSupport"], swiftSettings: strict),
+        .testTarget(
+            name: "AuthFoundationTests",
+            dependencies: ["AuthFoundation", "JOSE", "TestSupport", .product(name: "Crypto", package: "swift-crypto")],
+            swiftSettings: strict),
         .testTarget(
             name: "OAuth2AuthTests",
             dependencies: ["OAuth2Auth", "AuthFoundation", "JOSE", .product(name: "Crypto", package: "swift-crypto")],

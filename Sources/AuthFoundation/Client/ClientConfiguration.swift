@@ -29,6 +29,18 @@ extension OAuth2Client {
         /// A further way in which the client proves who it is; if there is one, it is used instead of ``authentication``.
         public var confidentialAuthentication: ConfidentialAuthentication?
 
+        /// Whether tokens are bound to a key of this device (DPoP, RFC 9449), so that who steals them can't use them; false unless set.
+        ///
+        /// The client makes the key when it first needs it, proves with each request that it has it, and takes no tokens that are not bound
+        /// to it. What was stored keeps to the setting that it was got with.
+        public var usesDPoP: Bool {
+            get { bindsTokens ?? false }
+            set { bindsTokens = newValue ? true : nil }
+        }
+
+        /// Nil for false, so that what was stored before this setting existed reads as it was.
+        private var bindsTokens: Bool?
+
         /// The issuer.
         public var baseURL: URL { issuerURL }
 

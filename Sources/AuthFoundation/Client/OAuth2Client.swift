@@ -15,6 +15,10 @@ public final class OAuth2Client: APIClient, UsesDelegateCollection, Sendable {
         var keysRefetchedAt: Date?
         /// By how many seconds the server's clock is ahead of ours, if a response has told.
         var clockOffset: TimeInterval?
+        /// The key that proofs are made with, once one was needed.
+        var dpopKey: DPoPKey?
+        /// The last nonce for proofs of each server, by its origin.
+        var dpopNonces: [String: String] = [:]
     }
 
     private static let sharedDefaultSession = Locked<(any URLSessionProtocol)?>(nil)
@@ -36,6 +40,9 @@ public final class OAuth2Client: APIClient, UsesDelegateCollection, Sendable {
 
     /// What observes the client.
     public let delegateCollection = DelegateCollection<any OAuth2ClientDelegate>()
+
+    /// Where the client keeps the key that its tokens are bound to.
+    let dpopKeys: any DPoPKeyStorage
 
     let randomness: Randomness
     let state = Locked(State())
@@ -79,13 +86,20 @@ public final class OAuth2Client: APIClient, UsesDelegateCollection, Sendable {
     ///   - configuration: The client's settings.
     ///   - session: What requests are sent through; nil for ``defaultSession``, or else a session without cookies.
     ///   - clock: The clock that the client reads and waits on.
+    ///   - dpopKeys: Where the key is kept that tokens are bound to, if ``Configuration/usesDPoP`` is set; nil for
+    ///     ``defaultDPoPKeyStorage``.
     public convenience init(
-        _ configuration: Configuration, session: (any URLSessionProtocol)? = nil, clock: any OAuth2Clock = DeviceClock()
+        _ configuration: Configuration, session: (any URLSessionProtocol)? = nil, clock: any OAuth2Clock = DeviceClock(),
+        dpopKeys: (any DPoPKeyStorage)? = nil
     ) {
-        self.init(configuration, session: session, clock: clock, randomness: .system)
+        self.init(configuration, session: session, clock: clock, randomness: .system, dpopKeys: dpopKeys)
     }
 
-    package init(_ configuration: Configuration, session: (any URLSessionProtocol)?, clock: any OAuth2Clock, randomness: Randomness) {
+    package init(
+        _ configuration: Configuration, session: (any URLSessionProtocol)?, clock: any OAuth2Clock, randomness: Randomness,
+        dpopKeys: (any DPoPKeyStorage)? = nil
+    ) {
+        self.dpopKeys = dpopKeys ?? Self.defaultDPoPKeyStorage
         self.configuration = configuration
         self.session = session ?? Self.defaultSession ?? EphemeralSession.shared
         self.clock = clock

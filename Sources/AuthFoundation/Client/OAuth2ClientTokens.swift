@@ -6,11 +6,12 @@ extension OAuth2Client {
     /// - Parameter request: The request.
     /// - Returns: The answer with the tokens.
     /// - Throws: ``APIClientError`` if the server refuses or is not reached; ``JWTError`` or ``ClockSkewError`` if the ID token is not
-    ///   acceptable; `CancellationError` if the task is cancelled.
+    ///   acceptable; ``DPoPError`` if tokens are to be bound to a key and are not; `CancellationError` if the task is cancelled.
     public func exchange<T: OAuth2TokenRequest>(token request: T) async throws -> APIResponse<Token> {
         async let keys: JWKS? = try? jwks()
         let response = try await request.send(to: self)
         _ = await keys
+        try checkBinding(of: response.result)
         try await validate(response.result, context: request.tokenValidatorContext)
         return response
     }
@@ -23,7 +24,8 @@ extension OAuth2Client {
     ///   - token: The token.
     ///   - scope: A part of its scopes; nil for all of them.
     /// - Returns: The new token with the same `id`, and with what the answer left out of the old one.
-    /// - Throws: ``OAuth2Error/missingToken(type:)`` without a refresh token; else what ``exchange(token:)`` throws.
+    /// - Throws: ``OAuth2Error/missingToken(type:)`` without a refresh token; ``DPoPError`` with ``DPoPError/Code/keyLost`` without the key
+    ///   that it is bound to; else what ``exchange(token:)`` throws.
     public func refresh(_ token: Token, scope: [String]? = nil) async throws -> Token {
         guard let refreshToken = token.refreshToken else { throw OAuth2Error.missingToken(type: .refreshToken) }
         let key = RefreshKey(id: token.id, refreshToken: refreshToken, scope: scope)
@@ -48,10 +50,12 @@ extension OAuth2Client {
     private func requestRefresh(of token: Token, refreshToken: String, scope: [String]?) async throws -> Token {
         let request = RefreshRequest(
             openIdConfiguration: try await openIdConfiguration(), clientConfiguration: configuration, refreshToken: refreshToken,
-            scope: scope)
+            scope: scope, dpopThumbprint: token.context.dpopThumbprint)
         // Before the request, not after it: once the server has answered, nothing but a bad token may lose the answer.
         if token.idToken != nil { _ = try await jwks() }
-        let newToken = try token.replaced(by: await request.send(to: self).result)
+        let answer = try await request.send(to: self).result
+        try checkBinding(of: answer)
+        let newToken = try token.replaced(by: answer)
         do {
             try await validate(newToken, refreshedFrom: token)
         } catch is APIClientError {

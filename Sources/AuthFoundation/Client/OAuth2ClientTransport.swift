@@ -8,7 +8,8 @@ extension OAuth2Client {
     /// Reads an answer's body; a token with the client's clock and configuration.
     public func decode<T: Decodable>(_ type: T.Type, from data: Data, parsing context: (any APIParsingContext)?) throws -> T {
         if type == Token.self {
-            let tokenContext = (context as? any ProvidesTokenContext)?.tokenContext ?? Token.Context(configuration: configuration)
+            var tokenContext = (context as? any ProvidesTokenContext)?.tokenContext ?? Token.Context(configuration: configuration)
+            if configuration.usesDPoP { tokenContext.dpopThumbprint = state.withLock { $0.dpopKey?.thumbprint } }
             let token = try Token(
                 id: randomness.identifier, issuedAt: now, context: tokenContext, response: data.isEmpty ? .object([:]) : JSON(data))
             if let token = token as? T { return token }
@@ -55,15 +56,24 @@ extension OAuth2Client {
 
     /// Sends a request, and sends it again by the rules of ``APIRetry``.
     public func send<T>(_ request: URLRequest, parsing context: (any APIParsingContext)?) async throws -> APIResponse<T> {
-        try await send(parsing: context, isIdempotent: request.httpMethod == "GET") { request }
+        try await send(parsing: context, isIdempotent: request.httpMethod == "GET", isFixed: true) { request }
     }
 
+    /// - Parameters:
+    ///   - context: What the request knows about its answer.
+    ///   - isIdempotent: Whether it may be sent twice without harm.
+    ///   - isFixed: Whether `build` makes the same request each time.
+    ///   - build: Makes the request.
+    /// - Returns: The answer.
+    /// - Throws: ``APIClientError``, what `build` throws, or `CancellationError` if the task is cancelled.
     func send<T>(
-        parsing context: (any APIParsingContext)?, isIdempotent: Bool, build: @Sendable () throws -> URLRequest
+        parsing context: (any APIParsingContext)?, isIdempotent: Bool, isFixed: Bool = false, build: @Sendable () throws -> URLRequest
     ) async throws -> APIResponse<T> {
-        let sender = RequestSender(client: self, clock: clock, randomness: randomness) { [weak self] response, _ in
+        var sender = RequestSender(client: self, clock: clock, randomness: randomness) { [weak self] response, _ in
             self?.learnTime(from: response)
+            self?.learnNonce(from: response)
         }
+        if configuration.usesDPoP, !isFixed { sender.asksForAnotherProof = { DPoPNonce.isAsked(for: $0, body: $1) } }
         return try await sender.send(parsing: context, isIdempotent: isIdempotent, build: build)
     }
 

@@ -77,6 +77,7 @@ extension OAuth2APIRequest {
     /// Puts method, URL, headers and body together, with what proves who the client is.
     public func request(for client: any APIClient) throws -> URLRequest {
         var request = try head(for: client)
+        if let client = client as? OAuth2Client { try client.prove(&request, for: self) }
         guard var parameters = (self as? any APIRequestBody)?.bodyParameters else {
             request.httpBody = try body()
             return request
@@ -103,6 +104,8 @@ struct RefreshRequest: OAuth2TokenRequest {
     let clientConfiguration: OAuth2Client.Configuration
     let refreshToken: String
     let scope: [String]?
+    /// The key that the refresh token is bound to, if that is known.
+    var dpopThumbprint: String?
 
     /// A refresh whose answer is lost is repeated, and servers take a retired refresh token again for some 30 seconds only.
     var timeoutInterval: TimeInterval { 20 }

@@ -25,6 +25,10 @@ struct RefreshFailure {
         if let refusal = error as? OAuth2ServerError {
             return refusal.code == .invalidGrant && !refusal.isTransient ? .ended(refusal) : .unreachable(refusal)
         }
+        // Without its key a refresh token is as good as refused.
+        if error as? DPoPError == .keyLost {
+            return .ended(OAuth2ServerError(code: "invalid_dpop_proof", description: error.localizedDescription))
+        }
         return isOfServerOrNetwork ? .unreachable(error) : .nothing
     }
 

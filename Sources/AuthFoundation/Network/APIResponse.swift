@@ -99,9 +99,11 @@ extension HTTPURLResponse {
         header("Date").flatMap(HTTPDate.date(from:))
     }
 
-    /// The error in the header `WWW-Authenticate` (RFC 6750, 3), which stands for the body of a refused access token.
+    /// The error in the header `WWW-Authenticate` (RFC 6750, 3; RFC 9449, 7.1), which stands for the body of a refused access token.
     var challengeError: OAuth2ServerError? {
-        guard let challenge = header("WWW-Authenticate"), challenge.lowercased().hasPrefix("bearer") else { return nil }
+        guard let challenge = header("WWW-Authenticate"), ["bearer", "dpop"].contains(where: challenge.lowercased().hasPrefix) else {
+            return nil
+        }
         func value(_ name: String) -> String? {
             guard let start = challenge.range(of: "\(name)=\"")?.upperBound, let end = challenge[start...].firstIndex(of: "\"") else {
                 return nil

@@ -8,7 +8,8 @@ import FoundationNetworking
 ///
 /// - A 429 with the rate-limit headers and `Date` is waited for and sent again, as often as the client allows.
 /// - A failure of the connection or of the server (502, 503, 504) is tried again twice, after a random pause, if the request is idempotent.
-/// - A token request is never repeated for any other reason than 429: the server may have carried it out.
+/// - A request whose proof lacks the server's nonce (RFC 9449, 8 and 9) is sent again once with a proof that has it.
+/// - A token request is never repeated for any other reason: the server may have carried it out.
 struct RequestSender: Sendable {
     /// No answer of these protocols comes near it.
     static let maximumResponseSize = 4 << 20
@@ -21,6 +22,8 @@ struct RequestSender: Sendable {
     var randomness = Randomness.system
     /// Is told of each answer and when it came.
     var observe: @Sendable (HTTPURLResponse, URLRequest) -> Void = { _, _ in }
+    /// Whether an answer says that nothing was done because the proof lacked the nonce that comes with it; then it is sent again, once.
+    var asksForAnotherProof: @Sendable (HTTPURLResponse, Data) -> Bool = { _, _ in false }
 
     /// Sends the request that `build` makes, anew for each time that it is sent.
     func send<T>(
@@ -29,6 +32,7 @@ struct RequestSender: Sendable {
         var rateLimitRetries = 0
         var transientRetries = 0
         var firstRequestId: String?
+        var hasProvedAgain = false
         while true {
             try Task.checkCancellation()
             var request = try build()
@@ -49,6 +53,10 @@ struct RequestSender: Sendable {
                 throw report(.httpError(error), request: request, response: nil)
             } catch let error as APIClientError {
                 throw report(error, request: request, response: nil)
+            }
+            if !hasProvedAgain, asksForAnotherProof(response, data) {
+                hasProvedAgain = true
+                continue
             }
             switch context?.resultType(from: response) ?? APIResponseResult(statusCode: response.statusCode) {
             case .success:

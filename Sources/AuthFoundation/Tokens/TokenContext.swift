@@ -7,6 +7,9 @@ extension Token {
         /// The assurance levels that the sign-in asked for.
         package let acrValues: [String]?
 
+        /// The thumbprint of the key that the tokens are bound to; nil if they are bound to none.
+        package internal(set) var dpopThumbprint: String?
+
         package init(configuration: OAuth2Client.Configuration, acrValues: [String]? = nil) {
             self.configuration = configuration
             self.acrValues = acrValues

@@ -20,6 +20,8 @@ struct AuthorizationRequest: Sendable {
         var parameters = client.parameters(for: .authorization, flow: flow, context: context)
         parameters.merge(step) { $1 }
         if let redirectUri = context.redirectUri { parameters["redirect_uri"] = redirectUri }
+        // A code that is stolen can't be traded with another key (RFC 9449, 10).
+        if let thumbprint = try client.dpopThumbprint() { parameters["dpop_jkt"] = thumbprint }
         // What a browser is told stands in its history and in the server's logs.
         parameters["client_secret"] = nil
         return try endpoint(adding: parameters)

@@ -131,7 +131,7 @@ extension Keychain {
             return changes
         }
 
-        private var attributes: [String: Any] {
+        var attributes: [String: Any] {
             var attributes = changes
             attributes[kSecClass as String] = kSecClassGenericPassword
             attributes[kSecAttrAccount as String] = account

@@ -9,6 +9,7 @@ enum VaultFileName {
 
     static func credential(_ id: String) throws -> String { try name("credential-", id, ".json") }
     static func revocation(_ id: String) throws -> String { try name("revocation-", id, ".json") }
+    static func dpopKey(_ name: String) throws -> String { try Self.name("dpop-", name, ".json") }
     static func refreshLock(_ id: String) throws -> String { try name("refresh-", id, ".lock") }
 
     /// Whether a vault has files of that name that are replaced as a whole.

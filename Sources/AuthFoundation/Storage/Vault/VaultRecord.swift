@@ -6,7 +6,7 @@ import Foundation
 /// Every part is AES-GCM with format, kind, part and id as associated data, so that no part can be moved to another entry.
 struct VaultRecord: Equatable {
     enum Kind: String, Codable {
-        case vault, defaultToken, credential, revocation
+        case vault, defaultToken, credential, revocation, dpopKey
     }
 
     enum Part: String {

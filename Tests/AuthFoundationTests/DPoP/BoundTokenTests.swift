@@ -1,0 +1,259 @@
+import Foundation
+import Testing
+
+@testable import AuthFoundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// A client whose tokens are bound to a key, and a server that reads its proofs.
+struct BoundClient {
+    let session = ScriptedSession()
+    let clock = SkippingClock()
+    let keys: any DPoPKeyStorage
+    let client: OAuth2Client
+
+    init(keys: any DPoPKeyStorage = MemoryDPoPKeyStorage()) throws {
+        self.keys = keys
+        client = try Self.client(session, clock, keys)
+    }
+
+    /// Another client of the same app, as after a restart.
+    func restarted(keys: (any DPoPKeyStorage)? = nil) throws -> OAuth2Client { try Self.client(session, clock, keys ?? self.keys) }
+
+    private static func client(_ session: ScriptedSession, _ clock: SkippingClock, _ keys: any DPoPKeyStorage) throws -> OAuth2Client {
+        var configuration = try OAuth2Client.Configuration.fixture
+        configuration.usesDPoP = true
+        return OAuth2Client(configuration, session: session, clock: clock, dpopKeys: keys)
+    }
+
+    static func tokens(_ access: String = "access-1", refresh: String = "refresh-1", type: String = "DPoP", nonce: String? = nil)
+        -> ScriptedSession.Reply
+    {
+        .json(
+            #"{"token_type":"\#(type)","access_token":"\#(access)","refresh_token":"\#(refresh)","expires_in":3600}"#,
+            headers: nonce.map { ["DPoP-Nonce": $0] } ?? [:])
+    }
+
+    static func nonceWanted(_ nonce: String, status: Int = 400) -> ScriptedSession.Reply {
+        status == 400
+            ? .json(#"{"error":"use_dpop_nonce"}"#, status: 400, headers: ["DPoP-Nonce": nonce])
+            : .json(
+                "", status: 401, headers: ["DPoP-Nonce": nonce, "WWW-Authenticate": #"DPoP error="use_dpop_nonce", algs="ES256""#])
+    }
+
+    func signIn(_ client: OAuth2Client? = nil) async throws -> Token {
+        let client = client ?? self.client
+        let request = IssuerFixture.PasswordRequest(
+            openIdConfiguration: try await client.openIdConfiguration(), clientConfiguration: client.configuration,
+            tokenValidatorContext: NullIDTokenValidatorContext())
+        return try await client.exchange(token: request).result
+    }
+
+    func proofs(_ path: String) throws -> [ReadProof] {
+        try session.requests(to: path).map { try ReadProof($0.value(forHTTPHeaderField: "DPoP")) }
+    }
+}
+
+@Suite("Tokens that are bound to a key")
+struct BoundTokenTests {
+    private let bound: BoundClient
+    private var session: ScriptedSession { bound.session }
+
+    init() throws {
+        bound = try BoundClient()
+        session.on("/v1/keys") { _, _ in .json(#"{"keys":[]}"#) }
+    }
+
+    private func replies(_ path: String, _ replies: ScriptedSession.Reply...) {
+        session.on(path) { _, count in replies[min(count, replies.count - 1)] }
+    }
+
+    @Test("a request for tokens has a proof for its method, URL and time")
+    func tokenRequest() async throws {
+        replies("/v1/token", BoundClient.tokens())
+        let token = try await bound.signIn()
+        let proof = try #require(try bound.proofs("/v1/token").first)
+        #expect(proof.type == "dpop+jwt" && proof.algorithm == "ES256" && proof.headerMembers == ["typ", "alg", "jwk"])
+        #expect(proof.keyMembers == ["kty", "crv", "x", "y"])
+        #expect(proof.method == "POST" && proof.target == "\(ScriptedSession.issuer)/v1/token")
+        #expect(proof.issuedAt == Int(bound.clock.now.timeIntervalSince1970) && proof.id.count == 22)
+        #expect(proof.claimNames == ["htm", "htu", "iat", "jti"])
+        #expect(token.tokenType == "DPoP" && token.authorizationHeader == "DPoP access-1")
+        #expect(token.context.dpopThumbprint == proof.thumbprint)
+        let stored = try JSONDecoder().decode(Token.self, from: JSONEncoder().encode(token))
+        #expect(stored == token && stored.context.dpopThumbprint == proof.thumbprint && stored.context.configuration.usesDPoP)
+    }
+
+    @Test("nothing is proved where the configuration does not ask for it, and it is stored as before")
+    func off() async throws {
+        let configuration = try OAuth2Client.Configuration.fixture
+        let client = OAuth2Client(configuration, session: session, clock: bound.clock, dpopKeys: bound.keys)
+        replies("/v1/token", .tokens("access-1"))
+        let token = try await bound.signIn(client)
+        #expect(session.requests(to: "/v1/token").first?.value(forHTTPHeaderField: "DPoP") == nil && token.context.dpopThumbprint == nil)
+        let text = String(decoding: try JSONEncoder().encode(configuration), as: UTF8.self)
+        #expect(!text.contains("bindsTokens"))
+        var changed = configuration
+        changed.usesDPoP = true
+        #expect(changed != configuration)
+        changed.usesDPoP = false
+        #expect(changed == configuration)
+    }
+
+    @Test("a nonce that the server asks for is sent in a second proof, and remembered")
+    func nonce() async throws {
+        replies(
+            "/v1/token", BoundClient.nonceWanted("n-1"), BoundClient.tokens(), BoundClient.tokens("access-2", nonce: "n-2"),
+            BoundClient.tokens("access-3"))
+        let token = try await bound.signIn()
+        _ = try await bound.client.refresh(token)
+        _ = try await bound.client.refresh(token)
+        let proofs = try bound.proofs("/v1/token")
+        #expect(proofs.map(\.nonce) == [nil, "n-1", "n-1", "n-2"])
+        #expect(Set(proofs.map(\.id)).count == 4 && Set(proofs.map(\.thumbprint)).count == 1)
+        let forms = session.forms(to: "/v1/token")
+        #expect(forms[0] == forms[1] && token.accessToken == "access-1")
+    }
+
+    @Test("a server that asks for a nonce again and again is asked twice only")
+    func endlessNonce() async throws {
+        session.on("/v1/token") { _, count in BoundClient.nonceWanted("n-\(count)") }
+        let error = await #expect(throws: APIClientError.self) { try await bound.signIn() }
+        #expect(error?.serverError?.code == .other(code: "use_dpop_nonce") && session.requests(to: "/v1/token").count == 2)
+    }
+
+    @Test("a refusal that only comes with a nonce, or with one that is none, is no reason to ask again")
+    func otherRefusals() async throws {
+        var refusal = ScriptedSession.Reply.invalidGrant
+        refusal.headers["DPoP-Nonce"] = "n-1"
+        let unreadable = BoundClient.nonceWanted("a \"quoted\" nonce")
+        for reply in [refusal, unreadable] {
+            let count = session.requests(to: "/v1/token").count
+            session.on("/v1/token") { _, _ in reply }
+            await #expect(throws: APIClientError.self) { try await bound.signIn() }
+            #expect(session.requests(to: "/v1/token").count == count + 1)
+        }
+    }
+
+    @Test("nonces of one server are not sent to another")
+    func origins() async throws {
+        replies("/v1/token", BoundClient.tokens(nonce: "n-1"))
+        let token = try await bound.signIn()
+        let credential = try await Credential(token: token, oauth2: bound.client)
+        for (text, nonce) in [
+            ("https://id.example.com/me", "n-1"), ("https://id.example.com:443/me", "n-1"), ("https://ID.example.com/me", "n-1"),
+            ("https://id.example.com:8443/me", nil), ("https://api.example.com/me", nil), ("http://id.example.com/me", nil),
+        ] {
+            var request = URLRequest(url: try url(text))
+            credential.authorize(request: &request)
+            #expect(try ReadProof(request.value(forHTTPHeaderField: "DPoP")).nonce == nonce, "\(text)")
+        }
+    }
+
+    @Test("tokens that are bound to nothing are refused at sign-in and at refresh", arguments: ["Bearer", "bearer", "mac"])
+    func downgrade(type: String) async throws {
+        replies("/v1/token", BoundClient.tokens(type: type), BoundClient.tokens(), BoundClient.tokens("access-2", type: type))
+        await #expect(throws: DPoPError.self) { try await bound.signIn() }
+        let token = try await bound.signIn()
+        let error = await #expect(throws: DPoPError.self) { try await bound.client.refresh(token) }
+        #expect(error?.code == .downgraded)
+    }
+
+    @Test("a refresh is proved with the key of the sign-in, also after a restart")
+    func refresh() async throws {
+        replies("/v1/token", BoundClient.tokens(), BoundClient.tokens("access-2", refresh: "refresh-2"))
+        let token = try await bound.signIn()
+        let newer = try await bound.restarted().refresh(token)
+        let proofs = try bound.proofs("/v1/token")
+        #expect(proofs.count == 2 && proofs[0].thumbprint == proofs[1].thumbprint && proofs[0].id != proofs[1].id)
+        #expect(newer.accessToken == "access-2" && newer.context.dpopThumbprint == proofs[0].thumbprint)
+    }
+
+    @Test("a key that is lost means to sign in again, and no request is made without it", arguments: [false, true])
+    func keyLost(hasAnother: Bool) async throws {
+        replies("/v1/token", BoundClient.tokens())
+        let token = try await bound.signIn()
+        let device = MemoryDPoPKeyStorage()
+        let restored = try bound.restarted(keys: device)
+        // Somebody else of the same app has signed in here already.
+        if hasAnother { _ = try await bound.signIn(restored) }
+        let count = session.requests(to: "/v1/token").count
+        let credential = try await Credential(token: token, oauth2: restored)
+        let error = await #expect(throws: DPoPError.self) { try await credential.refresh() }
+        #expect(error?.code == .keyLost && error?.localizedDescription.hasSuffix("Sign in again.") == true)
+        guard case .ended(let ending) = credential.sessionState else { throw InvalidFixture() }
+        #expect(ending.code == .other(code: "invalid_dpop_proof"))
+        let request = URLRequest(url: try url("https://api.example.com/me"))
+        await #expect(throws: DPoPError.self) { try await credential.authorizing(request) }
+        var quiet = request
+        quiet.setValue("Bearer stale", forHTTPHeaderField: "Authorization")
+        credential.authorize(request: &quiet)
+        #expect(quiet.value(forHTTPHeaderField: "Authorization") == nil && quiet.value(forHTTPHeaderField: "DPoP") == nil)
+        await #expect(throws: DPoPError.self) { try await restored.userInfo(token: token) }
+        #expect(session.requests(to: "/v1/token").count == count && session.requests(to: "/v1/userinfo").isEmpty)
+        // The same client signs in anew.
+        _ = try await bound.signIn(restored)
+    }
+
+    @Test("a request to a resource has the scheme DPoP, and a proof with the token's hash and without query")
+    func resource() async throws {
+        replies("/v1/token", BoundClient.tokens())
+        let credential = try await Credential(token: bound.signIn(), oauth2: bound.client)
+        for (sent, target) in [
+            ("https://api.example.com/a/b%20c?x=1&y=2#f", "https://api.example.com/a/b%20c"),
+            ("https://api.example.com?x=1", "https://api.example.com/"),
+        ] {
+            var request = URLRequest(url: try url(sent))
+            request.httpMethod = "DELETE"
+            await credential.authorize(&request)
+            #expect(request.value(forHTTPHeaderField: "Authorization") == "DPoP access-1")
+            let proof = try ReadProof(request.value(forHTTPHeaderField: "DPoP"))
+            #expect(proof.method == "DELETE" && proof.target == target && proof.accessTokenHash == ReadProof.hash("access-1"))
+            #expect(proof.thumbprint == credential.token.context.dpopThumbprint)
+        }
+    }
+
+    @Test("a resource server's nonce is learned from its answer, and the request sent again once")
+    func resourceNonce() async throws {
+        replies("/v1/token", BoundClient.tokens())
+        let credential = try await Credential(token: bound.signIn(), oauth2: bound.client)
+        let api = try url("https://api.example.com/me")
+        func answer(_ status: Int, _ headers: [String: String]) throws -> HTTPURLResponse {
+            try #require(HTTPURLResponse(url: api, statusCode: status, httpVersion: nil, headerFields: headers))
+        }
+        let request = try await credential.authorizing(URLRequest(url: api))
+        let refusal = try answer(401, ["DPoP-Nonce": "r-1", "WWW-Authenticate": #"DPoP error="use_dpop_nonce""#])
+        let again = try #require(try credential.reauthorizing(request, after: refusal))
+        #expect(try ReadProof(again.value(forHTTPHeaderField: "DPoP")).nonce == "r-1")
+        #expect(try credential.reauthorizing(again, after: refusal) == nil)
+        #expect(try credential.reauthorizing(again, after: answer(200, ["DPoP-Nonce": "r-2"])) == nil)
+        #expect(try ReadProof(await credential.authorizing(request).value(forHTTPHeaderField: "DPoP")).nonce == "r-2")
+        let invalid = try answer(401, ["DPoP-Nonce": "r-3", "WWW-Authenticate": #"DPoP error="invalid_token""#])
+        #expect(try credential.reauthorizing(again, after: invalid) == nil)
+    }
+
+    @Test("the profile is read with a proof, and again with the server's nonce")
+    func userInfo() async throws {
+        replies("/v1/token", BoundClient.tokens())
+        let token = try await bound.signIn()
+        replies("/v1/userinfo", BoundClient.nonceWanted("u-1", status: 401), .json(#"{"sub":"00u1","name":"Jane"}"#))
+        #expect(try await bound.client.userInfo(token: token).name == "Jane")
+        let proofs = try bound.proofs("/v1/userinfo")
+        #expect(proofs.map(\.nonce) == [nil, "u-1"] && proofs.allSatisfy { $0.accessTokenHash == ReadProof.hash("access-1") })
+        #expect(proofs.allSatisfy { $0.method == "GET" && $0.target == "\(ScriptedSession.issuer)/v1/userinfo" })
+    }
+
+    @Test("a revocation is proved with the key, and goes on without it")
+    func revocation() async throws {
+        replies("/v1/token", BoundClient.tokens())
+        let token = try await bound.signIn()
+        replies("/v1/revoke", .empty)
+        try await bound.client.revoke(token, type: .refreshToken)
+        let proof = try #require(try bound.proofs("/v1/revoke").first)
+        #expect(proof.thumbprint == token.context.dpopThumbprint && proof.accessTokenHash == nil)
+        try await bound.restarted(keys: MemoryDPoPKeyStorage()).revoke(token, type: .refreshToken)
+        #expect(session.requests(to: "/v1/revoke").last?.value(forHTTPHeaderField: "DPoP") == nil)
+    }
+}

@@ -1,0 +1,76 @@
+import Foundation
+import JOSE
+import Testing
+
+@testable import AuthFoundation
+
+@Suite("The keys that tokens are bound to")
+struct DPoPKeyStorageTests {
+    private let folder = TemporaryFolder()
+
+    private func storage(_ kind: String) -> any DPoPKeyStorage {
+        kind == "file" ? FileDPoPKeyStorage(directory: folder.url) : MemoryDPoPKeyStorage()
+    }
+
+    @Test("are made once for each name, and found again", arguments: ["file", "memory"])
+    func contract(kind: String) throws {
+        let storage = storage(kind)
+        #expect(try storage.key(named: "a") == nil)
+        let key = try storage.keyMakingOne(named: "a")
+        #expect(try storage.keyMakingOne(named: "a").thumbprint == key.thumbprint)
+        #expect(try storage.key(named: "a")?.thumbprint == key.thumbprint)
+        #expect(try storage.keyMakingOne(named: "b").thumbprint != key.thumbprint)
+        #expect(
+            try ReadProof(try storage.key(named: "a")?.proof(["htm": "GET", "htu": "x", "iat": 1, "jti": "j"])).thumbprint == key.thumbprint
+        )
+        try storage.removeKey(named: "a")
+        try storage.removeKey(named: "a")
+        #expect(try storage.key(named: "a") == nil)
+        #expect("\(key)" == "DPoPKey(\(key.thumbprint))")
+    }
+
+    @Test("are one for all who ask at the same time", arguments: ["file", "memory"])
+    func race(kind: String) async throws {
+        let storage = storage(kind)
+        let thumbprints = try await withThrowingTaskGroup(of: String.self) { group in
+            for _ in 0..<8 { group.addTask { try storage.keyMakingOne(named: "a").thumbprint } }
+            return try await group.reduce(into: Set<String>()) { $0.insert($1) }
+        }
+        #expect(thumbprints.count == 1)
+    }
+
+    @Test("lie encrypted in files that only the user may read")
+    func files() throws {
+        let storage = FileDPoPKeyStorage(directory: folder.url)
+        let key = try storage.keyMakingOne(named: "app")
+        #expect(try folder.mode() == 0o700)
+        let name = try #require(try folder.names.first { $0.hasPrefix("dpop-") })
+        #expect(try folder.mode(of: name) == 0o600)
+        let text = String(decoding: try Data(contentsOf: folder.file(name)), as: UTF8.self)
+        #expect(!text.contains("\"d\"") && !text.contains("P-256") && !text.contains(key.thumbprint))
+        #expect(try FileDPoPKeyStorage(directory: folder.url).key(named: "app")?.thumbprint == key.thumbprint)
+    }
+
+    @Test("that can't be read are an error, and are not replaced")
+    func damaged() throws {
+        let storage = FileDPoPKeyStorage(directory: folder.url)
+        _ = try storage.keyMakingOne(named: "app")
+        let file = folder.file(try #require(try folder.names.first { $0.hasPrefix("dpop-") }))
+        let whole = try Data(contentsOf: file)
+        try whole.prefix(20).write(to: file)
+        #expect(throws: VaultError.self) { try storage.key(named: "app") }
+        #expect(throws: VaultError.self) { try storage.keyMakingOne(named: "app") }
+        try whole.write(to: file)
+        try FileManager.default.removeItem(at: folder.file("key"))
+        #expect(throws: VaultError.self) { try storage.keyMakingOne(named: "app") }
+        #expect(try Data(contentsOf: file) == whole)
+    }
+
+    @Test("are points on P-256")
+    func noPoint() {
+        let error = #expect(throws: DPoPError.self) {
+            try DPoPKey(x: Array(repeating: 1, count: 32), y: Array(repeating: 1, count: 32)) { $0 }
+        }
+        #expect(error?.code == .keyUnusable)
+    }
+}

@@ -1,0 +1,50 @@
+import AuthFoundation
+import Foundation
+import JOSE
+import Testing
+
+@testable import OAuth2Auth
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("A browser sign-in whose tokens are bound to a key")
+struct BoundSignInTests {
+    @Test(
+        "tells the key beforehand, and proves it when the code is traded; a code is not lost for want of a nonce", arguments: [false, true])
+    func signIn(isPushed: Bool) async throws {
+        let issuer = Issuer(isPushed ? ["pushed_authorization_request_endpoint": .string("\(Issuer.base)/v1/par")] : [:])
+        issuer.answer("/v1/par", .json(#"{"request_uri":"urn:1","expires_in":60}"#))
+        var configuration = try issuer.client().configuration
+        configuration.usesDPoP = true
+        let keys = MemoryDPoPKeyStorage()
+        let flow = try AuthorizationCodeFlow(
+            client: OAuth2Client(configuration, session: issuer, clock: issuer.clock, dpopKeys: keys))
+        let url = try await flow.start()
+        let context = try #require(flow.context)
+        let idToken = try issuer.idToken(["nonce": context.nonce.map(JSONValue.string)])
+        issuer.answer(
+            "/v1/token", .init(status: 400, headers: ["DPoP-Nonce": "n-1"], body: #"{"error":"use_dpop_nonce"}"#),
+            .tokens(["id_token": idToken, "token_type": "DPoP"]))
+        let token = try await flow.resume(with: OAuth2AuthTests.url("com.example.app:/callback?code=c&state=\(context.state)"))
+        let proofs = try issuer.requests("/v1/token").map { try #require($0.value(forHTTPHeaderField: "DPoP")) }
+        #expect(proofs.count == 2 && proofs[0] != proofs[1] && token.tokenType == "DPoP")
+        #expect(issuer.forms("/v1/token").allSatisfy { $0["code"] == "c" })
+        let announced = isPushed ? issuer.forms("/v1/par").first?["dpop_jkt"] : Form.query(url)["dpop_jkt"]
+        let header = try #require(proofs.last?.split(separator: ".").first)
+        let jwk = try #require(try JSONValue(parsing: Base64URL.decode(header))["jwk"])
+        #expect(try JSONWebKey(parsing: jwk.serialized()).thumbprint == announced)
+    }
+
+    @Test("refuses tokens that are bound to nothing")
+    func downgrade() async throws {
+        let issuer = Issuer()
+        var configuration = try issuer.client(scope: "profile").configuration
+        configuration.usesDPoP = true
+        let client = OAuth2Client(configuration, session: issuer, clock: issuer.clock, dpopKeys: MemoryDPoPKeyStorage())
+        issuer.answer("/v1/token", .tokens())
+        let error = await #expect(throws: DPoPError.self) { try await client.resourceOwnerFlow().start(username: "jane", password: "x") }
+        #expect(error?.code == .downgraded)
+    }
+}
