@@ -13,6 +13,12 @@ let strict: [SwiftSetting] =
         .enableUpcomingFeature("InternalImportsByDefault"),
     ] + (Context.environment["COUNTERSIGN_LINT"] == nil ? [] : [.unsafeFlags(["-Werror", "ExplicitSendable"])])
 
+/// The hosted sign-in pages, part of the program.
+let pageResources: [Resource] = [
+    "layout.mustache", "leave.mustache", "password.mustache", "factors.mustache", "push.mustache", "message.mustache", "post.mustache",
+    "pages.css", "post.js",
+].map { .embedInCode("Pages/Templates/\($0)") }
+
 let package = Package(
     name: "countersign",
     platforms: [.iOS(.v17), .macOS(.v14), .tvOS(.v17), .watchOS(.v10), .visionOS(.v1)],
@@ -42,6 +48,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-asn1.git", from: "1.7.4"),
         .package(url: "https://github.com/apple/swift-certificates.git", from: "1.21.1"),
         .package(url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.28.1"),
+        .package(url: "https://github.com/hummingbird-project/swift-mustache.git", from: "2.1.1"),
         .package(url: "https://github.com/groue/GRDB.swift.git", from: "7.10.0"),
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-configuration.git", from: "1.4.0"),
@@ -125,8 +132,9 @@ let package = Package(
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: server),
                 .product(name: "Configuration", package: "swift-configuration", condition: server),
                 .product(name: "Yams", package: "Yams", condition: server),
+                .product(name: "Mustache", package: "swift-mustache", condition: server),
             ],
-            swiftSettings: strict),
+            resources: pageResources, swiftSettings: strict),
         .target(
             name: "ResourceServer",
             dependencies: [

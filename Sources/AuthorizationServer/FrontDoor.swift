@@ -8,10 +8,14 @@ struct FrontDoor: Sendable {
     private let openID: Endpoint
     private let oauth: Endpoint
     private let devices: [DeviceRoute: Endpoint]
+    private let pages: PageWriter
+    private let pushes: PushDelivery?
 
     /// Opens the doors of an engine.
-    init(engine: IdentityEngine, pushes: PushDelivery? = nil) {
+    init(engine: IdentityEngine, pushes: PushDelivery? = nil, pages: PageWriter) {
         self.engine = engine
+        self.pages = pages
+        self.pushes = pushes
         let cache = MetadataCache()
         openID = .discovery(.openID, cache: cache, engine: engine)
         oauth = .discovery(.oauth, cache: cache, engine: engine)
@@ -19,6 +23,7 @@ struct FrontDoor: Sendable {
             .keys(cache: cache, engine: engine), .token(engine), .introspect(engine), .revoke(engine), .userInfo(engine),
             .challenge(engine, pushes), .primaryAuthenticate("primary-authenticate", engine, pushes),
             .primaryAuthenticate("oob-authenticate", engine, pushes), .backchannelAuthorize(engine, pushes),
+            .authorize(engine, pages),
         ]
         devices = Endpoint.devices(engine)
         endpoints = Dictionary(all.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
@@ -26,7 +31,7 @@ struct FrontDoor: Sendable {
 
     /// The names of all routes, for metrics.
     var routeNames: [String] {
-        endpoints.keys.sorted() + devices.values.map(\.name).sorted() + [
+        endpoints.keys.sorted() + devices.values.map(\.name).sorted() + Endpoint.signInNames + [
             openID.name, oauth.name, HealthEndpoint.live, HealthEndpoint.ready,
         ]
     }
@@ -52,6 +57,8 @@ struct FrontDoor: Sendable {
         case .device(let route):
             guard let endpoint = devices[route] else { return .pathNotFound(request) }
             return try await call(endpoint, server: nil, request)
+        case .signIn(let route):
+            return try await call(.signIn(route, engine, pages, pushes), server: nil, request)
         case .endpoint(let name, let server):
             guard let endpoint = name.utf8.count <= 64 ? endpoints[name] : nil else {
                 return try await snapshot(naming: server) == nil ? .serverNotFound(request) : .pathNotFound(request)

@@ -13,7 +13,7 @@ struct RequestPipeline: Sendable {
     private let securityHeaders: HTTPFields
 
     init(engine: IdentityEngine, pushes: PushDelivery?, interceptor: AuthorizationServer.Interceptor?, isSecure: Bool, logger: Logger) {
-        frontDoor = FrontDoor(engine: engine, pushes: pushes)
+        frontDoor = FrontDoor(engine: engine, pushes: pushes, pages: PageWriter(isSecure: isSecure))
         self.interceptor = interceptor
         metrics = RequestMetrics(routes: frontDoor.routeNames)
         log = AccessLog(logger: logger)

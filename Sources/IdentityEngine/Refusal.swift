@@ -23,6 +23,13 @@ public struct Refusal: Sendable, Equatable, Error {
         case invalidBindingMessage = "invalid_binding_message"
         case invalidDPoPProof = "invalid_dpop_proof"
         case useDPoPNonce = "use_dpop_nonce"
+        case unsupportedResponseType = "unsupported_response_type"
+        case unsupportedResponseMode = "unsupported_response_mode"
+        case requestNotSupported = "request_not_supported"
+        case invalidRequestURI = "invalid_request_uri"
+        case loginRequired = "login_required"
+        case interactionRequired = "interaction_required"
+        case consentRequired = "consent_required"
         /// Too many requests: the API form `E0000047` with status 429.
         case tooManyRequests = "E0000047"
         /// No such authorization server: the API form `E0000007` with status 404.

@@ -3,8 +3,7 @@ internal import JOSE
 
 /// What a server says of itself: OpenID Connect Discovery 1.0 section 3, RFC 8414 section 2.
 ///
-/// It lists what works and nothing else. `authorization_endpoint` stands in it although no grant uses it yet, because
-/// clients refuse a document without it.
+/// It lists what works and nothing else.
 struct MetadataDocument {
     /// The two documents, by the last component of their well-known path.
     enum Kind: String, Sendable {
@@ -28,7 +27,13 @@ struct MetadataDocument {
             "introspection_endpoint": .string(base + "/introspect"),
             "revocation_endpoint": .string(base + "/revoke"),
             "response_types_supported": ["code"],
-            "response_modes_supported": ["query"],
+            "response_modes_supported": ["query", "fragment", "form_post"],
+            "authorization_response_iss_parameter_supported": true,
+            "prompt_values_supported": ["none", "login", "consent"],
+            "acr_values_supported": JSONValue(IdentityEngine.supportedContextClasses),
+            "request_parameter_supported": false,
+            // Of those that were pushed here, and no others (RFC 9126 section 5 has a name of its own for that).
+            "request_uri_parameter_supported": false,
             "subject_types_supported": ["public"],
             "grant_types_supported": JSONValue(grantTypes),
             "backchannel_authentication_endpoint": .string(base + "/bc/authorize"),

@@ -13,7 +13,7 @@ struct AccessLog: Sendable {
         var metadata: Logger.Metadata = [
             "request_id": .string(request.context.requestID),
             "method": .string(request.head.method.rawValue),
-            "path": .string(Self.printable(request.path, from: 0x21)),
+            "path": .string(Self.path(of: request)),
             "status": .stringConvertible(response.status.code),
             "duration_us": .stringConvertible(nanoseconds / 1_000),
         ]
@@ -21,6 +21,15 @@ struct AccessLog: Sendable {
         if let client = response.trace.clientID { metadata["client_id"] = .string(client) }
         if let reason = response.trace.reason { metadata["reason"] = .string(Self.printable(reason[...], from: 0x20)) }
         logger.log(level: level, "request", metadata: metadata)
+    }
+
+    /// Without the token of a sign-in, which is in the address of its pages.
+    private static func path(of request: ServerRequest) -> String {
+        if case .signIn(let route)? = Route(request.components), case .asset = route {
+        } else if request.path.hasPrefix("/signin/") {
+            return "/signin/-"
+        }
+        return printable(request.path, from: 0x21)
     }
 
     /// A text cut to a sensible length, without what could forge a line.

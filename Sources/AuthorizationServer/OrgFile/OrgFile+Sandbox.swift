@@ -31,6 +31,7 @@ extension OrgFile {
                 rules:
                   - name: Default Rule
                     grant_types:
+                      - authorization_code
                       - password
                       - refresh_token
                       - oob
@@ -56,6 +57,26 @@ extension OrgFile {
             grant_types: [password, refresh_token, oob, otp, webauthn, mfa-oob, mfa-otp, mfa-webauthn]
             assignment: everyone
             sign_on_policy: two-factors
+          # An app that signs people in with the system's browser. On loopback, any port goes with the first address.
+          - id: browser-app
+            name: Browser App
+            type: native
+            grant_types: [authorization_code, refresh_token]
+            redirect_uris: ["http://127.0.0.1/callback", "http://[::1]/callback", "com.example.app:/callback"]
+            post_logout_redirect_uris: ["http://127.0.0.1/", "http://[::1]/", "com.example.app:/"]
+            assignment: everyone
+            sign_on_policy: two-factors
+          # A site with a server behind it.
+          - id: web-app
+            name: Web App
+            type: web
+            authentication: client_secret_basic
+            secret: web-app-secret-01
+            grant_types: [authorization_code, refresh_token]
+            redirect_uris: ["http://127.0.0.1/callback"]
+            post_logout_redirect_uris: ["http://127.0.0.1/"]
+            assignment: everyone
+            sign_on_policy: one-factor
           # The app that enrolls phones. One factor signs in to it only as long as there is no other: the server sees to that.
           - id: phone-app
             name: Phone App

@@ -99,7 +99,9 @@ extension Refusal.Code {
         case .notFound: .notFound
         case .invalidRequest, .invalidRequestObject, .invalidGrant, .unauthorizedClient, .unsupportedGrantType, .invalidScope,
             .accessDenied, .authorizationPending, .slowDown, .expiredToken, .unmetAuthenticationRequirements, .unknownUserID,
-            .invalidBindingMessage, .invalidDPoPProof, .useDPoPNonce:
+            .invalidBindingMessage, .invalidDPoPProof, .useDPoPNonce,
+            .unsupportedResponseType, .unsupportedResponseMode, .requestNotSupported, .invalidRequestURI,
+            .loginRequired, .interactionRequired, .consentRequired:
             .badRequest
         }
     }

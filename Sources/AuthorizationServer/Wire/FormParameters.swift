@@ -5,6 +5,8 @@
 struct FormParameters: Sendable, Equatable {
     /// Every parameter that has a value.
     private(set) var values: [String: String] = [:]
+    /// The names that were repeated, where they are kept; of their values, the first is.
+    private(set) var repeated: Set<String> = []
 
     /// The most parameters of one form.
     static let maximumCount = 100
@@ -38,9 +40,11 @@ struct FormParameters: Sendable, Equatable {
 
     /// Reads a form.
     ///
-    /// - Parameter form: The bytes as they were received.
+    /// - Parameters:
+    ///   - form: The bytes as they were received.
+    ///   - keepsRepeated: Whether repeated names are noted instead of refused, for who knows better whom to tell.
     /// - Throws: The first thing that is wrong.
-    init(parsing form: some Collection<UInt8>) throws(Failure) {
+    init(parsing form: some Collection<UInt8>, keepsRepeated: Bool = false) throws(Failure) {
         var seen: Set<String> = []
         var count = 0
         var start = form.startIndex
@@ -56,7 +60,11 @@ struct FormParameters: Sendable, Equatable {
             guard name.utf8.count <= Self.maximumNameLength else { throw .nameTooLong }
             let value = equals < pair.endIndex ? try Self.decode(pair[pair.index(after: equals)...]) : ""
             let isNew = seen.insert(name).inserted
-            guard isNew || Self.listed.contains(name) else { throw .repeated(Self.printable(name)) }
+            if !isNew, !Self.listed.contains(name) {
+                guard keepsRepeated else { throw .repeated(Self.printable(name)) }
+                repeated.insert(Self.printable(name))
+                continue
+            }
             if value.isEmpty { continue }
             values[name] = values[name].map { $0 + " " + value } ?? value
         }

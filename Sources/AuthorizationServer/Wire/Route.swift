@@ -6,6 +6,8 @@ enum Route: Equatable {
     case discovery(MetadataDocument.Kind, server: String?)
     /// What devices call.
     case device(DeviceRoute)
+    /// The hosted sign-in pages.
+    case signIn(SignInRoute)
     /// Whether the process runs.
     case live
     /// Whether it can answer.
@@ -17,6 +19,10 @@ enum Route: Equatable {
     init?(_ path: [Substring]) {
         if let device = DeviceRoute(path) {
             self = .device(device)
+            return
+        }
+        if let signIn = SignInRoute(path) {
+            self = .signIn(signIn)
             return
         }
         switch path.count {

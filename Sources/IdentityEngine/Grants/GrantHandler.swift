@@ -110,8 +110,8 @@ extension IdentityEngine {
     /// The grants that the token endpoint knows.
     static let grantHandlers: [String: any GrantHandler.Type] = Dictionary(
         [
-            PasswordGrant.self, RefreshTokenGrant.self, ClientCredentialsGrant.self, OOBGrant.self, SecondFactorOOBGrant.self,
-            OTPGrant.self, SecondFactorOTPGrant.self, BackchannelGrant.self, JWTBearerGrant.self,
+            PasswordGrant.self, AuthorizationCodeGrant.self, RefreshTokenGrant.self, ClientCredentialsGrant.self, OOBGrant.self,
+            SecondFactorOOBGrant.self, OTPGrant.self, SecondFactorOTPGrant.self, BackchannelGrant.self, JWTBearerGrant.self,
         ].map {
             (handler: any GrantHandler.Type) in
             (handler.grantType, handler)

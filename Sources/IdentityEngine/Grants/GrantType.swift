@@ -1,6 +1,7 @@
 /// The `grant_type` values that the engine knows, as they stand on the wire.
 enum GrantType {
     static let password = "password"
+    static let authorizationCode = "authorization_code"
     static let refreshToken = "refresh_token"
     static let clientCredentials = "client_credentials"
     static let oob = "urn:okta:params:oauth:grant-type:oob"

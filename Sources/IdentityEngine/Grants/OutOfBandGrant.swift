@@ -37,12 +37,7 @@ struct WaitingTransaction: Sendable {
         }
         let user = try view.record(.user, id: id).map(StoredUser.init)
         self.user = user
-        // What approved must still be able to: who lost a device, or distrusts it, has closed it since.
-        let approver = try stored.value.challenge?.approver.flatMap { target in
-            try view.usableEnrollments(of: id, snapshot: request.snapshot).first {
-                $0.id == target.enrollmentID && $0.push?.id == target.methodID
-            }
-        }
+        let approver = try view.approver(of: stored.value, snapshot: request.snapshot)
         self.approver = approver
         let isApproved = stored.value.challenge?.approver != nil
         subject =

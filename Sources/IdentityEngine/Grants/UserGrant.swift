@@ -8,6 +8,8 @@ struct UserGrant: Sendable {
     let scopes: [String]
     /// The `nonce` of an authorize request, if one was sent.
     var nonce: String?
+    /// The grant's id, if it must be known before; nil for a new one.
+    var id: String?
 
     /// - Throws: ``Refusal`` with `access_denied` if the server's access policies do not allow it.
     func issue(_ engine: IdentityEngine) throws -> TokenDecision {
@@ -19,7 +21,7 @@ struct UserGrant: Sendable {
         let random = engine.environment.random
 
         var grant = Grant(
-            id: try random.identifier(prefix: "gra"), clientID: request.application.id, server: request.server.id, userID: user.id,
+            id: try id ?? random.identifier(prefix: "gra"), clientID: request.application.id, server: request.server.id, userID: user.id,
             scopes: scopes, grantType: request.grantType, rule: evaluation.explanation, createdAt: now,
             account: .init(user), authentication: .init(authentication, firstIssuedAt: now), accessTokenLifetime: lifetimes.accessToken,
             expiresAt: now.addingTimeInterval(TimeInterval(max(lifetimes.accessToken, TokenIssuer.idTokenLifetime))))

@@ -38,7 +38,8 @@ struct ConfigurationPlan {
         organizationID = try definition.id.isEmpty ? known ?? environment.random.identifier(prefix: "00o") : definition.id
         let settings = OrganizationSettings(
             id: organizationID, name: definition.name, origin: definition.origin, rateLimits: definition.rateLimits,
-            keyRotation: definition.keyRotation, dpop: definition.dpop == DPoPPolicy() ? nil : definition.dpop)
+            sessions: definition.sessions == SessionPolicy() ? nil : definition.sessions, keyRotation: definition.keyRotation,
+            dpop: definition.dpop == DPoPPolicy() ? nil : definition.dpop)
         try plan(
             .organization, [(OrganizationSettings.reference.id, definition.name, settings)], stored: { $0 },
             plain: { (stored: OrganizationSettings) in stored })

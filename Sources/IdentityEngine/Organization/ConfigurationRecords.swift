@@ -20,6 +20,8 @@ struct OrganizationSettings: Codable, Sendable, Equatable {
     var name: String
     var origin: String
     var rateLimits: RateLimits
+    /// Nil for the defaults.
+    var sessions: SessionPolicy?
     var keyRotation: KeyRotation
     /// Nil for the default, and in records of before there was one.
     var dpop: DPoPPolicy?

@@ -27,6 +27,8 @@ public struct OrgSnapshot: Sendable {
     public var passwordPolicy: PasswordPolicy { organization.passwordPolicy }
     /// Limits on requests.
     public var rateLimits: RateLimits { organization.rateLimits }
+    /// How long people stay signed in with a browser.
+    public var sessions: SessionPolicy { organization.sessions }
     /// When signing keys change.
     public var keyRotation: KeyRotation { organization.keyRotation }
     /// What is asked of proofs of possession.
@@ -94,7 +96,7 @@ extension OrgSnapshot {
             id: settings.id, name: settings.name, origin: settings.origin, authorizationServers: servers, applications: applications,
             groups: try values(.group, Group.self), signOnPolicies: policies,
             passwordPolicy: try values(.passwordPolicy, PasswordPolicy.self).first ?? PasswordPolicy(), rateLimits: settings.rateLimits,
-            keyRotation: settings.keyRotation,
+            sessions: settings.sessions ?? SessionPolicy(), keyRotation: settings.keyRotation,
             authenticators: try values(.authenticator, StoredAuthenticator.self).map { try $0.opened(environment: environment) },
             dpop: settings.dpop ?? DPoPPolicy())
         self.version = version

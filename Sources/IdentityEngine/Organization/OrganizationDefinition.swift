@@ -23,6 +23,8 @@ public struct OrganizationDefinition: Sendable, Equatable, Codable {
     public var passwordPolicy: PasswordPolicy
     /// Limits on requests.
     public var rateLimits: RateLimits
+    /// How long people stay signed in with a browser.
+    public var sessions: SessionPolicy
     /// When signing keys are rotated.
     public var keyRotation: KeyRotation
     /// The authenticators that confirm sign-ins by push.
@@ -37,7 +39,8 @@ public struct OrganizationDefinition: Sendable, Equatable, Codable {
         id: String = "", name: String, origin: String, authorizationServers: [AuthorizationServerDefinition],
         applications: [Application] = [], groups: [Group] = [], signOnPolicies: [SignOnPolicy] = [],
         passwordPolicy: PasswordPolicy = PasswordPolicy(), rateLimits: RateLimits = RateLimits(),
-        keyRotation: KeyRotation = KeyRotation(), authenticators: [PushAuthenticator] = [], dpop: DPoPPolicy = DPoPPolicy(),
+        sessions: SessionPolicy = SessionPolicy(), keyRotation: KeyRotation = KeyRotation(), authenticators: [PushAuthenticator] = [],
+        dpop: DPoPPolicy = DPoPPolicy(),
         users: [UserDefinition] = []
     ) {
         self.id = id
@@ -49,6 +52,7 @@ public struct OrganizationDefinition: Sendable, Equatable, Codable {
         self.signOnPolicies = signOnPolicies
         self.passwordPolicy = passwordPolicy
         self.rateLimits = rateLimits
+        self.sessions = sessions
         self.keyRotation = keyRotation
         self.authenticators = authenticators
         self.dpop = dpop

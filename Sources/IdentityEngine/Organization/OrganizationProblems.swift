@@ -88,6 +88,9 @@ struct DefinitionCheck {
         range(limits.perAddress, 1...100_000_000, [.key("rateLimits"), .key("perAddress")], perMinute)
         range(limits.perAddressSignIns, 1...100_000_000, [.key("rateLimits"), .key("perAddressSignIns")], perMinute)
         range(limits.perUser, 1...100_000_000, [.key("rateLimits"), .key("perUser")], perMinute)
+        let sessions = definition.sessions
+        range(sessions.idleLifetime, 60...31_536_000, [.key("sessions"), .key("idleLifetime")], "seconds")
+        range(sessions.lifetime, 60...31_536_000, [.key("sessions"), .key("lifetime")], "seconds")
         let rotation = definition.keyRotation
         range(rotation.signsForDays, 1...3_650, [.key("keyRotation"), .key("signsForDays")], "days")
         range(rotation.publishedDaysAhead, 1...365, [.key("keyRotation"), .key("publishedDaysAhead")], "days")

@@ -113,3 +113,17 @@ public struct Group: Sendable, Equatable, Codable {
         self.description = description
     }
 }
+
+/// How long people stay signed in with a browser.
+public struct SessionPolicy: Sendable, Equatable, Codable {
+    /// Seconds without use after which a session ends.
+    public var idleLifetime: Int
+    /// Seconds after which it ends, however it is used.
+    public var lifetime: Int
+
+    /// Sets lifetimes; two hours without use and a day in all, unless said otherwise.
+    public init(idleLifetime: Int = 7_200, lifetime: Int = 86_400) {
+        self.idleLifetime = idleLifetime
+        self.lifetime = lifetime
+    }
+}

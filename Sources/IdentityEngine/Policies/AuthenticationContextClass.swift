@@ -22,3 +22,8 @@ enum AuthenticationContextClass: String, Sendable, CaseIterable {
         }
     }
 }
+
+extension IdentityEngine {
+    /// The authentication contexts that can be asked for, the weakest first.
+    public static var supportedContextClasses: [String] { AuthenticationContextClass.allCases.map(\.rawValue) }
+}

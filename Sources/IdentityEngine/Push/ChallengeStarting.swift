@@ -26,7 +26,7 @@ extension IdentityEngine {
             case .success(let planned):
                 plan = planned
             }
-            let (committing, answer) = try commitment(of: plan, context: context, request: request)
+            let (committing, answer) = try commitment(of: plan, context: context)
             switch try await store.commit(changes + committing) {
             case .committed: return try answer()
             case .conflict(index: 0, .version) where reading.admitted?.assertionUse != nil:
@@ -64,7 +64,8 @@ extension IdentityEngine {
         }
     }
 
-    private func plan(_ start: ChallengeStart, _ admitted: AdmittedRequest, _ view: any StoreView) throws -> PlannedChallenge {
+    /// What is asked of which devices, by limits and policies.
+    func plan(_ start: ChallengeStart, _ admitted: AdmittedRequest, _ view: any StoreView) throws -> PlannedChallenge {
         let context = admitted.context
         guard let subject = try view.subject(start.user.value, of: start.transaction, snapshot: admitted.snapshot) else {
             throw Refusal.overTransaction
@@ -90,8 +91,8 @@ extension IdentityEngine {
     }
 
     /// The changes of a planned challenge, and what is answered when they are committed.
-    private func commitment(
-        of planned: PlannedChallenge, context: RequestContext, request: TokenRequest
+    func commitment(
+        of planned: PlannedChallenge, context: RequestContext
     ) throws -> ([Change], () throws -> Result<StartedChallenge, Refusal>) {
         let start = planned.start
         let (next, outcome, effects) = start.transaction.step(.challenged(planned.plan.challenge, planned.subject), now: context.now)
@@ -100,7 +101,7 @@ extension IdentityEngine {
             changes.append(
                 try logEntry(
                     type, outcome, reason: reason, userID: start.user.value.id, clientID: planned.admitted.application.id,
-                    server: request.server, context: context))
+                    server: planned.admitted.server.id, context: context))
         }
         guard case .challenged = outcome, let challenge = next.challenge else {
             guard case .refused(let refusal) = outcome else { return (changes, { .failure(.overTransaction) }) }
@@ -166,7 +167,7 @@ extension IdentityEngine {
 }
 
 /// A challenge that can be started.
-private struct PlannedChallenge: Sendable {
+struct PlannedChallenge: Sendable {
     var start: ChallengeStart
     var subject: SignInTransaction.Subject
     var plan: ChallengePlan

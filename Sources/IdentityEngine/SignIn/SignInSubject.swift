@@ -9,7 +9,7 @@ extension StoreView {
         let enrollments = try usableEnrollments(of: user.id, snapshot: snapshot)
         func grants(of enrollments: [Enrollment]) -> [String] {
             Set(enrollments.flatMap(\.factor.secondFactorGrantTypes)).sorted().filter { grant in
-                request.application.grantTypes.contains(grant) && request.supportedGrantTypes?.contains(grant) ?? true
+                request.isHosted || request.application.grantTypes.contains(grant) && request.supportedGrantTypes?.contains(grant) ?? true
             }
         }
         return SignInTransaction.Subject(
@@ -25,10 +25,17 @@ extension StoreView {
         _ user: User, of transaction: SignInTransaction, scopes: [String]? = nil, snapshot: OrgSnapshot
     ) throws -> SignInTransaction.Subject? {
         guard let application = snapshot.application(transaction.applicationID) else { return nil }
-        let request = SignInRequest(
+        var request = SignInRequest(
             application: application, server: transaction.server, scopes: scopes ?? transaction.scopes,
             supportedGrantTypes: transaction.supportedGrantTypes, contextClasses: transaction.contextClasses)
+        request.isHosted = transaction.hosted != nil
         return try subject(user, of: request, snapshot: snapshot)
+    }
+
+    /// What approved a transaction's challenge, if it still could: who lost a device, or distrusts it, has closed it since.
+    func approver(of transaction: SignInTransaction, snapshot: OrgSnapshot) throws -> Enrollment? {
+        guard let target = transaction.challenge?.approver, let id = transaction.userID else { return nil }
+        return try usableEnrollments(of: id, snapshot: snapshot).first { $0.id == target.enrollmentID && $0.push?.id == target.methodID }
     }
 
     /// The factors of a user that can be presented now: enrolled, their device active, their authenticator on.

@@ -53,6 +53,8 @@ struct SignInTransaction: Sendable, Equatable, Codable {
     var createdAt: Date
     var expiresAt: Date
     var end: End?
+    /// What a sign-in on the hosted pages knows beside; nil for those of clients that ask by themselves.
+    var hosted: HostedSignIn?
 
     init(
         id: String, purpose: Purpose = .signIn, request: SignInRequest, now: Date, lifetime: TimeInterval = SignInTransaction.lifetime
@@ -88,6 +90,8 @@ extension SignInTransaction {
     enum Input: Sendable {
         /// A factor was judged; without a subject, the name given is nobody's.
         case judged(FactorKind, FactorClass, methods: [String], FactorVerdict, Subject?)
+        /// The person comes with a session: what they proved before, as far as that is recent enough. At the beginning only.
+        case resumed([Proof], Subject)
         /// A challenge is about to be sent to the person's devices; one that is open is replaced by it.
         case challenged(PushChallenge, Subject)
         /// A device answered.
@@ -147,6 +151,7 @@ extension SignInTransaction {
             if challenge?.isRejected == true { return refused(.rejectedOnDevice, type, []) }
             return judged(
                 Proof(factor: factor, factorClasses: [factorClass], methods: methods, time: now), verdict, subject, type: type, now: now)
+        case .resumed(let proofs, let subject): return resumed(proofs, subject, now: now)
         case .challenged(let challenge, let subject): return challenged(challenge, subject, now: now)
         case .answered(let answer): return answered(answer, now: now)
         case .polled(let subject): return polled(subject, now: now)
@@ -163,8 +168,8 @@ extension SignInTransaction {
         _ proof: Proof, _ verdict: FactorVerdict, _ subject: Subject, type: String, now: Date
     ) -> (SignInTransaction, Outcome, [Effect]) {
         var next = self
-        next.userID = subject.user.id
-        next.account = .init(subject.user)
+        // On a page a name may be mistyped: only who proves something is met.
+        if hosted == nil { next.meet(subject.user) }
         var user = subject.user
         // Locked and closed accounts answer before the verdict is looked at: a guess tells nothing and counts for nothing.
         guard user.openLock(policy: subject.passwordPolicy, now: now) else {
@@ -183,6 +188,7 @@ extension SignInTransaction {
         }
         user.forgetFailures(of: proof.factor)
         user.passwordHash = newHash ?? user.passwordHash
+        next.meet(subject.user)
         next.proofs.append(proof)
         var effects: [Effect] = user == subject.user ? [] : [.writeUser(user)]
         if let enrollment { effects.append(.writeEnrollment(enrollment)) }
@@ -192,6 +198,8 @@ extension SignInTransaction {
     /// An answer was wrong, or whatever keeps the person out is answered alike. Who proved something before may answer again.
     private func wrong(_ reason: String, _ type: String, _ effects: [Effect]) -> (SignInTransaction, Outcome, [Effect]) {
         let refusal = Refusal.wrongCredentials(reason)
+        // A page asks again, and the account's own counter limits guesses; what was typed as a name binds nobody.
+        if hosted != nil && proofs.isEmpty { return (self, .tryAgain(refusal), effects + [.log(type: type, .failure, reason: reason)]) }
         var next = self
         next.wrongAnswers += 1
         guard !proofs.isEmpty, next.wrongAnswers < Self.mostWrongAnswers else { return next.refused(refusal, type, effects) }
@@ -205,6 +213,9 @@ extension SignInTransaction {
             return refused(
                 Refusal(.accessDenied, "You are not allowed to sign in to this application.", reason: decision.reason), type, effects)
         }
+        if let hinted = hosted?.request.hintedUserID, hinted != subject.user.id {
+            return refused(.otherPerson, type, effects)
+        }
         let further = furtherGrantTypes(subject)
         let canAddFactor = !further.isEmpty
         let asked = AuthenticationContextClass.preferred(of: contextClasses)
@@ -217,6 +228,9 @@ extension SignInTransaction {
             return (self, .factorRequired(further), effects + [.log(type: type, .success, reason: decision.reason)])
         }
         if asked == .password && !proofs.contains(where: { $0.factor == .password }) {
+            if further.contains(GrantType.password) {
+                return (self, .factorRequired([GrantType.password]), effects + [.log(type: type, .success, reason: decision.reason)])
+            }
             return refused(
                 Refusal(.unmetAuthenticationRequirements, "A password is required.", reason: "acr_values asks for a password"), type,
                 effects)
@@ -230,9 +244,31 @@ extension SignInTransaction {
 
     /// The grants by which the person can prove a factor of another class than they have.
     private func furtherGrantTypes(_ subject: Subject) -> [String] {
+        // Of a session, the password may be what is too old; pages can ask for it again.
+        let canTypePassword = hosted != nil && subject.user.passwordHash != nil && !proofs.contains { $0.factor == .password }
+        let password = canTypePassword ? [GrantType.password] : []
         // A device that could not verify the person for one push will not for the next.
-        if proofs.contains(where: { $0.factor == .push }) { return [] }
-        return factorClasses.contains(.possession) ? subject.verifyingGrantTypes : subject.secondFactorGrantTypes
+        if proofs.contains(where: { $0.factor == .push }) { return password }
+        return password + (factorClasses.contains(.possession) ? subject.verifyingGrantTypes : subject.secondFactorGrantTypes)
+    }
+
+    /// Takes on whom it is about.
+    private mutating func meet(_ user: User) {
+        userID = user.id
+        account = .init(user)
+    }
+
+    /// A sign-in begins with what a session proves.
+    private func resumed(_ proofs: [Proof], _ subject: Subject, now: Date) -> (SignInTransaction, Outcome, [Effect]) {
+        let type = "user.authentication.session"
+        guard end == nil, now < expiresAt, self.proofs.isEmpty, challenge == nil, !proofs.isEmpty, isAbout(subject.user),
+            subject.user.status == .active
+        else { return refused(.overTransaction, type, []) }
+        var next = self
+        next.meet(subject.user)
+        next.proofs = proofs
+        next.hosted?.inherited = proofs.count
+        return next.proved(subject, type, [])
     }
 
     /// What all proofs together rest on.
@@ -259,6 +295,10 @@ extension Refusal {
     static func wrongCredentials(_ reason: String) -> Refusal {
         Refusal(.invalidGrant, "The credentials provided were invalid.", reason: reason)
     }
+
+    /// The client named a person, and somebody else signed in.
+    static let otherPerson = Refusal(
+        .loginRequired, "Another person than the one that the application named signed in.", reason: "id_token_hint names another user")
 
     /// Two factors are asked for and the person, or the client, has no second one: asking would lead nowhere.
     static func noSecondFactor(decision: SignOnDecision, demanded: Bool) -> Refusal {

@@ -8,7 +8,8 @@ struct DiscoveryTests {
         let algorithms: JSONValue = ["HS256", "HS384", "HS512", "RS256", "RS384", "RS512", "ES256", "ES384", "ES512"]
         let grants =
             [
-                "client_credentials", "http://auth0.com/oauth/grant-type/mfa-oob", "http://auth0.com/oauth/grant-type/mfa-otp", "password",
+                "authorization_code", "client_credentials", "http://auth0.com/oauth/grant-type/mfa-oob",
+                "http://auth0.com/oauth/grant-type/mfa-otp", "password",
                 "refresh_token",
             ] + (isOrg ? ["urn:ietf:params:oauth:grant-type:jwt-bearer"] : [])
             + ["urn:okta:params:oauth:grant-type:oob", "urn:okta:params:oauth:grant-type:otp", "urn:openid:params:grant-type:ciba"]
@@ -16,7 +17,13 @@ struct DiscoveryTests {
             "issuer": .string(issuer), "authorization_endpoint": .string(base + "/authorize"),
             "token_endpoint": .string(base + "/token"), "jwks_uri": .string(base + "/keys"),
             "introspection_endpoint": .string(base + "/introspect"), "revocation_endpoint": .string(base + "/revoke"),
-            "response_types_supported": ["code"], "response_modes_supported": ["query"], "subject_types_supported": ["public"],
+            "response_types_supported": ["code"], "response_modes_supported": ["query", "fragment", "form_post"],
+            "prompt_values_supported": ["none", "login", "consent"], "authorization_response_iss_parameter_supported": true,
+            "request_parameter_supported": false, "request_uri_parameter_supported": false,
+            "acr_values_supported": [
+                "urn:okta:loa:1fa:any", "urn:okta:loa:1fa:pwd", "urn:okta:loa:2fa:any", "urn:okta:loa:2fa:any:ifpossible",
+            ],
+            "subject_types_supported": ["public"],
             "grant_types_supported": JSONValue(grants), "scopes_supported": scopes,
             "backchannel_authentication_endpoint": .string(base + "/bc/authorize"), "backchannel_token_delivery_modes_supported": ["poll"],
             "claims_supported": ["ver", "jti", "iss", "aud", "iat", "exp", "cid", "uid", "scp", "sub"],

@@ -38,7 +38,7 @@ struct PushOrganization: Sendable {
                         AccessPolicy(name: "passwords", rules: [AccessRule(name: "passwords only", grantTypes: ["password"])])
                     ]),
             ],
-            applications: Self.direct + Self.backchannel, groups: [Group(name: "Staff")],
+            applications: Self.direct + Self.backchannel + Self.browser, groups: [Group(name: "Staff")],
             signOnPolicies: [
                 SignOnPolicy(name: "one factor", rules: [SignOnRule(name: "any", assurance: .oneFactor)]),
                 SignOnPolicy(name: "two factors", rules: [SignOnRule(name: "any", assurance: .twoFactors)]),
@@ -84,6 +84,24 @@ struct PushOrganization: Sendable {
             assignment: .init(everyone: true), signOnPolicy: "two factors"),
         Application(
             id: "staff-app", name: "Staff app", kind: .native, grantTypes: ["password", oob, secondFactorOOB],
+            assignment: .init(groups: ["Staff"]), signOnPolicy: "one factor"),
+    ]
+
+    private static let browser = [
+        Application(
+            id: "browser-app", name: "Browser app", kind: .native, grantTypes: ["authorization_code", "refresh_token"],
+            redirectURIs: ["http://127.0.0.1/callback", "com.example.app:/callback"], assignment: .init(everyone: true),
+            signOnPolicy: "two factors"),
+        Application(
+            id: "reading-app", name: "Reading app", kind: .native, grantTypes: ["authorization_code", "refresh_token"],
+            redirectURIs: ["https://reading.example.com/callback?source=id"], assignment: .init(everyone: true), signOnPolicy: "one factor"),
+        Application(
+            id: "web-app", name: "Web app", kind: .web, authentication: .clientSecretBasic, secret: "web-app-secret-01234",
+            grantTypes: ["authorization_code", "refresh_token"], redirectURIs: ["https://web.example.com/callback"],
+            assignment: .init(everyone: true), signOnPolicy: "one factor"),
+        Application(
+            id: "staff-web-app", name: "Staff web app", kind: .web, authentication: .clientSecretBasic, secret: "staff-app-secret-0123",
+            grantTypes: ["authorization_code"], redirectURIs: ["https://staff.example.com/callback"],
             assignment: .init(groups: ["Staff"]), signOnPolicy: "one factor"),
     ]
 

@@ -1,0 +1,33 @@
+internal import Foundation
+internal import HTTPTypes
+internal import IdentityEngine
+
+extension Endpoint {
+    /// `/authorize`: where clients send browsers (RFC 6749 section 3.1; oauth reference 2.3). The query of a GET, or the form of a POST.
+    static func authorize(_ engine: IdentityEngine, _ pages: PageWriter) -> Endpoint {
+        Endpoint(name: "authorize", methods: [.get, .post], isCrossOrigin: false) { call in
+            let request = call.request
+            let isPost = request.head.method == .post
+            guard !isPost || (ProtocolForm.isForm(request.head.headerFields[.contentType]) && !request.isTooLarge) else {
+                return pages.message(\.unreadableForm, status: .badRequest, to: call)
+            }
+            let parameters: AuthorizationParameters
+            do {
+                let bytes = isPost ? request.body : Array((request.query ?? "").utf8)
+                let form = try FormParameters(parsing: bytes, keepsRepeated: true)
+                parameters = AuthorizationParameters(form.values, repeated: form.repeated)
+            } catch let failure as FormParameters.Failure {
+                let refusal = Refusal(.invalidRequest, failure.description, reason: failure.description)
+                return pages.refusal(HostedRefusal(badRequest: refusal), to: call)
+            }
+            let client = parameters.values["client_id"]
+            let limit = engine.countRequest(clientID: client, snapshot: call.snapshot, context: request.context)
+            guard limit.isAdmitted else {
+                return ServerResponse.refusal(.tooManyRequests(limit, reason: "rate limit"), to: request).traced(client: client)
+            }
+            let answer = try await engine.authorize(
+                parameters, server: call.server.id, browser: pages.cookies.read(request), context: request.context)
+            return pages.response(answer, to: call).traced(client: client)
+        }
+    }
+}

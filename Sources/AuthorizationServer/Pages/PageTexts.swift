@@ -1,0 +1,77 @@
+/// Every sentence of the pages in one language. A language is a value: what it lacks does not compile.
+///
+/// `{app}` stands for the application's name.
+struct PageTexts: Sendable {
+    /// The tag of the language (RFC 5646).
+    var language: String
+
+    var signInTitle: String
+    var signInLead: String
+    var username: String
+    var password: String
+    var signIn: String
+    var startOver: String
+    var cancel: String
+
+    var factorsTitle: String
+    var factorsLead: String
+    var sendPush: String
+    var code: String
+    var useCode: String
+    var pushTitle: String
+    var pushLead: String
+    var pushNumberLead: String
+    var checkNow: String
+    var sendAgain: String
+
+    var wrongCredentials: String
+    var wrongCode: String
+    var tooManyAttempts: String
+    var busy: String
+    var unanswered: String
+    var noDevice: String
+    var tooManyChallenges: String
+
+    var goOnTitle: String
+    var goOnLead: String
+    var goOn: String
+
+    var errorTitle: String
+    var badRequest: String
+    var over: String
+    var finishedTitle: String
+    var finished: String
+    var otherBrowser: String
+    var tooManyRequests: String
+    var notFound: String
+    var failure: String
+    var unreadableForm: String
+}
+
+extension PageTexts {
+    /// The languages there are, the first one for everybody else.
+    static let all = [english, german]
+
+    /// The language for somebody who prefers some, by the beginning of its tag: `de` for `de-CH`.
+    ///
+    /// - Parameter preferences: Tags in order of preference.
+    /// - Returns: The first that there is; English without one.
+    static func preferred(by preferences: [String]) -> PageTexts {
+        for preference in preferences {
+            let tag = preference.lowercased()
+            if let texts = all.first(where: { tag == $0.language || tag.hasPrefix($0.language + "-") }) { return texts }
+        }
+        return english
+    }
+
+    /// The tags of an `Accept-Language` header, the most preferred first (RFC 9110 section 12.5.4).
+    static func tags(acceptLanguage header: String?) -> [String] {
+        let entries = (header ?? "").prefix(500).split(separator: ",").prefix(20).map { entry -> (String, Double) in
+            let parts = entry.split(separator: ";").map { part in String(part.filter { $0 != " " }) }
+            let quality = parts.dropFirst().first { $0.hasPrefix("q=") }.flatMap { Double($0.dropFirst(2)) }
+            return (parts.first ?? "", quality ?? 1)
+        }
+        return entries.enumerated().sorted { ($1.element.1, $0.offset) < ($0.element.1, $1.offset) }.filter { $0.element.1 > 0 }.map(
+            \.element.0)
+    }
+}

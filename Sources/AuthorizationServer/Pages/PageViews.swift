@@ -1,0 +1,119 @@
+internal import IdentityEngine
+
+/// What the template of a page shows. Names are the templates' own; texts are in the person's language.
+struct PageView: Sendable {
+    struct Factor: Sendable {
+        var value: String
+        var label: String
+    }
+
+    struct Parameter: Sendable {
+        var name: String
+        var value: String
+    }
+
+    var texts: PageTexts
+    var language: String
+    var organization: String
+    var title: String
+    var lead: String
+    var notice: String?
+    /// Seconds after which the page is loaded again.
+    var refresh: String?
+    /// The address of the sign-in.
+    var action = ""
+    var formToken = ""
+    var login: String?
+    var isLoginFixed = false
+    var factors: [Factor] = []
+    var asksForCode = false
+    var number: String?
+    /// For the application's maker.
+    var detail: String?
+    var redirectURI = ""
+    var parameters: [Parameter] = []
+
+    init(_ texts: PageTexts, organization: String, title: String, lead: String, application: String = "") {
+        self.texts = texts
+        language = texts.language
+        self.organization = organization
+        self.title = title
+        self.lead = lead.replacing("{app}", with: application)
+    }
+}
+
+extension PageView {
+    /// The page of a sign-in, and the name of its template.
+    static func signIn(_ page: HostedPage, token: String, organization: String, texts: PageTexts) -> (PageView, template: String) {
+        var view: PageView
+        let template: String
+        switch page.content {
+        case .password(let login, let isLoginFixed):
+            template = "password"
+            view = PageView(
+                texts, organization: organization, title: texts.signInTitle, lead: texts.signInLead, application: page.applicationName)
+            view.login = login.isEmpty ? nil : login
+            view.isLoginFixed = isLoginFixed
+        case .factors(let factors):
+            template = "factors"
+            view = PageView(
+                texts, organization: organization, title: texts.factorsTitle, lead: texts.factorsLead, application: page.applicationName)
+            view.factors = factors.compactMap { factor in texts.label(of: factor).map { Factor(value: factor.rawValue, label: $0) } }
+            view.asksForCode = factors.contains(.code)
+        case .push(let number):
+            template = "push"
+            view = PageView(
+                texts, organization: organization, title: texts.pushTitle, lead: number == nil ? texts.pushLead : texts.pushNumberLead)
+            view.number = number
+            view.refresh = "3"
+        }
+        view.action = "/signin/\(token)"
+        view.formToken = page.formToken
+        view.notice = page.notice.map(texts.notice)
+        return (view, template)
+    }
+
+    /// The page that says why a sign-in does not go on.
+    static func refusal(_ refusal: HostedRefusal, organization: String, texts: PageTexts) -> PageView {
+        switch refusal.reason {
+        case .badRequest:
+            var view = PageView(texts, organization: organization, title: texts.errorTitle, lead: texts.badRequest)
+            view.detail = refusal.detail?.description
+            return view
+        case .over: return PageView(texts, organization: organization, title: texts.errorTitle, lead: texts.over)
+        case .finished: return PageView(texts, organization: organization, title: texts.finishedTitle, lead: texts.finished)
+        case .otherBrowser: return PageView(texts, organization: organization, title: texts.errorTitle, lead: texts.otherBrowser)
+        case .tooManyRequests: return PageView(texts, organization: organization, title: texts.errorTitle, lead: texts.tooManyRequests)
+        }
+    }
+
+    /// The page whose form takes an answer to the client (OAuth 2.0 Form Post Response Mode).
+    static func post(_ response: AuthorizationResponse, organization: String, texts: PageTexts) -> PageView {
+        var view = PageView(texts, organization: organization, title: texts.goOnTitle, lead: texts.goOnLead)
+        view.redirectURI = response.redirectURI
+        view.parameters = response.parameters.map { Parameter(name: $0.name, value: $0.value) }
+        return view
+    }
+}
+
+extension PageTexts {
+    fileprivate func notice(_ notice: HostedPage.Notice) -> String {
+        switch notice {
+        case .wrongCredentials: wrongCredentials
+        case .wrongCode: wrongCode
+        case .tooManyAttempts: tooManyAttempts
+        case .busy: busy
+        case .unanswered: unanswered
+        case .noDevice: noDevice
+        case .tooManyChallenges: tooManyChallenges
+        }
+    }
+
+    /// What the button of a factor says; nil for one that has a field.
+    fileprivate func label(of factor: HostedFactor) -> String? {
+        switch factor {
+        case .push: sendPush
+        case .code: nil
+        }
+    }
+}

@@ -1,0 +1,117 @@
+internal import Foundation
+internal import HTTPTypes
+internal import IdentityEngine
+
+/// Makes the HTTP answers of the pages: HTML with a policy that lets nothing in, redirects, cookies.
+struct PageWriter: Sendable {
+    let cookies: BrowserCookies
+    private let library: PageLibrary
+
+    init(isSecure: Bool) {
+        cookies = BrowserCookies(isSecure: isSecure)
+        library = PageLibrary()
+    }
+
+    /// The answer to a browser.
+    ///
+    /// - Parameters:
+    ///   - answer: What the engine says.
+    ///   - token: The sign-in's token, where a page is shown.
+    ///   - call: The request.
+    /// - Returns: HTML or a redirect, with the cookies; no cache keeps it.
+    func response(_ answer: HostedAnswer, token: String = "", to call: Endpoint.Call) -> ServerResponse {
+        let organization = call.snapshot.organization.name
+        var response: ServerResponse
+        switch answer.outcome {
+        case .page(let page):
+            let texts = texts(for: call.request, asked: page.locales)
+            let (view, template) = PageView.signIn(page, token: token, organization: organization, texts: texts)
+            response = html(view, template: template, formsTo: page.returnURI)
+        case .goOn(let token): response = redirect(to: "/signin/\(token)")
+        case .respond(let answer):
+            if answer.mode == .formPost {
+                let view = PageView.post(answer, organization: organization, texts: texts(for: call.request))
+                response = html(view, template: "post", formsTo: answer.redirectURI, runsScript: true)
+            } else {
+                // After a form 302 would do as well, for what browsers make of it; 303 says so.
+                response = redirect(to: answer.location, status: call.request.head.method == .post ? .seeOther : .found)
+            }
+            response.trace.reason = answer.reason
+        case .refused(let refusal): response = self.refusal(refusal, to: call)
+        }
+        cookies.write(answer.cookies, to: &response)
+        return response.uncached()
+    }
+
+    /// The page that says why a sign-in does not go on.
+    func refusal(_ refusal: HostedRefusal, to call: Endpoint.Call) -> ServerResponse {
+        let view = PageView.refusal(
+            refusal, organization: call.snapshot.organization.name, texts: texts(for: call.request))
+        var response = html(view, template: "message")
+        response.status =
+            switch refusal.reason {
+            case .badRequest, .over: .badRequest
+            case .finished: .ok
+            case .otherBrowser: .forbidden
+            case .tooManyRequests: .tooManyRequests
+            }
+        response.trace.reason = refusal.detail?.reason ?? "sign-in page: \(refusal.reason)"
+        return response.uncached()
+    }
+
+    /// A page with one sentence.
+    func message(_ sentence: any KeyPath<PageTexts, String> & Sendable, status: HTTPResponse.Status, to call: Endpoint.Call)
+        -> ServerResponse
+    {
+        let texts = texts(for: call.request)
+        let view = PageView(
+            texts, organization: call.snapshot.organization.name, title: texts.errorTitle, lead: texts[keyPath: sentence])
+        var response = html(view, template: "message")
+        response.status = status
+        return response.uncached()
+    }
+
+    /// On with GET, whatever came before: going back, or loading again, sends no form twice.
+    private func redirect(to location: String, status: HTTPResponse.Status = .seeOther) -> ServerResponse {
+        ServerResponse(status: status, headers: [.location: location])
+    }
+
+    private func html(_ view: PageView, template: String, formsTo uri: String? = nil, runsScript: Bool = false) -> ServerResponse {
+        var response = ServerResponse(status: .ok, body: library.render(view, template: template))
+        response.headers[.contentType] = "text/html; charset=utf-8"
+        response.headers[.contentLanguage] = view.language
+        let forms = uri.map { "'self' \(ContentPolicy.source(of: $0))" } ?? "'none'"
+        response.headers[.contentSecurityPolicy] =
+            "default-src 'none'; style-src 'self'; \(runsScript ? "script-src 'self'; " : "")form-action \(forms); base-uri 'none'; frame-ancestors 'none'"
+        return response
+    }
+
+    private func texts(for request: ServerRequest, asked: [String] = []) -> PageTexts {
+        PageTexts.preferred(by: asked + PageTexts.tags(acceptLanguage: request.head.headerFields[.acceptLanguage]))
+    }
+}
+
+/// Words of a Content-Security-Policy.
+enum ContentPolicy {
+    /// What `form-action` must allow for a form whose answer redirects to a URI: browsers follow no redirect of a form to elsewhere.
+    ///
+    /// - Parameter uri: A registered redirect URI.
+    /// - Returns: Its origin; its scheme where that is all that can be named.
+    static func source(of uri: String) -> String {
+        let scheme = uri.utf8.prefix { $0 != UInt8(ascii: ":") }
+        let isScheme = !scheme.isEmpty && scheme.allSatisfy { isAlphanumeric($0) || "+-.".utf8.contains($0) }
+        guard isScheme else { return "'self'" }
+        let name = String(decoding: scheme, as: UTF8.self).lowercased()
+        guard name == "http" || name == "https" else { return name + ":" }
+        let authority = uri.utf8.dropFirst(scheme.count + 3).prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") }
+        let isHost = !authority.isEmpty && authority.allSatisfy { isAlphanumeric($0) || "-.:".utf8.contains($0) }
+        return isHost ? name + "://" + String(decoding: authority, as: UTF8.self) : name + ":"
+    }
+
+    private static func isAlphanumeric(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
+        default: false
+        }
+    }
+}

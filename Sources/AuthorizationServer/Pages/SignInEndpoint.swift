@@ -1,0 +1,98 @@
+internal import Foundation
+internal import HTTPTypes
+internal import IdentityEngine
+
+/// What lies below `/signin`.
+enum SignInRoute: Hashable, Sendable {
+    /// A file that pages load.
+    case asset(String)
+    /// The page of a sign-in.
+    case page(token: String)
+    /// A step that a form of it takes.
+    case step(token: String, String)
+
+    /// Finds the route of a path; nil for a path that is none of these.
+    init?(_ path: [Substring]) {
+        guard path.first == "signin", path.allSatisfy({ (1...100).contains($0.utf8.count) }) else { return nil }
+        switch path.count {
+        case 2: self = .page(token: String(path[1]))
+        case 3 where path[1] == "assets": self = .asset(String(path[2]))
+        case 3: self = .step(token: String(path[1]), String(path[2]))
+        default: return nil
+        }
+    }
+}
+
+extension Endpoint {
+    /// The names of the routes below `/signin`, for metrics.
+    static let signInNames = ["signin", "signin/step", "signin/assets"]
+
+    /// The endpoint of a route below `/signin`.
+    static func signIn(_ route: SignInRoute, _ engine: IdentityEngine, _ pages: PageWriter, _ pushes: PushDelivery?) -> Endpoint {
+        switch route {
+        case .asset(let name): asset(name, pages)
+        case .page(let token): page(token, engine, pages)
+        case .step(let token, let step): self.step(step, of: token, engine, pages, pushes)
+        }
+    }
+
+    private static func page(_ token: String, _ engine: IdentityEngine, _ pages: PageWriter) -> Endpoint {
+        Endpoint(name: "signin", methods: [.get], isCrossOrigin: false) { call in
+            let limit = engine.countRequest(clientID: nil, snapshot: call.snapshot, context: call.request.context)
+            guard limit.isAdmitted else { return pages.refusal(HostedRefusal(tooMany: limit), to: call) }
+            // Who looks without taking, as a preview does, must not use up what only a browser can take.
+            guard call.request.head.method == .get else { return ServerResponse(status: .ok).uncached() }
+            let answer = try await engine.signInPage(token, browser: pages.cookies.read(call.request), context: call.request.context)
+            return pages.response(answer, token: token, to: call)
+        }
+    }
+
+    private static func step(
+        _ step: String, of token: String, _ engine: IdentityEngine, _ pages: PageWriter, _ pushes: PushDelivery?
+    ) -> Endpoint {
+        Endpoint(name: "signin/step", methods: [.post], isCrossOrigin: false) { call in
+            let request = call.request
+            let limit = engine.countRequest(clientID: nil, snapshot: call.snapshot, context: request.context)
+            guard limit.isAdmitted else { return pages.refusal(HostedRefusal(tooMany: limit), to: call) }
+            guard ProtocolForm.isForm(request.head.headerFields[.contentType]), !request.isTooLarge,
+                let form = try? FormParameters(parsing: request.body)
+            else { return pages.message(\.unreadableForm, status: .badRequest, to: call) }
+            guard let action = HostedAction(step, form) else { return pages.message(\.notFound, status: .notFound, to: call) }
+            let answer = try await engine.signInStep(
+                action, of: token, formToken: form["form_token"], browser: pages.cookies.read(request), context: request.context)
+            // Stored already: what is not sent, the device fetches.
+            pushes?.deliver(answer.pushes)
+            return pages.response(answer, to: call)
+        }
+    }
+
+    private static func asset(_ name: String, _ pages: PageWriter) -> Endpoint {
+        Endpoint(name: "signin/assets", methods: [.get], isCrossOrigin: false) { call in
+            let file: (type: String, bytes: [UInt8])? =
+                switch name {
+                case "pages.css": ("text/css; charset=utf-8", PackageResources.pages_css)
+                case "post.js": ("text/javascript; charset=utf-8", PackageResources.post_js)
+                default: nil
+                }
+            guard let file else { return pages.message(\.notFound, status: .notFound, to: call) }
+            return ServerResponse(
+                status: .ok, headers: [.contentType: file.type, .cacheControl: "max-age=300, must-revalidate"], body: file.bytes)
+        }
+    }
+}
+
+extension HostedAction {
+    /// What a form asks for; nil if there is no such step.
+    fileprivate init?(_ step: String, _ form: FormParameters) {
+        switch step {
+        case "password": self = .password(login: form["username"] ?? "", password: form["password"] ?? "")
+        case "factor":
+            guard let factor = form["factor"].flatMap(HostedFactor.init(rawValue:)) else { return nil }
+            self = .choose(factor)
+        case "code": self = .code(form["code"] ?? "")
+        case "cancel": self = .cancel
+        case "restart": self = .restart
+        default: return nil
+        }
+    }
+}

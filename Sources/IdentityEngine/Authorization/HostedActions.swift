@@ -1,0 +1,232 @@
+internal import Foundation
+
+extension IdentityEngine {
+    /// Takes a step that a person takes on a page.
+    ///
+    /// Whatever it comes to is committed and shown by the page, which the browser is sent to: a form that is sent twice, or again by
+    /// going back, changes nothing that is decided.
+    ///
+    /// - Parameters:
+    ///   - action: What they did.
+    ///   - token: What the page's address names the sign-in by.
+    ///   - formToken: What the form carried.
+    ///   - browser: The browser's cookies.
+    ///   - context: When and from where it came.
+    /// - Returns: Where the browser goes, and what is to be sent.
+    /// - Throws: ``StoreError`` if the store failed; `CancellationError`.
+    public func signInStep(
+        _ action: HostedAction, of token: String, formToken: String?, browser: BrowserSecrets, context: RequestContext
+    ) async throws -> HostedAnswer {
+        for _ in 0..<Self.attempts {
+            let state: HostedState
+            switch try await hostedState(token, browser: browser, context: context) {
+            case .failure(let end): return HostedAnswer(.refused(HostedRefusal(end.reason)))
+            case .success(let found): state = found
+            }
+            guard FormToken.isRight(formToken, browser: state.browser, transaction: state.transaction.id) else {
+                return HostedAnswer(.refused(HostedRefusal(.otherBrowser)))
+            }
+            let isMade: Bool
+            var answer = HostedAnswer(.goOn(token: token))
+            switch action {
+            case .restart:
+                guard let restarted = try await restart(state, context: context) else { continue }
+                return restarted
+            case _ where state.transaction.end != nil: return answer
+            case .cancel: isMade = try await cancel(state, context: context)
+            case .password(let login, let password):
+                let verifier = PasswordVerifier(environment: environment)
+                isMade = try await answerFactor(.password(password), as: login, state, token: token, context: context) { _ in verifier }
+            case .code(let code):
+                // A second factor only: whose it could be is known then.
+                guard !state.transaction.proofs.isEmpty else { return answer }
+                isMade = try await answerFactor(.code(code), as: "", state, token: token, context: context) { [environment] in
+                    TOTPVerifier(environment: environment, enrollments: $0, now: context.now)
+                }
+            case .choose(.code): return answer
+            case .choose(.push):
+                switch try await startPush(state, token: token, browser: browser, context: context) {
+                case nil: isMade = false
+                case let pushes?:
+                    answer.pushes = pushes
+                    isMade = true
+                }
+            }
+            if isMade { return answer }
+        }
+        throw StoreError(.unavailable, "The sign-in met other writers \(Self.attempts) times. Try it again.")
+    }
+
+    // MARK: - Ends and beginnings
+
+    private func cancel(_ state: HostedState, context: RequestContext) async throws -> Bool {
+        var (next, _, effects) = state.transaction.step(.cancelled, now: context.now)
+        next.hosted?.refuse(Refusal(.accessDenied, "The person cancelled the sign-in.", reason: "cancelled on the page"))
+        let log = try logEntries(effects, userID: next.userID, of: next, context: context)
+        return try await store.commit(log + next.closingChallenge + [state.stored.writing(next)]) == .committed
+    }
+
+    /// Begins the same request anew, without what was proved. The old transaction ends.
+    private func restart(_ state: HostedState, context: RequestContext) async throws -> HostedAnswer? {
+        var changes: [Change] = []
+        if state.transaction.end == nil {
+            let (ended, _, effects) = state.transaction.step(.cancelled, now: context.now)
+            changes += try logEntries(effects, userID: ended.userID, of: ended, context: context)
+            changes += ended.closingChallenge + [try state.stored.writing(ended)]
+        }
+        var transaction = SignInTransaction(
+            id: try environment.random.identifier(prefix: "txn"),
+            request: SignInRequest(
+                application: state.application, server: state.transaction.server, scopes: state.transaction.scopes,
+                contextClasses: state.transaction.contextClasses), now: context.now, lifetime: HostedSignIn.lifetime)
+        transaction.hosted = HostedSignIn(request: state.hosted.request, browser: state.hosted.browser, login: "")
+        let token = try environment.random.secret()
+        changes += [.put(try transaction.record()), .issue(transaction.stateTicket(token))]
+        return try await store.commit(changes) == .committed ? HostedAnswer(.goOn(token: token)) : nil
+    }
+
+    // MARK: - Factors
+
+    /// Lets a verifier, which is made for the person's usable enrolments, judge what was typed, and commits what it comes to:
+    /// transaction, counters and log in one write.
+    ///
+    /// - Returns: Whether the page can show it; false if somebody else was faster every time.
+    private func answerFactor<Verifier: FactorVerifier>(
+        _ response: FactorResponse, as typed: String, _ first: HostedState, token: String, context: RequestContext,
+        by make: ([Enrollment]) -> Verifier
+    ) async throws -> Bool {
+        // Once somebody proved something, it is theirs: what else is typed as a name does not count.
+        let login = first.user?.value.login ?? Self.possibleName(typed)
+        guard countAttempt(login: login, snapshot: first.snapshot, context: context).isAdmitted else {
+            return try await note(.tooManyAttempts, first, login: login)
+        }
+        var judged: (answering: Answering, verifier: Verifier, verdict: FactorVerdict)?
+        for _ in 0..<1_000 {
+            // Somebody else finished it, or went on with this factor: the page tells.
+            guard let found = try await answering(login, token: token, browser: first.browser, context: context),
+                found.state.transaction.end == nil
+            else { return true }
+            guard let known = judged, known.answering.hasSameSecrets(as: found, for: known.verifier.kind) else {
+                let verifier = make(found.enrollments)
+                if found.state.transaction.proofs.contains(where: { $0.factor == verifier.kind }) { return true }
+                do {
+                    let policy = found.state.snapshot.passwordPolicy
+                    let verdict = try await verifier.verify(response, of: found.person?.value, policy: policy)
+                    judged = (found, verifier, verdict)
+                } catch is PasswordHasher.Overloaded {
+                    return try await note(.busy, found.state, login: login)
+                }
+                continue
+            }
+            if found.state.transaction.proofs.contains(where: { $0.factor == known.verifier.kind }) { return true }
+            if try await commit(found, known.verdict, known.verifier, login: login, context: context) { return true }
+        }
+        return false
+    }
+
+    /// A sign-in, and the person whose answer is judged, as one read finds them.
+    private struct Answering: Sendable {
+        var state: HostedState
+        var person: StoredUser?
+        var subject: SignInTransaction.Subject?
+        var enrollments: [Enrollment] = []
+
+        /// Whether what an answer was judged by is still what the store holds.
+        func hasSameSecrets(as other: Answering, for kind: FactorKind) -> Bool {
+            person?.value.passwordHash == other.person?.value.passwordHash && (kind == .password || enrollments == other.enrollments)
+        }
+    }
+
+    private func answering(
+        _ login: String, token: String, browser: String, context: RequestContext
+    ) async throws -> Answering? {
+        try await store.read { [self] view in
+            let state: HostedState
+            do {
+                state = try HostedState(
+                    token, browser: BrowserSecrets(browser: browser), snapshot: snapshot(view), view: view, now: context.now)
+            } catch is HostedEnd {
+                return nil
+            }
+            guard let person = try state.user ?? user(login: login, in: view) else { return Answering(state: state) }
+            return Answering(
+                state: state, person: person, subject: try view.subject(person.value, of: state.transaction, snapshot: state.snapshot),
+                enrollments: try view.usableEnrollments(of: person.value.id, snapshot: state.snapshot))
+        }
+    }
+
+    private func commit(
+        _ found: Answering, _ verdict: FactorVerdict, _ verifier: some FactorVerifier, login: String, context: RequestContext
+    ) async throws -> Bool {
+        var (next, outcome, effects) = found.state.transaction.step(
+            .judged(verifier.kind, verifier.factorClass, methods: verifier.methods, verdict, found.subject), now: context.now)
+        var changes = try logEntries(effects, userID: found.person?.value.id, of: next, context: context)
+        for effect in effects {
+            switch effect {
+            case .writeUser(let changed): if let person = found.person { changes.append(.put(try person.record(holding: changed))) }
+            case .writeEnrollment(let used): changes.append(.put(try used.record()))
+            case .log: break
+            }
+        }
+        next.hosted?.login = login
+        next.hosted?.notice = nil
+        switch outcome {
+        case .authenticated(let proved): next.hosted?.authentication = proved
+        case .tryAgain: next.hosted?.notice = verifier.kind == .password ? .wrongCredentials : .wrongCode
+        case .refused(let refusal): next.hosted?.refuse(refusal)
+        default: break
+        }
+        return try await store.commit(changes + [found.state.stored.writing(next)]) == .committed
+    }
+
+    /// Leaves word for the page.
+    private func note(_ notice: HostedSignIn.Notice, _ state: HostedState, login: String? = nil) async throws -> Bool {
+        var next = state.transaction
+        next.hosted?.notice = notice
+        if let login { next.hosted?.login = login }
+        guard next != state.transaction else { return true }
+        return try await store.commit([state.stored.writing(next)]) == .committed
+    }
+
+    // MARK: - Pushes
+
+    /// Asks the person's devices.
+    ///
+    /// - Returns: What is to be sent; nil if somebody else was faster.
+    private func startPush(
+        _ state: HostedState, token: String, browser: BrowserSecrets, context: RequestContext
+    ) async throws -> [PushMessage]? {
+        guard let user = state.user, let subject = state.subject, !state.transaction.proofs.isEmpty,
+            case (_, .factorRequired(let grants), _) = state.transaction.proved(subject, "", []), grants.contains(GrantType.secondFactorOOB)
+        else { return [] }
+        // A form that was sent twice asks once.
+        if let open = state.transaction.challenge, open.isOpen(at: context.now), context.now < open.createdAt.addingTimeInterval(10) {
+            return []
+        }
+        var start = ChallengeStart(stored: state.stored, user: user, type: GrantType.secondFactorOOB)
+        start.transaction.hosted?.notice = nil
+        let admitted = AdmittedRequest(
+            snapshot: state.snapshot, server: state.server, application: state.application, grantType: GrantType.authorizationCode,
+            parameters: [:], context: context, assertionUse: nil)
+        let planned = try await store.read { [self, start] view -> Result<PlannedChallenge, Refusal> in
+            do {
+                return .success(try plan(start, admitted, view))
+            } catch let refusal as Refusal {
+                return .failure(refusal)
+            }
+        }
+        switch planned {
+        case .failure(let refusal):
+            let isMade = try await note(refusal.rateLimit == nil ? .noDevice : .tooManyChallenges, state)
+            return isMade ? [] : nil
+        case .success(let plan):
+            let (changes, answer) = try commitment(of: plan, context: context)
+            guard try await store.commit(changes) == .committed else { return nil }
+            return try answer().map(\.pushes).recovering([])
+        }
+    }
+}
+
+extension Result where Failure == Refusal {
+    fileprivate func recovering(_ value: Success) -> Success { if case .success(let own) = self { own } else { value } }
+}

@@ -1,0 +1,137 @@
+/// What the pages of a sign-in answer, and which cookies the browser gets with it.
+public struct HostedAnswer: Sendable {
+    /// What the browser is shown, or where it is sent.
+    public enum Outcome: Sendable {
+        /// A page.
+        case page(HostedPage)
+        /// On to the page of the sign-in that a token names.
+        case goOn(token: String)
+        /// Back to the client.
+        case respond(AuthorizationResponse)
+        /// A page that says why it cannot go on; nothing is sent to any client.
+        case refused(HostedRefusal)
+    }
+
+    /// What the browser is shown, or where it is sent.
+    public var outcome: Outcome
+    /// The browser's new secrets; nil where it keeps what it has.
+    public var cookies = BrowserSecrets()
+    /// To be sent now; each at most once.
+    public var pushes: [PushMessage] = []
+
+    init(_ outcome: Outcome) { self.outcome = outcome }
+}
+
+/// Why a sign-in on the pages cannot go on. Its refusal's description is for the person.
+public struct HostedRefusal: Sendable {
+    /// What a page tells apart.
+    public enum Reason: Sendable {
+        /// The application's request is not good, and it is not known where to say so.
+        case badRequest
+        /// The sign-in is unknown, too old, or its account changed.
+        case over
+        /// It was finished before.
+        case finished
+        /// It began in another browser, or a form was not the server's own.
+        case otherBrowser
+        /// Too many requests.
+        case tooManyRequests
+    }
+
+    /// What a page tells apart.
+    public var reason: Reason
+    /// What was wrong with a request, for the person who asks its maker; nil for the other reasons.
+    public var detail: Refusal?
+
+    /// A request that cannot be read.
+    package init(badRequest detail: Refusal) { self.init(.badRequest, detail: detail) }
+
+    /// A request over a limit.
+    package init(tooMany limit: RateLimitStatus) { self.init(.tooManyRequests, detail: .tooManyRequests(limit, reason: "rate limit")) }
+
+    init(_ reason: Reason, detail: Refusal? = nil) {
+        self.reason = reason
+        self.detail = detail
+    }
+}
+
+/// A page of a sign-in: what it asks. How it looks, and in which language, is the front door's.
+public struct HostedPage: Sendable {
+    /// What it asks.
+    public enum Content: Sendable {
+        /// Name and password; the name only where it is not fixed.
+        case password(login: String, isLoginFixed: Bool)
+        /// One of these factors.
+        case factors([HostedFactor])
+        /// Nothing: the person answers on a device. The number is what they pick there.
+        case push(number: String?)
+    }
+
+    /// What the page tells about the step before.
+    public enum Notice: String, Sendable {
+        /// The name or the password was wrong.
+        case wrongCredentials
+        /// The code was wrong, or used before.
+        case wrongCode
+        /// Too many attempts; wait.
+        case tooManyAttempts
+        /// Try again in a moment.
+        case busy
+        /// Nobody answered on a device.
+        case unanswered
+        /// No device can be asked.
+        case noDevice
+        /// Too many challenges were not answered; wait.
+        case tooManyChallenges
+    }
+
+    /// What it asks.
+    public var content: Content
+    /// What it tells about the step before.
+    public var notice: Notice?
+    /// The application that the person signs in to.
+    public var applicationName: String
+    /// What each of its forms must carry.
+    public var formToken: String
+    /// Where its forms lead to in the end: the client's redirect URI.
+    public var returnURI: String
+    /// The languages that the client asked for, in order of preference.
+    public var locales: [String]
+}
+
+/// A factor that can be chosen on a page.
+public enum HostedFactor: String, Sendable {
+    /// A push to the person's devices.
+    case push
+    /// The code of an authenticator app.
+    case code
+}
+
+/// What a person does on a page.
+public enum HostedAction: Sendable {
+    /// Gives a name and a password.
+    case password(login: String, password: String)
+    /// Gives the code of an authenticator app.
+    case code(String)
+    /// Chooses a factor.
+    case choose(HostedFactor)
+    /// Gives up: the client is told.
+    case cancel
+    /// Begins again, as somebody else maybe.
+    case restart
+}
+
+extension HostedAction: CustomStringConvertible, CustomReflectable {
+    /// What kind of step it is; never what was typed.
+    public var description: String {
+        switch self {
+        case .password: "password"
+        case .code: "code"
+        case .choose(let factor): "choose \(factor.rawValue)"
+        case .cancel: "cancel"
+        case .restart: "restart"
+        }
+    }
+    /// Shows what ``description`` shows.
+    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
+}

@@ -1,0 +1,125 @@
+internal import Foundation
+
+extension IdentityEngine {
+    /// The page on which a sign-in stands, or where it leads once all is proved.
+    ///
+    /// Looking again is harmless: a code whose answer was lost is replaced by another, until one was exchanged.
+    ///
+    /// - Parameters:
+    ///   - token: What the page's address names it by.
+    ///   - browser: The browser's cookies.
+    ///   - context: When and from where it came.
+    /// - Returns: The page, or where the browser goes.
+    /// - Throws: ``StoreError`` if the store failed.
+    public func signInPage(_ token: String, browser: BrowserSecrets, context: RequestContext) async throws -> HostedAnswer {
+        for _ in 0..<Self.attempts {
+            switch try await hostedState(token, browser: browser, context: context) {
+            case .failure(let end): return HostedAnswer(.refused(HostedRefusal(end.reason)))
+            case .success(let state): if let answer = try await show(state, context: context) { return answer }
+            }
+        }
+        throw StoreError(.unavailable, "The sign-in met other writers \(Self.attempts) times. Try it again.")
+    }
+
+    func hostedState(
+        _ token: String, browser: BrowserSecrets, context: RequestContext
+    ) async throws -> Result<HostedState, HostedEnd> {
+        try await store.read { [self] view in
+            do {
+                return .success(
+                    try HostedState(token, browser: browser, snapshot: snapshot(view), view: view, now: context.now))
+            } catch let end as HostedEnd {
+                return .failure(end)
+            }
+        }
+    }
+
+    /// - Returns: Nil if somebody else was faster.
+    private func show(_ state: HostedState, context: RequestContext) async throws -> HostedAnswer? {
+        let transaction = state.transaction
+        switch transaction.end {
+        case .authenticated:
+            guard let user = state.user else { return HostedAnswer(.refused(HostedRefusal(.over))) }
+            return try await finish(state.proved(transaction, user), context: context)
+        case .refused, .cancelled:
+            guard let response = state.hosted.refused.flatMap(state.response) else { return HostedAnswer(.refused(HostedRefusal(.over))) }
+            return HostedAnswer(.respond(response))
+        case nil: break
+        }
+        if let challenge = transaction.challenge {
+            switch challenge.state {
+            case .pending:
+                if context.now < challenge.expiresAt { return state.page(.push(number: challenge.numbers?.right)) }
+                return factorPage(state, context: context, notice: .unanswered)
+            case .approved where !transaction.hasUncountedApproval: break
+            case .approved where context.now >= challenge.expiresAt: return factorPage(state, context: context, notice: .unanswered)
+            case .approved, .denied, .failed: return try await count(state, context: context)
+            }
+        }
+        return factorPage(state, context: context)
+    }
+
+    /// The page that asks for what is missing.
+    private func factorPage(_ state: HostedState, context: RequestContext, notice: HostedSignIn.Notice? = nil) -> HostedAnswer {
+        guard let subject = state.subject, !state.transaction.proofs.isEmpty else {
+            return state.page(.password(login: state.hosted.login, isLoginFixed: false), notice: notice)
+        }
+        guard case (_, .factorRequired(let grants), _) = state.transaction.proved(subject, "", []) else {
+            return HostedAnswer(.refused(HostedRefusal(.over)))
+        }
+        let factors = grants.compactMap(HostedFactor.init(grantType:))
+        guard factors.isEmpty else { return state.page(.factors(factors), notice: notice) }
+        return state.page(.password(login: subject.user.login, isLoginFixed: true), notice: notice)
+    }
+
+    /// Counts what a device answered.
+    private func count(_ state: HostedState, context: RequestContext) async throws -> HostedAnswer? {
+        let isApproved = state.transaction.challenge?.approver != nil
+        let subject = isApproved && state.approver == nil ? nil : state.subject
+        var (next, outcome, effects) = state.transaction.step(.polled(subject), now: context.now)
+        var changes = try logEntries(effects, userID: next.userID, of: next, context: context) + state.transaction.closingChallenge
+        guard let user = state.user else { return HostedAnswer(.refused(HostedRefusal(.over))) }
+        if let approver = state.approver { changes.append(.put(try approver.record())) }
+        // Where the sign-in that the person approved was started.
+        let known = state.transaction.challenge?.fingerprint.map { SignInOrigin.remembering($0, of: user.value) } ?? user.value
+        var written = user
+        if isApproved, known != user.value {
+            changes.append(.put(try user.record(holding: known)))
+            written.value = known
+        }
+        next.hosted?.notice = nil
+        switch outcome {
+        case .authenticated(let proved):
+            next.hosted?.authentication = proved
+            return try await finish(state.proved(next, written, changes: changes), context: context)
+        case .refused(let refusal):
+            next.hosted?.refuse(refusal)
+            guard try await store.commit(changes + [state.stored.writing(next)]) == .committed else { return nil }
+            guard let response = next.hosted?.refused.flatMap(state.response) else { return HostedAnswer(.refused(HostedRefusal(.over))) }
+            return HostedAnswer(.respond(response))
+        default:
+            // More is asked for: the next look shows what.
+            _ = try await store.commit(changes + [state.stored.writing(next)])
+            return nil
+        }
+    }
+}
+
+extension HostedFactor {
+    init?(grantType: String) {
+        switch grantType {
+        case GrantType.secondFactorOOB: self = .push
+        case GrantType.secondFactorOTP: self = .code
+        default: return nil
+        }
+    }
+}
+
+extension HostedSignIn {
+    /// Notes what the client will be told: what it can act on. What only this sign-in met, such as an account that changed, is told to
+    /// the person, who can begin again.
+    mutating func refuse(_ refusal: Refusal) {
+        guard refusal.code != .invalidGrant, refusal.code != .expiredToken else { return }
+        refused = Refused(error: refusal.code.rawValue, description: refusal.description)
+    }
+}

@@ -1,0 +1,51 @@
+internal import Foundation
+
+/// What a sign-in on the hosted pages is for and knows beside its proofs; a part of its ``SignInTransaction``.
+struct HostedSignIn: Sendable, Equatable, Codable {
+    /// Seconds that a person has for all of it.
+    static let lifetime: TimeInterval = 1_800
+    /// Seconds that a client has to exchange its code (oauth reference 2.3).
+    static let codeLifetime: TimeInterval = 300
+
+    /// What the page tells about the step before.
+    enum Notice: String, Sendable, Codable {
+        /// Also what a locked account and a name that is nobody's get.
+        case wrongCredentials
+        /// Of an authenticator app.
+        case wrongCode
+        /// Of one name, or from one address.
+        case tooManyAttempts
+        /// Too many people sign in at the moment.
+        case busy
+        /// Nobody answered on a device.
+        case unanswered
+        /// No device can be asked.
+        case noDevice
+        /// Too many challenges were not answered.
+        case tooManyChallenges
+    }
+
+    /// What the client will be told instead of a code.
+    struct Refused: Sendable, Equatable, Codable {
+        var error: String
+        var description: String
+    }
+
+    /// What the client asked.
+    var request: AuthorizationRequest
+    /// The digest of the secret of the browser that it goes on in.
+    var browser: [UInt8]
+    /// The session whose proofs it began with: they count as long as that is open.
+    var session: String?
+    /// How many of its proofs that session brought.
+    var inherited = 0
+    /// The name that stands in the page's field.
+    var login: String
+    var notice: Notice?
+    /// What was proved, once that is enough.
+    var authentication: AuthenticationContext?
+    /// Why it ended without.
+    var refused: Refused?
+    /// The digest of the last code that it gave.
+    var code: [UInt8]?
+}

@@ -1,0 +1,98 @@
+internal import Foundation
+
+/// A sign-in on the pages, as one read finds it for the browser that asks.
+struct HostedState: Sendable {
+    let stored: StoredTransaction
+    let hosted: HostedSignIn
+    /// The secret of the browser.
+    let browser: String
+    let snapshot: OrgSnapshot
+    let application: Application
+    let server: AuthorizationServerDefinition
+    /// Whom it is about, once somebody proved something.
+    let user: StoredUser?
+    let subject: SignInTransaction.Subject?
+    /// The enrolment whose device approved; written as it was, so that nobody closes it at the same moment unseen.
+    let approver: Enrollment?
+    /// The browser's open session, whoever's it is.
+    let session: Session?
+    /// What became of the code that it gave.
+    let code: TicketState?
+
+    var transaction: SignInTransaction { stored.value }
+
+    /// Finds the sign-in that a page's address names; throws ``HostedEnd`` if it does not go on in this browser.
+    init(_ token: String, browser: BrowserSecrets, snapshot: OrgSnapshot, view: any StoreView, now: Date) throws {
+        guard token.utf8.count <= 64, case (let stored, .fresh)? = try view.transaction(.stateToken, secret: token, now: now),
+            let hosted = stored.value.hosted
+        else { throw HostedEnd(.over) }
+        guard let secret = browser.possibleBrowser, TicketDigest(of: secret).bytes == hosted.browser else { throw HostedEnd(.otherBrowser) }
+        guard let application = snapshot.application(stored.value.applicationID), application.isActive,
+            let server = snapshot.server(stored.value.server)
+        else { throw HostedEnd(.over) }
+        let code = try hosted.code.map { try view.ticket(.authorizationCode, digest: TicketDigest(bytes: $0), now: now) }
+        // Given and used: whoever comes back to it is told so, also long after.
+        if let code, !code.isFresh { throw HostedEnd(.finished) }
+        guard now < stored.value.expiresAt else { throw HostedEnd(.over) }
+        // What a session proved counts as long as it is open; and what began one goes no further than it.
+        if let id = hosted.session, try view.openSession(id: id, now: now) == nil { throw HostedEnd(.over) }
+        (self.stored, self.hosted, self.browser, self.snapshot) = (stored, hosted, secret, snapshot)
+        (self.application, self.server, self.code) = (application, server, code)
+        user = try stored.value.userID.flatMap { try view.record(.user, id: $0) }.map(StoredUser.init)
+        if stored.value.userID != nil {
+            guard let user, stored.value.isAbout(user.value), user.value.status == .active else { throw HostedEnd(.over) }
+        }
+        subject = try user.flatMap { try view.subject($0.value, of: stored.value, snapshot: snapshot) }
+        approver = try view.approver(of: stored.value, snapshot: snapshot)
+        session = try view.session(secret: browser.session, now: now)?.0
+    }
+
+    /// What proved enough, for the next state of the transaction.
+    func proved(_ next: SignInTransaction, _ user: StoredUser, changes: [Change] = []) -> ProvedSignIn {
+        ProvedSignIn(
+            transaction: next, version: stored.version, user: user, session: session, snapshot: snapshot, server: server, changes: changes)
+    }
+
+    /// The client's answer to a sign-in that was refused.
+    func response(_ refused: HostedSignIn.Refused) -> AuthorizationResponse? {
+        Refusal.Code(rawValue: refused.error).map {
+            AuthorizationResponse(
+                Refusal($0, refused.description, reason: "sign-in was refused"), to: hosted.request, issuer: snapshot.issuer(of: server))
+        }
+    }
+
+    /// A page of it.
+    func page(_ content: HostedPage.Content, notice: HostedSignIn.Notice? = nil) -> HostedAnswer {
+        HostedAnswer(
+            .page(
+                HostedPage(
+                    content: content, notice: (notice ?? hosted.notice).flatMap { HostedPage.Notice(rawValue: $0.rawValue) },
+                    applicationName: application.name, formToken: FormToken.make(browser: browser, transaction: transaction.id),
+                    returnURI: hosted.request.redirectURI, locales: hosted.request.locales)))
+    }
+}
+
+/// A sign-in does not go on here.
+struct HostedEnd: Error {
+    var reason: HostedRefusal.Reason
+
+    init(_ reason: HostedRefusal.Reason) { self.reason = reason }
+}
+
+extension TicketState {
+    fileprivate var isFresh: Bool { if case .fresh = self { true } else { false } }
+}
+
+extension SignInTransaction {
+    /// Whether a device approved what is not yet among the proofs.
+    var hasUncountedApproval: Bool {
+        guard let challenge, case .approved = challenge.state else { return false }
+        return !proofs.contains { $0.factor == .push && $0.time >= challenge.createdAt }
+    }
+
+    /// Closes what leads to its challenge, and to nothing else of it.
+    var closingChallenge: [Change] {
+        (challenge?.targets ?? []).map { .close(.pushChallenge, digest: TicketDigest(of: $0.id)) }
+            + (challengeTicket.map { [.close(.oobCode, digest: TicketDigest(bytes: $0))] } ?? [])
+    }
+}

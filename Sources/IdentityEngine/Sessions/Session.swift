@@ -1,0 +1,117 @@
+internal import Foundation
+
+/// A person who is signed in with a browser: what they proved there, and when. The payload of a session record.
+///
+/// What it proves is judged anew by each sign-in that begins with it. It ends with its times, with the account that it is about
+/// (a password that is set, a deactivation), or when somebody signs out.
+struct Session: Sendable, Equatable, Codable {
+    /// A client that signed in with it, and must be told when it ends.
+    struct Client: Sendable, Equatable, Codable {
+        var id: String
+        /// The authorization server's id; nil for the org server.
+        var server: String?
+    }
+
+    /// The most clients that are remembered of one session.
+    static let mostClients = 100
+
+    /// `ses` and 17 characters; no secret.
+    var id: String
+    var userID: String
+    /// The account as it was: another state of it ends the session.
+    var account: Grant.AccountState
+    /// The last of each factor, in the order proved.
+    var proofs: [SignInTransaction.Proof]
+    var createdAt: Date
+    var lastUsedAt: Date
+    /// Seconds without use after which it ends.
+    var idle: Int
+    /// When it ends, however it is used.
+    var endsAt: Date
+    var clients: [Client] = []
+    /// The digest of the secret in the browser's cookie.
+    var ticket: [UInt8]
+    /// The version of the record that it was read from; 0 before it is stored.
+    var version: Int64 = 0
+
+    private enum CodingKeys: String, CodingKey { case id, userID, account, proofs, createdAt, lastUsedAt, idle, endsAt, clients, ticket }
+
+    /// Whether it is over for this person's account, as it is now.
+    func isOver(for user: User, now: Date) -> Bool {
+        now >= endsAt || now >= lastUsedAt.addingTimeInterval(TimeInterval(idle)) || user.id != userID || user.status != .active
+            || account != Grant.AccountState(user)
+    }
+
+    /// What the person proves with it, if each proof may be so many seconds old.
+    func proofs(atMost age: Int?, now: Date) -> [SignInTransaction.Proof] {
+        guard let age else { return proofs }
+        return proofs.filter { $0.time > now.addingTimeInterval(-TimeInterval(age)) }
+    }
+
+    /// Takes over what was proved since: of each factor, the last proof counts.
+    mutating func add(_ new: [SignInTransaction.Proof]) {
+        proofs = (proofs.filter { old in !new.contains { $0.factor == old.factor } } + new).sorted { $0.time < $1.time }
+    }
+
+    /// Notes that a client signs in with it.
+    mutating func use(by client: Client, now: Date) {
+        lastUsedAt = max(lastUsedAt, now)
+        clients.removeAll { $0 == client }
+        clients = clients.suffix(Self.mostClients - 1) + [client]
+    }
+
+    /// The record to store.
+    func record() throws -> Record {
+        Record(
+            kind: .session, id: id, version: version, indexedKeys: ["user": userID], expiresAt: endsAt,
+            payload: try RecordCoding.encode(self))
+    }
+
+    /// The ticket that its secret is.
+    var secretTicket: Ticket {
+        Ticket(
+            kind: .session, digest: TicketDigest(bytes: ticket), owner: RecordReference(.session, id), use: .untilClosed, expiresAt: endsAt)
+    }
+}
+
+extension Session {
+    /// Reads a record.
+    /// - Throws: ``StoreError`` if it is no session.
+    init(_ record: Record) throws {
+        self = try RecordCoding.decode(Session.self, from: record)
+        version = record.version
+    }
+
+    /// A session that begins.
+    init(
+        id: String, of user: User, proofs: [SignInTransaction.Proof], policy: SessionPolicy, secret: String, now: Date
+    ) {
+        self.id = id
+        userID = user.id
+        account = Grant.AccountState(user)
+        self.proofs = proofs
+        createdAt = now
+        lastUsedAt = now
+        idle = policy.idleLifetime
+        endsAt = now.addingTimeInterval(TimeInterval(policy.lifetime))
+        ticket = TicketDigest(of: secret).bytes
+    }
+}
+
+extension StoreView {
+    /// The session that a cookie's secret leads to, and whose it is; nil if there is none, or it is over.
+    func session(secret: String?, now: Date) throws -> (Session, StoredUser)? {
+        guard let secret, BrowserSecrets.isPossible(secret),
+            case .fresh(let ticket) = try ticket(.session, digest: TicketDigest(of: secret), now: now)
+        else { return nil }
+        return try openSession(id: ticket.owner.id, now: now)
+    }
+
+    /// A session by its id; nil if there is none, or it is over.
+    func openSession(id: String, now: Date) throws -> (Session, StoredUser)? {
+        guard let session = try record(.session, id: id).map(Session.init),
+            let user = try record(.user, id: session.userID).map(StoredUser.init), !session.isOver(for: user.value, now: now)
+        else { return nil }
+        return (session, user)
+    }
+}
