@@ -8,14 +8,51 @@ import FoundationNetworking
 #endif
 
 /// `countersign sandbox` as a child of the test.
-private struct SandboxProcess {
+private final class SandboxProcess: Sendable {
+    struct DidNotStart: Error { let output: String }
+
     /// What it wrote until it was ready.
     let overview: String
-    private let command: RunningCommand
+    private let process: Process
+    private let ended: AsyncStream<Int32>
 
     init(_ arguments: [String]) async throws {
-        command = try RunningCommand(["sandbox"] + arguments)
-        overview = try await command.waitFor("Press Ctrl-C to stop.")
+        let process = Process()
+        process.executableURL = try Command.executable
+        process.arguments = ["sandbox"] + arguments
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        process.standardError = pipe
+        let (ended, end) = AsyncStream.makeStream(of: Int32.self)
+        process.terminationHandler = {
+            // A signal that nobody handled is no status.
+            end.yield($0.terminationReason == .exit ? $0.terminationStatus : -$0.terminationStatus)
+            end.finish()
+        }
+        let (chunks, chunk) = AsyncStream.makeStream(of: Data.self)
+        pipe.fileHandleForReading.readabilityHandler = { handle in
+            let data = handle.availableData
+            chunk.yield(data)
+            if data.isEmpty {
+                handle.readabilityHandler = nil
+                chunk.finish()
+            }
+        }
+        self.process = process
+        self.ended = ended
+        try process.run()
+        var text = ""
+        for await data in chunks {
+            text += String(decoding: data, as: UTF8.self)
+            if text.contains("Press Ctrl-C to stop.") { break }
+        }
+        overview = text
+        guard text.contains("Press Ctrl-C to stop.") else { throw DidNotStart(output: text) }
+    }
+
+    deinit {
+        // A test that failed in between must not leave it behind.
+        if process.isRunning { process.terminate() }
     }
 
     /// The words that follow a name in the overview.
@@ -28,8 +65,9 @@ private struct SandboxProcess {
     ///
     /// - Returns: The status; negative for a signal that ended it.
     func interrupt() async -> Int32 {
-        command.interrupt()
-        return await command.end().status
+        process.interrupt()
+        for await status in ended { return status }
+        return .min
     }
 }
 

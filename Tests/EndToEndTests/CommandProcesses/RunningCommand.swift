@@ -123,11 +123,6 @@ final class RunningCommand: Sendable {
     /// Presses Ctrl-C.
     func interrupt() { process.interrupt() }
 
-    /// Ends it without a word, if it has not ended.
-    func kill() {
-        if process.isRunning { _ = sendSignal(process.processIdentifier, SIGKILL) }
-    }
-
     /// Waits until the process has ended.
     ///
     /// - Returns: The status, negative for a signal that ended it; and all that it wrote.
@@ -138,8 +133,6 @@ final class RunningCommand: Sendable {
         return (status, await text.all)
     }
 }
-
-private func sendSignal(_ process: Int32, _ signal: Int32) -> Int32 { kill(process, signal) }
 
 /// Both ends of a terminal without a screen.
 private struct PseudoTerminal {
