@@ -39,7 +39,7 @@ public final class Sandbox: Sendable {
     /// The certificate authority that signed the server's certificate; nil without TLS.
     public let authority: LocalAuthority?
 
-    private let engine: IdentityEngine
+    let engine: IdentityEngine
     private let store: any Store
     private let keys: SandboxKeys
     private let faults: FaultPlan

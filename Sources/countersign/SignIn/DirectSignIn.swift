@@ -2,7 +2,7 @@ import AuthFoundation
 import Foundation
 import OktaDirectAuth
 
-/// Signs a person in with a password and, if the issuer asks for more, with an approval on their phone.
+/// Signs a person in with a password and, if the issuer asks for more, with an approval on their phone or a code of their app.
 ///
 /// Whose task is cancelled gives the sign-in up: the issuer is told, and has a moment to hear it before this ends.
 struct DirectSignIn: Sendable {
@@ -13,6 +13,8 @@ struct DirectSignIn: Sendable {
     /// Whether to go on when the issuer asks for more than the password.
     var takesSecondFactor = true
     var notice = ApprovalNotice()
+    /// Asks for the code of an authenticator app; nil where nobody can be asked.
+    var codePrompt: CodePrompt?
     /// What is done while the phone is waited for, beside the waiting; it is cancelled when that is over.
     var meanwhile: (@Sendable () async -> Void)?
 
@@ -40,7 +42,14 @@ struct DirectSignIn: Sendable {
         }
         var status = status
         if case .mfaRequired(let context) = status {
-            if let offered = context.supportedChallengeTypes, !offered.contains(.oobMFA) {
+            let offered = context.supportedChallengeTypes ?? [.oobMFA]
+            if offered.contains(.otpMFA), let codePrompt,
+                let answered = try await codePrompt.answer(
+                    canPush: offered.contains(.oobMFA), { try await flow.resume(with: .otp(code: $0)) })
+            {
+                return try self.token(of: answered)
+            }
+            if !offered.contains(.oobMFA) {
                 throw CommandFailure(
                     "\(issuer) asks for a second factor, and offers none that this command can give: \(offered.map(\.rawValue).joined(separator: ", "))."
                 )
@@ -50,6 +59,10 @@ struct DirectSignIn: Sendable {
         if case .continuation(.transfer(_, let number)) = status {
             status = try await waiting(number: number) { try await flow.resume(with: .transfer) }
         }
+        return try self.token(of: status)
+    }
+
+    private func token(of status: DirectAuthenticationFlow.Status) throws -> Token {
         guard case .success(let token) = status else {
             throw CommandFailure("\(issuer) asks for a further step, which this command can't take.")
         }

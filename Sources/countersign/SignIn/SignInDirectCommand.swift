@@ -3,14 +3,18 @@ import AuthFoundation
 import JOSE
 import OktaDirectAuth
 
-/// Signs a person in with a password and their phone.
+/// Signs a person in with a password and their phone, or a code.
 struct SignInDirectCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "direct", abstract: "Sign in with user name, password and, if the issuer asks for it, an approval on your phone.",
+        commandName: "direct",
+        abstract: "Sign in with user name, password and, if the issuer asks for it, an approval on your phone or a code.",
         discussion: """
             The password is asked for without showing it; where the standard input is no terminal, its first line is the password. \
             While the phone is waited for, the number to pick there is shown if there is one. Ctrl-C gives the sign-in up: the issuer is \
             told, and the phone then shows that it was cancelled; the exit code is 130.
+
+            A code of an authenticator app is asked for where the issuer takes one; if it takes an approval as well, an empty answer \
+            sends that to your phone, and so does a standard input that is no terminal.
 
             With --json, each line is an object: {"status":"waiting","channel":"push"}, with the member "number" if there is one, and at \
             the end the credential.
@@ -33,7 +37,8 @@ struct SignInDirectCommand: AsyncParsableCommand {
                 let name = try await UserName.ask(unless: username)
                 let password = try await PasswordPrompt.ask("Password for \(name): ")
                 try await vault.open {
-                    let signIn = DirectSignIn(client: OAuth2Client(configuration), notice: ApprovalNotice(json: json))
+                    let signIn = DirectSignIn(
+                        client: OAuth2Client(configuration), notice: ApprovalNotice(json: json), codePrompt: CodePrompt())
                     let token = try await signIn.token(for: name, password: password)
                     CredentialSummary(try Credential.store(token)).tellSignedIn(json: json)
                 }

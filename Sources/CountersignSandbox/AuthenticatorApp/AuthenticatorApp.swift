@@ -1,0 +1,110 @@
+public import Foundation
+internal import IdentityEngine
+
+/// An authenticator app of a person: it shows a code of six digits, and another one every thirty seconds of the sandbox's clock.
+///
+/// The server takes each code once. Who signs in twice moves the clock on in between.
+public struct AuthenticatorApp: Sendable {
+    /// What the app read from a QR code.
+    public let uri: String
+
+    private let secret: [UInt8]
+    private let clock: SandboxClock
+
+    /// Sets an app up from the `otpauth` URI of a QR code, as ``Sandbox/authenticatorApp(scanning:)`` does.
+    init(uri: String, clock: SandboxClock) throws {
+        let parameters = URLComponents(string: uri)?.queryItems ?? []
+        func value(_ name: String, default standard: String) -> String { parameters.first { $0.name == name }?.value ?? standard }
+        guard uri.hasPrefix("otpauth://totp/"), let secret = Base32.decode(value("secret", default: "")), !secret.isEmpty else {
+            throw AuthenticatorAppError(.unreadableURI, "This is no otpauth URI of an authenticator app with codes that change by time.")
+        }
+        guard value("algorithm", default: "SHA1") == "SHA1", value("digits", default: "6") == "6", value("period", default: "30") == "30"
+        else {
+            throw AuthenticatorAppError(.unreadableURI, "The app shows six digits of SHA-1 every thirty seconds, and nothing else.")
+        }
+        (self.uri, self.secret, self.clock) = (uri, secret, clock)
+    }
+
+    /// The code that the app shows now.
+    public var code: String { code(after: 0) }
+
+    /// The code that the app shows some steps of thirty seconds later, or earlier.
+    ///
+    /// - Parameter steps: How many; negative for a code that was shown before.
+    /// - Returns: Six digits.
+    public func code(after steps: Int) -> String {
+        TimeBasedCode.code(secret: secret, step: TimeBasedCode.step(at: clock.now) + Int64(steps))
+    }
+}
+
+extension AuthenticatorApp: CustomStringConvertible, CustomReflectable {
+    /// That it is one; never the secret.
+    public var description: String { "AuthenticatorApp" }
+    /// Shows what ``description`` shows.
+    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
+}
+
+/// Why there is no authenticator app. Two errors are equal when their codes are.
+public struct AuthenticatorAppError: LocalizedError, Equatable, Sendable, CustomStringConvertible {
+    /// A reason; more may be added in later versions.
+    public struct Code: Hashable, Sendable, RawRepresentable {
+        /// The name of the reason.
+        public let rawValue: String
+
+        /// Makes a code from its name.
+        ///
+        /// - Parameter rawValue: The name.
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        /// There is nobody with that login.
+        public static let unknownPerson = Code(rawValue: "unknownPerson")
+        /// What was scanned is nothing that an app could be set up from.
+        public static let unreadableURI = Code(rawValue: "unreadableURI")
+    }
+
+    /// The reason, for programs.
+    public let code: Code
+    /// What is wrong and what to do about it.
+    public let message: String
+
+    init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    /// The code and the message.
+    public var description: String { "\(code.rawValue): \(message)" }
+    /// The message.
+    public var errorDescription: String? { message }
+    /// Whether two errors have the same code.
+    public static func == (lhs: AuthenticatorAppError, rhs: AuthenticatorAppError) -> Bool { lhs.code == rhs.code }
+}
+
+extension Sandbox {
+    /// Gives a person an authenticator app, without the ceremony that sets one up: from now on it is their second factor.
+    ///
+    /// ```swift
+    /// let app = try await sandbox.authenticatorApp(for: "jane.doe@example.com")
+    /// let status = try await flow.resume(with: .otp(code: app.code))
+    /// ```
+    ///
+    /// - Parameter login: Whose.
+    /// - Returns: The app. Each call gives a new one, which takes the place of the one that the person had.
+    /// - Throws: ``AuthenticatorAppError`` if there is nobody with that login; or what the store throws.
+    public func authenticatorApp(for login: String) async throws -> AuthenticatorApp {
+        let context = RequestContext(now: clock.now, requestID: "sandbox-authenticator-app")
+        guard let id = try await engine.user(login: login)?.id,
+            let offer = try await engine.grantAuthenticatorApp(userID: id, context: context)
+        else { throw AuthenticatorAppError(.unknownPerson, "There is nobody with the login \(login). Add them to the sandbox first.") }
+        return try AuthenticatorApp(uri: offer.uri, clock: clock)
+    }
+
+    /// Sets an app up from what a QR code says, as a person does who enrolls on a page: it shows the codes that the page asks for.
+    ///
+    /// - Parameter uri: The `otpauth` URI.
+    /// - Returns: The app.
+    /// - Throws: ``AuthenticatorAppError`` if it is no URI that an app could read.
+    public func authenticatorApp(scanning uri: String) throws -> AuthenticatorApp {
+        try AuthenticatorApp(uri: uri, clock: clock)
+    }
+}

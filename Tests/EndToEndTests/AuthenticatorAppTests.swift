@@ -1,0 +1,117 @@
+import AuthFoundation
+import CountersignSandbox
+import Foundation
+import OktaDirectAuth
+import Testing
+
+@Suite("Signing in with an authenticator app")
+struct AuthenticatorAppTests {
+    private static let jane = SandboxUser.jane
+
+    private func flow(_ sandbox: Sandbox, by reach: Reach = .process) -> DirectAuthenticationFlow {
+        DirectAuthenticationFlow(client: sandbox.client(.directAuth, by: reach))
+    }
+
+    @Test("a password and a code are enough for an app that asks for two factors", arguments: Reach.allCases)
+    func passwordThenCode(by reach: Reach) async throws {
+        try await withSandbox { sandbox in
+            let app = try await sandbox.authenticatorApp(for: Self.jane.login)
+            let flow = flow(sandbox, by: reach)
+            guard case .mfaRequired(let context) = try await flow.start(Self.jane.login, with: .password(Self.jane.password ?? "")) else {
+                throw CancellationError()
+            }
+            #expect(context.supportedChallengeTypes == [.otpMFA])
+            let wrong = app.code == "000000" ? "111111" : "000000"
+            let error = await thrown { _ = try await flow.resume(with: .otp(code: wrong)) }
+            #expect(serverCode(of: error) == "invalid_grant")
+            guard case .success(let token) = try await flow.resume(with: .otp(code: app.code)) else { throw CancellationError() }
+            #expect(token.idToken?.authenticationMethods == [.passwordBased, .oneTimePassword, .multipleFactor])
+            #expect(
+                sandbox.requests.filter { $0.endpoint == .token }.map(\.grantType) == [
+                    "password", GrantType.otpMFA.rawValue, GrantType.otpMFA.rawValue,
+                ])
+        }
+    }
+
+    @Test("a code is taken once, and the next one when the clock has moved on")
+    func once() async throws {
+        try await withSandbox { sandbox in
+            let app = try await sandbox.authenticatorApp(for: Self.jane.login)
+            func signIn() async throws -> DirectAuthenticationFlow.Status {
+                let flow = flow(sandbox)
+                _ = try await flow.start(Self.jane.login, with: .password(Self.jane.password ?? ""))
+                return try await flow.resume(with: .otp(code: app.code))
+            }
+            guard case .success = try await signIn() else { throw CancellationError() }
+            #expect(serverCode(of: await thrown { _ = try await signIn() }) == "invalid_grant")
+            sandbox.advance(by: 30)
+            guard case .success = try await signIn() else { throw CancellationError() }
+        }
+    }
+
+    @Test("a code alone is one factor, and not enough for an app that asks for two")
+    func codeAlone() async throws {
+        try await withSandbox { sandbox in
+            let app = try await sandbox.authenticatorApp(for: Self.jane.login)
+            let error = await thrown { _ = try await flow(sandbox).start(Self.jane.login, with: .otp(code: app.code)) }
+            #expect(serverCode(of: error) == "access_denied")
+        }
+    }
+
+    @Test("after a push was asked for, a code finishes the sign-in all the same")
+    func insteadOfPush() async throws {
+        try await withSandbox { sandbox in
+            _ = try await sandbox.phone(for: Self.jane.login)
+            let app = try await sandbox.authenticatorApp(for: Self.jane.login)
+            let flow = flow(sandbox)
+            guard case .mfaRequired(let context) = try await flow.start(Self.jane.login, with: .password(Self.jane.password ?? "")) else {
+                throw CancellationError()
+            }
+            #expect(context.supportedChallengeTypes == [.oobMFA, .otpMFA])
+            guard case .success = try await flow.resume(with: .otp(code: app.code)) else { throw CancellationError() }
+        }
+    }
+
+    @Test("an app is set up from what a QR code says, and from nothing else")
+    func scanning() async throws {
+        try await withSandbox { sandbox in
+            let app = try await sandbox.authenticatorApp(for: Self.jane.login)
+            #expect(app.uri.hasPrefix("otpauth://totp/") && app.uri.contains(":jane.doe%40example.com?secret="))
+            #expect(try sandbox.authenticatorApp(scanning: app.uri).code == app.code)
+            #expect(app.code(after: 1) != app.code && !"\(app)".contains(app.uri))
+            for text in [
+                "", "https://example.com", "otpauth://hotp/a?secret=AAAAAAAA", "otpauth://totp/a",
+                "otpauth://totp/a?secret=AAAAAAAA&digits=8",
+            ] {
+                #expect(throws: AuthenticatorAppError.self) { try sandbox.authenticatorApp(scanning: text) }
+            }
+            let error = await thrown { _ = try await sandbox.authenticatorApp(for: "nobody@example.com") }
+            #expect((error as? AuthenticatorAppError)?.code == .unknownPerson)
+        }
+    }
+}
+
+extension CommandTests {
+    @Test("a sign-in asks for the code of an authenticator app", .timeLimit(.minutes(5)))
+    func signInWithCode() async throws {
+        try await withSandbox { sandbox in
+            let app = try await sandbox.authenticatorApp(for: SandboxUser.jane.login)
+            let folder = try TemporaryFolder()
+            func signIn(_ code: String?) async throws -> Command.Ended {
+                let arguments = [
+                    "sign-in", "direct", SandboxUser.jane.login, "--issuer", sandbox.issuer.absoluteString, "--client-id", "directauth-app",
+                    "--vault", folder.path,
+                ]
+                return try await Command.run(
+                    arguments, input: "\(SandboxUser.jane.password ?? "")\n" + (code.map { $0 + "\n" } ?? ""))
+            }
+            let refused = try await signIn(app.code == "000000" ? "111111" : "000000")
+            #expect(refused.status != 0)
+            let ended = try await signIn(app.code)
+            #expect(ended.status == 0, "\(ended.errors)")
+            #expect(ended.output.contains(SandboxUser.jane.login) && !ended.output.contains(app.code))
+            let missing = try await signIn(nil)
+            #expect(missing.status != 0 && missing.errors.contains("No code was given."))
+        }
+    }
+}
