@@ -113,6 +113,26 @@ struct EphemeralSessionTests {
         #expect(String(decoding: outside, as: UTF8.self) == "there")
     }
 
+    @Test(
+        "what stands in for a browser gives every redirect to its caller, and keeps cookies to itself",
+        arguments: ["com.example.app:/callback?code=c", "/next", "http://127.0.0.1:9/"])
+    func browserless(location: String) async throws {
+        let heads = Locked<[String]>([])
+        let server = try RawServer { head in
+            heads.withLock { $0.append(head) }
+            return text("HTTP/1.1 302 Found\r\nSet-Cookie: sid=1; Path=/; HttpOnly\r\nLocation: \(location)", "")
+        }
+        let session = EphemeralSession(isBrowserless: true)
+        for _ in 0..<2 {
+            let (_, response) = try await session.data(for: server.request("/authorize"))
+            #expect((response as? HTTPURLResponse)?.statusCode == 302)
+            #expect((response as? HTTPURLResponse)?.header("Location") == location)
+        }
+        _ = try await EphemeralSession(isBrowserless: true).data(for: server.request("/authorize"))
+        let hadCookie = heads.withLock { $0.map { $0.contains("Cookie: sid=1") } }
+        #expect(hadCookie == [false, true, false])
+    }
+
     @Test("no redirect leads to plain http beyond this machine")
     func redirectsToPlainHTTP() throws {
         let here = URLRequest(url: try url("http://127.0.0.1:8080/.well-known/openid-configuration"))
