@@ -39,7 +39,7 @@ struct OverlappingSignInsTests {
         _ = try await flow.resume(with: redirect(newer.state))
     }
 
-    @Test("a second redirect of one sign-in is refused, also while the first is being answered")
+    @Test("a second redirect of one sign-in is refused, also while the first is being answered", .timeLimit(.minutes(1)))
     func second() async throws {
         let flow = try AuthorizationCodeFlow(client: issuer.client())
         _ = try await flow.start()
@@ -97,7 +97,9 @@ struct OverlappingSignInsTests {
         #expect(!flow.isAuthenticating && watcher.events == ["started", "error", "finished"])
     }
 
-    @Test("who is superseded while the code is exchanged gets no tokens, and they are given back", arguments: ["reset", "start", "cancel"])
+    @Test(
+        "who is superseded while the code is exchanged gets no tokens, and they are given back", .timeLimit(.minutes(1)),
+        arguments: ["reset", "start", "cancel"])
     func superseded(how: String) async throws {
         let flow = try AuthorizationCodeFlow(client: issuer.client())
         _ = try await flow.start()

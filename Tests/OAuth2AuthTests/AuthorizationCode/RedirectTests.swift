@@ -161,7 +161,7 @@ struct RedirectTests {
         await #expect(throws: JWTError.exceedsMaxAge) { try await flow.resume(with: redirect("code=c&state=\(context.state)")) }
     }
 
-    @Test("is refused when there is no ID token although one was asked for, and the tokens are given back")
+    @Test("is refused when there is no ID token although one was asked for, and the tokens are given back", .timeLimit(.minutes(1)))
     func noIDToken() async throws {
         let (flow, context) = try await waitingFlow()
         issuer.answer("/v1/token", .tokens())
