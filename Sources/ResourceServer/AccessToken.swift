@@ -28,6 +28,9 @@ public struct AccessToken: Sendable, Equatable {
     /// The `cid`, or `client_id`: the client that the token was given to.
     public var clientID: String? { (claims["cid"] ?? claims["client_id"])?.stringValue }
 
+    /// The thumbprint of the key that the token is bound to (`cnf.jkt`; RFC 9449 section 6.1); nil for a bearer token.
+    public var keyThumbprint: String? { claims["cnf"]?["jkt"]?.stringValue }
+
     /// Whether a scope was granted.
     ///
     /// - Parameter scope: One scope.

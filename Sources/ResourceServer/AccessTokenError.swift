@@ -33,6 +33,16 @@ public struct AccessTokenError: Error, Sendable, Equatable, CustomStringConverti
         public static let inactive = Code(rawValue: "inactive")
         /// The token is good, and lacks a scope.
         public static let insufficientScope = Code(rawValue: "insufficientScope")
+        /// The token is bound to a key, and the request does not prove that its sender has it.
+        public static let keyNotProved = Code(rawValue: "keyNotProved")
+        /// The token came by the scheme `DPoP`, and is bound to no key.
+        public static let notBound = Code(rawValue: "notBound")
+        /// The proof that came with the token is not good for this request, or was used before.
+        public static let badProof = Code(rawValue: "badProof")
+        /// The proof must carry a nonce of the resource server's: ``AccessTokenError/nonce``.
+        public static let nonceNeeded = Code(rawValue: "nonceNeeded")
+        /// More proofs arrive than can be remembered. Nothing is known of this one.
+        public static let busy = Code(rawValue: "busy")
         /// The issuer can't be asked for its keys, or about the token. Nothing is known of the token.
         public static let issuerUnavailable = Code(rawValue: "issuerUnavailable")
 
@@ -46,13 +56,16 @@ public struct AccessTokenError: Error, Sendable, Equatable, CustomStringConverti
     public let message: String
     /// The scopes that the resource asks for, with ``Code/insufficientScope``.
     public let requiredScopes: [String]
+    /// The nonce that the next proof must carry, with ``Code/nonceNeeded``.
+    public let nonce: String?
     /// What caused it, for the log.
     public let underlying: (any Error)?
 
-    init(_ code: Code, _ message: String, requiredScopes: [String] = [], underlying: (any Error)? = nil) {
+    init(_ code: Code, _ message: String, requiredScopes: [String] = [], nonce: String? = nil, underlying: (any Error)? = nil) {
         self.code = code
         self.message = message
         self.requiredScopes = requiredScopes
+        self.nonce = nonce
         self.underlying = underlying
     }
 

@@ -63,6 +63,8 @@ public final class AccessTokenVerifier: Sendable {
         public var maximumKeyAge: TimeInterval
         /// How a token is checked.
         public var mode: Mode
+        /// What is asked of proofs, with tokens that are bound to a key.
+        public var proofs: ProofRules
 
         /// Says what a token must be.
         ///
@@ -77,11 +79,12 @@ public final class AccessTokenVerifier: Sendable {
         ///   - maximumKeyAge: Seconds after which the keys are fetched again, 60 to 86400. If the issuer is away then, the old ones stay
         ///     good, and it is asked again each `keyRefetchInterval`.
         ///   - mode: How a token is checked.
+        ///   - proofs: What is asked of proofs, with tokens that are bound to a key.
         public init(
             issuer: String, clientID: String? = nil, audience: String = "api://default", requiredScopes: [String] = [],
             leeway: TimeInterval = 60,
             algorithms: Set<JWSAlgorithm> = [.rs256, .es256], keyRefetchInterval: TimeInterval = 30, maximumKeyAge: TimeInterval = 3_600,
-            mode: Mode = .local
+            mode: Mode = .local, proofs: ProofRules = ProofRules()
         ) {
             self.issuer = issuer
             self.clientID = clientID
@@ -93,6 +96,7 @@ public final class AccessTokenVerifier: Sendable {
             self.keyRefetchInterval = keyRefetchInterval
             self.maximumKeyAge = min(max(maximumKeyAge, 60), 86_400)
             self.mode = mode
+            self.proofs = proofs
         }
     }
 
@@ -100,6 +104,7 @@ public final class AccessTokenVerifier: Sendable {
     public let configuration: Configuration
     private let keys: IssuerKeys<LocalTokenCheck>
     private let introspection: TokenIntrospection
+    private let proofs: ProofCheck
     private let now: @Sendable () -> Date
 
     /// Makes a verifier; nothing is fetched yet.
@@ -120,6 +125,7 @@ public final class AccessTokenVerifier: Sendable {
             LocalTokenCheck(configuration: configuration, keys: $0)
         }
         introspection = TokenIntrospection(configuration: configuration, fetcher: fetcher)
+        proofs = ProofCheck(configuration.proofs)
     }
 
     /// Makes a verifier from what its users know, with the audience `api://default`.
@@ -138,32 +144,52 @@ public final class AccessTokenVerifier: Sendable {
         _ = try await keys.get()
     }
 
-    /// Checks a token, asking the issuer for its keys, or about the token, where that is needed.
+    /// Checks a bearer token, asking the issuer for its keys, or about the token, where that is needed.
     ///
     /// - Parameters:
     ///   - token: The token, as the client sent it.
     ///   - scopes: What it must have beside the required scopes; all of them.
     /// - Returns: What the token says.
-    /// - Throws: ``AccessTokenError``.
+    /// - Throws: ``AccessTokenError``; ``AccessTokenError/Code/keyNotProved`` for a token that is bound to a key.
     public func verify(_ token: String, scopes: [String] = []) async throws -> AccessToken {
+        let verified = try await genuine(token)
+        try proofs.checkBearer(verified)
+        return try checkScopes(of: verified, further: scopes)
+    }
+
+    /// Checks a token that is bound to a key, and the proof that came with it (RFC 9449 section 7). The proof is used up by that.
+    ///
+    /// - Parameters:
+    ///   - token: The token, as the client sent it with the scheme `DPoP`.
+    ///   - proof: What the request carried beside it.
+    ///   - scopes: What it must have beside the required scopes; all of them.
+    /// - Returns: What the token says.
+    /// - Throws: ``AccessTokenError``.
+    public func verify(_ token: String, proof: RequestProof, scopes: [String] = []) async throws -> AccessToken {
+        let verified = try await genuine(token)
+        try proofs.check(proof, of: verified, text: token, now: now())
+        return try checkScopes(of: verified, further: scopes)
+    }
+
+    /// Checks all but how the token came and its scopes.
+    private func genuine(_ token: String) async throws -> AccessToken {
         let known = try await keys.get()
         if case .introspection(let client) = configuration.mode {
-            let verified = try await introspection.check(token, at: known.introspectionEndpoint, as: client, now: now())
-            return try checkScopes(of: verified, further: scopes)
+            return try await introspection.check(token, at: known.introspectionEndpoint, as: client, now: now())
         }
         do {
-            return try checkScopes(of: try known.prepared.check(token, now: now()), further: scopes)
+            return try known.prepared.check(token, now: now())
         } catch let error as LocalTokenCheck.UnknownKey {
             guard let newer = try await keys.newer(than: known) else { throw error.refusal }
             do {
-                return try checkScopes(of: try newer.prepared.check(token, now: now()), further: scopes)
+                return try newer.prepared.check(token, now: now())
             } catch let error as LocalTokenCheck.UnknownKey {
                 throw error.refusal
             }
         }
     }
 
-    /// Checks a token with the keys that are known, without waiting or suspending.
+    /// Checks a bearer token with the keys that are known, without waiting or suspending.
     ///
     /// - Parameters:
     ///   - token: The token, as the client sent it.
@@ -176,7 +202,9 @@ public final class AccessTokenVerifier: Sendable {
             throw AccessTokenError(.issuerUnavailable, "The token can't be checked without asking the issuer first: await verify.")
         }
         do {
-            return try checkScopes(of: try known.prepared.check(token, now: now()), further: scopes)
+            let verified = try known.prepared.check(token, now: now())
+            try proofs.checkBearer(verified)
+            return try checkScopes(of: verified, further: scopes)
         } catch let error as LocalTokenCheck.UnknownKey {
             throw error.refusal
         }

@@ -1,14 +1,8 @@
 import Foundation
-import Hummingbird
 import JOSE
-import NIOCore
 import ResourceServer
 import Synchronization
 import Testing
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 @Suite("The messages service, over HTTP")
 struct MessagesServiceTests {
@@ -19,38 +13,10 @@ struct MessagesServiceTests {
         issuer = try TestIssuer()
     }
 
-    struct Answer {
-        let status: Int
-        let headers: HTTPURLResponse
-        let body: Data
-        var json: JSONValue? { try? JSONValue(parsing: body) }
-        func header(_ name: String) -> String? { headers.value(forHTTPHeaderField: name) }
-    }
-
     /// Runs the service on a free port while the body asks it.
-    func withService(
-        requiredScopes: [String] = [],
-        _ body: (_ ask: (_ path: String, _ headers: [String: String], _ method: String) async throws -> Answer) async throws -> Void
-    ) async throws {
-        let service = MessagesService(verifier: AccessTokenVerifier(issuer, time: time, requiredScopes: requiredScopes), now: { time.now })
-        let (ports, announce) = AsyncStream.makeStream(of: Int.self)
-        let application = service.application(port: 0) { announce.yield($0.localAddress?.port ?? 0) }
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await application.run() }
-            var iterator = ports.makeAsyncIterator()
-            let port = try #require(await iterator.next())
-            let session = URLSession(configuration: .ephemeral)
-            try await body { path, headers, method in
-                var request = URLRequest(url: try #require(URL(string: "http://127.0.0.1:\(port)\(path)")))
-                request.httpMethod = method
-                for (name, value) in headers { request.setValue(value, forHTTPHeaderField: name) }
-                let (data, response) = try await session.data(for: request)
-                let head = try #require(response as? HTTPURLResponse)
-                return Answer(status: head.statusCode, headers: head, body: data)
-            }
-            session.invalidateAndCancel()
-            group.cancelAll()
-        }
+    func withService(requiredScopes: [String] = [], _ body: (_ ask: @escaping RunningMessages.Ask) async throws -> Void) async throws {
+        try await RunningMessages.with(
+            AccessTokenVerifier(issuer, time: time, requiredScopes: requiredScopes), time: time, { ask, _ in try await body(ask) })
     }
 
     @Test("with a token there are two messages, an hour apart, dated in milliseconds")

@@ -74,9 +74,13 @@ final class TestTime: Sendable {
 }
 
 extension AccessTokenVerifier {
-    convenience init(_ issuer: TestIssuer, time: TestTime = TestTime(), mode: Mode = .local, requiredScopes: [String] = []) {
+    convenience init(
+        _ issuer: TestIssuer, time: TestTime = TestTime(), mode: Mode = .local, requiredScopes: [String] = [],
+        proofs: ProofRules = ProofRules()
+    ) {
         self.init(
-            Configuration(issuer: TestIssuer.url, clientID: "app", requiredScopes: requiredScopes, mode: mode), fetcher: issuer,
+            Configuration(issuer: TestIssuer.url, clientID: "app", requiredScopes: requiredScopes, mode: mode, proofs: proofs),
+            fetcher: issuer,
             now: { time.now })
     }
 }

@@ -79,6 +79,7 @@ extension OrgFile {
               groups: [Staff]
             refresh_token_rotation: rotate  # or static
             refresh_token_leeway: 30s       # how long a retry may bring the one before
+            #dpop_bound_access_tokens: true # its tokens are good only with a key of the app's (DPoP)
           # A service keeps a secret; give it by the environment, as ${REPORTS_SECRET}.
           #- id: reports
           #  name: Nightly reports
@@ -135,6 +136,10 @@ extension OrgFile {
           per_address: 1200
           per_address_sign_ins: 120         # passwords tried from one address, whoever's; raise it if many sign in behind one proxy
           per_user: 60
+
+        # Proofs of the key that a client's tokens are bound to.
+        dpop:
+          require_nonce: true               # the token endpoint wants a nonce of its own in them
 
         key_rotation:
           signs_for_days: 90

@@ -116,6 +116,11 @@ public struct DPoPProof: Sendable {
         return text
     }
 
+    /// What a server remembers of a proof so that it accepts none twice: a hash of its key and its id.
+    ///
+    /// - Returns: The 32 bytes of a SHA-256.
+    public func fingerprint() -> [UInt8] { Array(SHA256.hash(data: Array("\(thumbprint)\u{0}\(jwtID)".utf8))) }
+
     // MARK: - Judging
 
     /// Compares the proof with the request that it came with (RFC 9449, section 4.3, steps 8 to 11, the nonce apart).

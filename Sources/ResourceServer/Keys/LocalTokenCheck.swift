@@ -16,7 +16,7 @@ struct LocalTokenCheck: Sendable {
         cache = VerifiedTokenCache(
             verifier: JWTVerifier(
                 keys: keys, algorithms: configuration.algorithms, issuer: configuration.issuer, audience: [configuration.audience],
-                leeway: configuration.leeway, maximumTokenSize: BearerToken.maximumLength))
+                leeway: configuration.leeway, maximumTokenSize: PresentedToken.maximumLength))
     }
 
     /// - Throws: ``UnknownKey`` or ``AccessTokenError``.

@@ -55,8 +55,8 @@ public struct MessagesService: Sendable {
         // Ahead of authentication, so that a browser's preflight, which carries no token, is answered.
         router.add(
             middleware: CORSMiddleware(
-                allowOrigin: .all, allowHeaders: [.accept, .authorization, .contentType], allowMethods: [.get, .head, .options],
-                exposedHeaders: [HTTPField.Name.wwwAuthenticate.canonicalName], maxAge: .hours(1)))
+                allowOrigin: .all, allowHeaders: [.accept, .authorization, .contentType, .dpop], allowMethods: [.get, .head, .options],
+                exposedHeaders: [HTTPField.Name.wwwAuthenticate, .dpopNonce].map(\.canonicalName), maxAge: .hours(1)))
         router.get("/") { _, _ in
             Self.answer(["service": "Countersign's sample resource server", "try": "GET /api/messages with an access token"])
         }

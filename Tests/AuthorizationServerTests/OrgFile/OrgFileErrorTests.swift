@@ -88,6 +88,9 @@ struct OrgFileErrorTests {
         Mistake(23, "    assignment: {groups: [Stuff]}", "applications[0].assignment.groups[0]", "Did you mean “Staff”?"),
         Mistake(23, "    assignment: everybody", "applications[0].assignment", "Write everyone"),
         Mistake(23, "    refresh_token_leeway: 90", "applications[0].refresh_token_rotation", "0 to 60", reported: 22),
+        Mistake(23, "    dpop_bound_access_tokens: always", "applications[0].dpop_bound_access_tokens", "true or false"),
+        Mistake(
+            23, "    dpop_bound_acess_tokens: true", "applications[0].dpop_bound_acess_tokens", "Did you mean dpop_bound_access_tokens?"),
         Mistake(24, "    sign_on_policy: two-factors", "applications[0].sign_on_policy", "There is no sign-on policy “two-factors”."),
         Mistake(26, "      - https://*.example.com/", "applications[0].redirect_uris[0]", "wildcard"),
         Mistake(26, "      - http://app.example.com/", "applications[0].redirect_uris[0]", "loopback only"),
@@ -95,6 +98,8 @@ struct OrgFileErrorTests {
         Mistake(29, "    password: ${MISSING}", "users[0].password", "The environment has no MISSING."),
         Mistake(29, "    status: retired", "users[0].status", "not among: active"),
         Mistake(30, "    groups: [Nobody]", "users[0].groups[0]", "There is no group “Nobody”."),
+        Mistake(
+            32, "  minimum_length: 8\ndpop: {require_nonces: false}", "dpop.require_nonces", "Did you mean require_nonce?", reported: 33),
         Mistake(32, "  minimum_length: 4", "password_policy.minimum_length", "8 to 72"),
         Mistake(32, "  scrypt_log_n: 13", "password_policy.scrypt_log_n", "13 is out of range: 14 to 20"),
         Mistake(32, "  minimum_length: eight", "password_policy.minimum_length", "whole number"),

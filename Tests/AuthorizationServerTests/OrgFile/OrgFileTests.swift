@@ -36,6 +36,7 @@ struct OrgFileTests {
             ])
         #expect(file.server["tls-certificate"] == "certificate.pem")
         #expect(file.organization.applications.map(\.id) == ["mobile-app", "reports", "phone-app"])
+        #expect(file.organization.applications.map(\.dpopBoundAccessTokens) == [true, false, false])
         #expect(file.organization.applications[1].secret == "a-secret-of-some-length")
         #expect(file.organization.authenticators.map(\.clientID) == ["phone-app"])
         #expect(file.organization.authenticators.first?.credentials?.privateKey == key)
@@ -110,6 +111,22 @@ struct OrgFileTests {
         let organization = try OrgFile.load(yaml: yaml).organization
         #expect(organization.applications.map(\.grantTypes) == [[full, "refresh_token"], [full, "refresh_token"]])
         #expect(organization.authorizationServers.last?.accessPolicies.first?.rules.first?.grantTypes == ["password", full])
+    }
+
+    @Test("holds an application to tokens that are bound to a key, and can do without nonces; both are said, or safe")
+    func boundTokens() throws {
+        let yaml =
+            Self.head + """
+                sign_on_policies: [{name: p, rules: [{name: r, require: one_factor}]}]
+                applications:
+                  - {id: bound, grant_types: [password], sign_on_policy: p, dpop_bound_access_tokens: true}
+                  - {id: free, grant_types: [password], sign_on_policy: p}
+                """
+        let organization = try OrgFile.load(yaml: yaml).organization
+        #expect(organization.applications.map(\.dpopBoundAccessTokens) == [true, false])
+        #expect(organization.dpop.requiresNonce)
+        let without = try OrgFile.load(yaml: yaml + "\ndpop: {require_nonce: false}").organization
+        #expect(!without.dpop.requiresNonce)
     }
 
     @Test("reads times with units")

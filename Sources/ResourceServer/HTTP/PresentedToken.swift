@@ -1,27 +1,33 @@
 internal import HTTPTypes
 internal import Hummingbird
 
-/// Finds the token in a request (RFC 6750 section 2): in the `Authorization` header and nowhere else.
-enum BearerToken {
+/// The token of a request, by the scheme `Bearer` (RFC 6750 section 2.1) or `DPoP` (RFC 9449 section 7.1): in the `Authorization`
+/// header and nowhere else.
+enum PresentedToken: Equatable {
+    case bearer(String)
+    case dpop(String)
+
     /// The longest token that is looked at, in bytes.
     static let maximumLength = 16_384
 
-    static func token(in request: Request) throws(AccessTokenError) -> String {
+    init(_ request: Request) throws(AccessTokenError) {
         guard request.uri.queryParameters["access_token"] == nil else {
             throw AccessTokenError(
                 .badRequest, "The access token must not be in the URL, which is logged: send it in the Authorization header.")
         }
         let values = request.headers[values: .authorization]
-        guard let value = values.first else { throw none }
+        guard let value = values.first else { throw Self.none }
         guard values.count == 1 else {
             throw AccessTokenError(.badRequest, "The request has more than one Authorization header.")
         }
         let parts = value.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: true)
-        guard let scheme = parts.first, scheme.lowercased() == "bearer" else { throw none }
-        guard parts.count == 2, isToken(parts[1]) else {
-            throw AccessTokenError(.badRequest, "The Authorization header must be: Bearer, one space, the access token.")
+        let scheme = parts.first?.lowercased()
+        guard scheme == "bearer" || scheme == "dpop" else { throw Self.none }
+        guard parts.count == 2, Self.isToken(parts[1]) else {
+            throw AccessTokenError(
+                .badRequest, "The Authorization header must be: \(scheme == "dpop" ? "DPoP" : "Bearer"), one space, the access token.")
         }
-        return String(parts[1])
+        self = scheme == "dpop" ? .dpop(String(parts[1])) : .bearer(String(parts[1]))
     }
 
     private static var none: AccessTokenError {
