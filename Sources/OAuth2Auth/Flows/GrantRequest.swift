@@ -1,4 +1,4 @@
-import AuthFoundation
+package import AuthFoundation
 import Foundation
 
 #if canImport(FoundationNetworking)
@@ -59,7 +59,7 @@ extension OAuth2Client {
     }
 
     /// Revokes tokens that nobody gets, in a task of its own: the caller has left, or is cancelled.
-    func discard(_ token: Token) {
+    package func discard(_ token: Token) {
         Task {
             // Best effort: nobody is there to be told, and tokens that nobody has end by themselves.
             try? await revoke(token, type: .all)

@@ -99,8 +99,11 @@ public actor SessionTokenFlow: AuthenticationFlow {
             context.pushedAuthorizationRequestEnabled = false
             let request = AuthorizationRequest(client: client, provider: provider, context: context)
             let components = try request.components(flow: additionalParameters, step: ["sessionToken": sessionToken])
-            let redirect = try await SilentAuthorization(client: client).redirect(from: request.url(components))
-            let response = try AuthorizationResponse(redirect, redirectUri: client.configuration.redirectUri, state: context.state)
+            guard let target = client.configuration.redirectUri else { throw OAuth2Error.redirectUriRequired }
+            guard let redirect = try await SilentNavigation(client: client).redirect(from: request.url(components), to: target) else {
+                throw OAuth2Error.missingLocationHeader
+            }
+            let response = try AuthorizationResponse(redirect, redirectUri: target, state: context.state)
             try response.checkIssuer(provider)
             return try await client.tokens(forCode: response.code(), in: context, flow: additionalParameters)
         }
@@ -140,56 +143,5 @@ extension OAuth2Client {
     /// - Throws: `OAuth2Error.redirectUriRequired` if the client's configuration has no redirect URI.
     public func sessionTokenFlow(additionalParameters: [String: any APIRequestArgument]? = nil) throws -> SessionTokenFlow {
         try SessionTokenFlow(client: self, additionalParameters: additionalParameters)
-    }
-}
-
-/// Walks the server's redirects up to the one that leads back to the client, as a browser would.
-private struct SilentAuthorization {
-    /// More than any server has, and few enough to end a circle.
-    private static let maximumRedirects = 10
-
-    let client: OAuth2Client
-
-    func redirect(from start: URL) async throws -> URL {
-        guard let target = client.configuration.redirectUri else { throw OAuth2Error.redirectUriRequired }
-        // A session of its own for the cookies of this sign-in; an app's own session is taken as it is.
-        let session = client.session is EphemeralSession ? EphemeralSession(isBrowserless: true) : client.session
-        var next = start
-        for _ in 0..<Self.maximumRedirects {
-            let answer = try await answer(to: next, session)
-            // A session that follows redirects by itself has arrived already.
-            if let arrived = answer.url, arrived.leads(to: target) { return arrived }
-            guard (300..<400).contains(answer.statusCode), let location = answer.value(forHTTPHeaderField: "Location"),
-                let url = URL(string: location, relativeTo: next)?.absoluteURL
-            else { throw OAuth2Error.missingLocationHeader }
-            if url.leads(to: target) { return url }
-            guard url.scheme == start.scheme, url.host() == start.host(), url.port == start.port else {
-                throw OAuth2Error.redirectUri(url.withoutQuery, reason: .hostOrPath)
-            }
-            next = url
-        }
-        throw OAuth2Error.missingLocationHeader
-    }
-
-    private func answer(to url: URL, _ session: any URLSessionProtocol) async throws -> HTTPURLResponse {
-        var request = URLRequest(url: url, cachePolicy: .reloadIgnoringLocalAndRemoteCacheData)
-        request.setValue(client.userAgent, forHTTPHeaderField: "User-Agent")
-        do {
-            guard let answer = try await session.data(for: request).1 as? HTTPURLResponse else {
-                throw APIClientError.missingResponse(request: nil)
-            }
-            if answer.statusCode >= 400 { throw APIClientError.statusCode(answer.statusCode) }
-            return answer
-        } catch let error as URLError {
-            if Task.isCancelled { throw CancellationError() }
-            throw APIClientError.httpError(error)
-        }
-    }
-}
-
-extension URL {
-    /// Whether it is that redirect URI, with whatever query.
-    fileprivate func leads(to target: URL) -> Bool {
-        (try? AuthorizationResponse.check(self, against: target)) != nil
     }
 }
