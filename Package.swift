@@ -26,6 +26,7 @@ let package = Package(
         .library(name: "JOSE", targets: ["JOSE"]),
         .library(name: "AuthFoundation", targets: ["AuthFoundation"]),
         .library(name: "OAuth2Auth", targets: ["OAuth2Auth"]),
+        .library(name: "BrowserSignin", targets: ["BrowserSignin"]),
         .library(name: "OktaDirectAuth", targets: ["OktaDirectAuth"]),
         .library(name: "DeviceAuthenticator", targets: ["DeviceAuthenticator"]),
         .library(name: "QRCode", targets: ["QRCode"]),
@@ -78,6 +79,7 @@ let package = Package(
             resources: [.copy("Resources/PrivacyInfo.xcprivacy")],
             swiftSettings: strict),
         .target(name: "OAuth2Auth", dependencies: ["AuthFoundation"], swiftSettings: strict),
+        .target(name: "BrowserSignin", dependencies: ["AuthFoundation", "OAuth2Auth"], swiftSettings: strict),
         .target(name: "OktaDirectAuth", dependencies: ["AuthFoundation"], swiftSettings: strict),
         .target(
             name: "DeviceAuthenticator",
@@ -199,6 +201,10 @@ let package = Package(
         .testTarget(
             name: "OAuth2AuthTests",
             dependencies: ["OAuth2Auth", "AuthFoundation", "JOSE", .product(name: "Crypto", package: "swift-crypto")],
+            swiftSettings: strict),
+        .testTarget(
+            name: "BrowserSigninTests",
+            dependencies: ["BrowserSignin", "AuthFoundation", "OAuth2Auth", "JOSE", .product(name: "Crypto", package: "swift-crypto")],
             swiftSettings: strict),
         .testTarget(name: "OktaDirectAuthTests", dependencies: ["OktaDirectAuth", "TestSupport"], swiftSettings: strict),
         .testTarget(

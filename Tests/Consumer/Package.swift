@@ -6,6 +6,7 @@ import PackageDescription
 let modules: [Target.Dependency] = [
     .product(name: "AuthFoundation", package: "countersign"),
     .product(name: "OAuth2Auth", package: "countersign"),
+    .product(name: "BrowserSignin", package: "countersign"),
     .product(name: "OktaDirectAuth", package: "countersign"),
     .product(name: "DeviceAuthenticator", package: "countersign"),
 ]

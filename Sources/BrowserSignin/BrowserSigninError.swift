@@ -1,0 +1,102 @@
+public import AuthFoundation
+public import Foundation
+
+/// A sign-in or sign-out in a browser failed.
+public enum BrowserSigninError: Error, Sendable {
+    /// There is no browser that could be used.
+    case noCompatibleAuthenticationProviders
+    /// The settings have no logout redirect URI.
+    case noSignOutFlowProvided
+    /// The browser can't be opened.
+    case cannotStartBrowserSession
+    /// The URL for the browser can't be put together.
+    case cannotComposeAuthenticationURL
+    /// The browser session failed.
+    case authenticationProvider(error: any Error)
+    /// The browser session ended without an answer.
+    case noAuthenticatorProviderResponse
+    /// The server refused.
+    case serverError(_ error: OAuth2ServerError)
+    /// The redirect can't be received: its URI has another scheme than the ones that can be here.
+    case invalidRedirectScheme(_ scheme: String?)
+    /// The person closed the browser session, or the app gave it up.
+    case userCancelledLogin(_ reason: String? = nil)
+    /// There is no ID token.
+    case missingIdToken
+    /// A flow failed.
+    case oauth2(error: OAuth2Error)
+    /// Any other error.
+    case generic(error: any Error)
+    /// Any other error, in words.
+    case genericError(message: String)
+
+    /// Turns any error into one of these: those of the server and the flows keep their meaning.
+    ///
+    /// - Parameter error: Any error.
+    init(_ error: any Error) {
+        switch error {
+        case let error as BrowserSigninError: self = error
+        case let error as OAuth2ServerError: self = .serverError(error)
+        case is CancellationError: self = .userCancelledLogin()
+        default:
+            switch OAuth2Error(error) {
+            case .server(let error): self = .serverError(error)
+            case .error(let error): self = .generic(error: error)
+            case let error: self = .oauth2(error: error)
+            }
+        }
+    }
+}
+
+extension BrowserSigninError: LocalizedError {
+    /// What happened, and what to do next.
+    public var errorDescription: String? {
+        switch self {
+        case .noCompatibleAuthenticationProviders: "There is no browser that could be used here."
+        case .noSignOutFlowProvided: "The configuration has no logout redirect URI. Add “logoutRedirectUri”."
+        case .cannotStartBrowserSession: "The browser can't be opened."
+        case .cannotComposeAuthenticationURL: "The URL for the browser can't be put together. Check the issuer in the app's configuration."
+        case .authenticationProvider(let error): error.localizedDescription
+        case .noAuthenticatorProviderResponse: "The browser session ended without an answer. Try again."
+        case .serverError(let error): error.localizedDescription
+        case .invalidRedirectScheme(let scheme): Self.explanation(scheme: scheme)
+        case .userCancelledLogin(let reason): reason ?? "The browser session was closed."
+        case .missingIdToken: "There is no ID token. Ask for the scope “openid”."
+        case .oauth2(let error): error.localizedDescription
+        case .generic(let error): error.localizedDescription
+        case .genericError(let message): message
+        }
+    }
+
+    private static func explanation(scheme: String?) -> String {
+        #if os(Linux)
+        let fix =
+            "Register a redirect URI such as http://127.0.0.1/callback with the issuer, for sign-in and for sign-out, and set it as “redirectUri” and “logoutRedirectUri”."
+        #else
+        let fix =
+            "Set a redirect URI with a scheme of the app's own, such as com.example.app:/callback. An https one needs iOS 17.4 or macOS 14.4; http://127.0.0.1/callback works on macOS."
+        #endif
+        return "A redirect with the scheme “\(scheme ?? "")” can't be received here. \(fix)"
+    }
+}
+
+extension BrowserSigninError: Equatable {
+    /// Whether both are the same case with equal values; errors inside are equal if they are of the same type and value.
+    public static func == (lhs: BrowserSigninError, rhs: BrowserSigninError) -> Bool {
+        switch (lhs, rhs) {
+        case (.noCompatibleAuthenticationProviders, .noCompatibleAuthenticationProviders),
+            (.noSignOutFlowProvided, .noSignOutFlowProvided), (.cannotStartBrowserSession, .cannotStartBrowserSession),
+            (.cannotComposeAuthenticationURL, .cannotComposeAuthenticationURL),
+            (.noAuthenticatorProviderResponse, .noAuthenticatorProviderResponse), (.missingIdToken, .missingIdToken):
+            true
+        case (.authenticationProvider(let left), .authenticationProvider(let right)), (.generic(let left), .generic(let right)):
+            isSame(left, right)
+        case (.serverError(let left), .serverError(let right)): left == right
+        case (.invalidRedirectScheme(let left), .invalidRedirectScheme(let right)): left == right
+        case (.userCancelledLogin(let left), .userCancelledLogin(let right)): left == right
+        case (.oauth2(let left), .oauth2(let right)): left == right
+        case (.genericError(let left), .genericError(let right)): left == right
+        default: false
+        }
+    }
+}

@@ -1,0 +1,102 @@
+#if os(Linux) || os(macOS)
+internal import AuthFoundation
+internal import Foundation
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+/// A socket of this machine's loopback address, by its descriptor: never waits, and is not inherited by programs that are started.
+struct LoopbackSocket: Sendable {
+    let descriptor: Int32
+    /// The port that it listens at.
+    let port: UInt16
+
+    /// Listens at the loopback address and nowhere else.
+    ///
+    /// - Parameters:
+    ///   - isIPv6: Whether at `::1` instead of 127.0.0.1.
+    ///   - port: The port; nil for any free one.
+    /// - Throws: ``SystemBrowserError/cannotListen(port:reason:)``.
+    init(isIPv6: Bool, port: UInt16?) throws {
+        #if canImport(Glibc)
+        let kind = Int32(SOCK_STREAM.rawValue)
+        #else
+        let kind = SOCK_STREAM
+        #endif
+        let descriptor = socket(isIPv6 ? AF_INET6 : AF_INET, kind, 0)
+        guard descriptor >= 0 else { throw SystemBrowserError.cannotListen(port: port, reason: Self.reason()) }
+        do {
+            try Self.prepare(descriptor)
+            if port != nil {
+                // A port of its own, left a moment ago by the sign-in before.
+                var on: Int32 = 1
+                setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
+            }
+            self.port = try isIPv6 ? Self.bind6(descriptor, port ?? 0) : Self.bind4(descriptor, port ?? 0)
+            guard listen(descriptor, 16) == 0 else { throw Failure() }
+        } catch {
+            let reason = Self.reason()
+            close(descriptor)
+            throw SystemBrowserError.cannotListen(port: port, reason: reason)
+        }
+        self.descriptor = descriptor
+    }
+
+    /// A call of the system failed; `errno` says why.
+    private struct Failure: Error {}
+
+    /// Makes a descriptor one that never waits and is not inherited.
+    static func prepare(_ descriptor: Int32) throws {
+        let flags = fcntl(descriptor, F_GETFL)
+        guard flags >= 0, fcntl(descriptor, F_SETFL, flags | O_NONBLOCK) >= 0, fcntl(descriptor, F_SETFD, FD_CLOEXEC) >= 0 else {
+            throw Failure()
+        }
+        #if canImport(Darwin)
+        // Whoever writes to somebody that has gone is told by an error, not by a signal. Elsewhere `send` is told so.
+        var on: Int32 = 1
+        _ = setsockopt(descriptor, SOL_SOCKET, SO_NOSIGPIPE, &on, socklen_t(MemoryLayout<Int32>.size))
+        #endif
+    }
+
+    private static func bind4(_ descriptor: Int32, _ port: UInt16) throws -> UInt16 {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        return try bind(descriptor, &address) { UInt16(bigEndian: $0.sin_port) }
+    }
+
+    private static func bind6(_ descriptor: Int32, _ port: UInt16) throws -> UInt16 {
+        var address = sockaddr_in6()
+        address.sin6_family = sa_family_t(AF_INET6)
+        address.sin6_port = port.bigEndian
+        address.sin6_addr = in6addr_loopback
+        return try bind(descriptor, &address) { UInt16(bigEndian: $0.sin6_port) }
+    }
+
+    private static func bind<Address>(_ descriptor: Int32, _ address: inout Address, port: (Address) -> UInt16) throws -> UInt16 {
+        var size = socklen_t(MemoryLayout<Address>.size)
+        let status = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic -> Int32 in
+                #if canImport(Glibc)
+                let status = Glibc.bind(descriptor, generic, size)
+                #elseif canImport(Musl)
+                let status = Musl.bind(descriptor, generic, size)
+                #else
+                let status = Darwin.bind(descriptor, generic, size)
+                #endif
+                return status == 0 ? getsockname(descriptor, generic, &size) : status
+            }
+        }
+        guard status == 0 else { throw Failure() }
+        return port(address)
+    }
+
+    private static func reason() -> String { String(cString: strerror(errno)) }
+}
+#endif

@@ -1,0 +1,82 @@
+#if canImport(AuthenticationServices) && (os(iOS) || os(macOS) || os(tvOS) || os(visionOS) || os(watchOS))
+internal import AuthenticationServices
+internal import Foundation
+
+/// The system's sheet for web sign-in.
+///
+/// A redirect with a scheme of the app's own is received by that scheme; an https one, where the system can (iOS and tvOS 17.4, macOS 14.4,
+/// watchOS 10.4, visionOS 1.1), by host and path, for hosts that name the app in their `apple-app-site-association`.
+@MainActor
+final class WebAuthenticationSessionProvider: NSObject, BrowserSignin.Provider {
+    private let anchor: BrowserSignin.WindowAnchor?
+    private let isEphemeral: Bool
+    private let redirect = Decision<URL>()
+    private var session: ASWebAuthenticationSession?
+
+    init(anchor: BrowserSignin.WindowAnchor?, isEphemeral: Bool) {
+        self.anchor = anchor
+        self.isEphemeral = isEphemeral
+    }
+
+    func open(authorizeUrl: URL, redirectUri: URL) async throws -> URL {
+        let session = try makeSession(authorizeUrl, redirectUri)
+        session.prefersEphemeralWebBrowserSession = isEphemeral
+        #if os(iOS) || os(macOS) || os(visionOS)
+        session.presentationContextProvider = self
+        #endif
+        self.session = session
+        defer { self.session = nil }
+        guard session.start() else { throw BrowserSigninError.cannotStartBrowserSession }
+        return try await redirect.value()
+    }
+
+    nonisolated func cancel() {
+        redirect.decide(.failure(BrowserSigninError.userCancelledLogin()))
+        Task { @MainActor in session?.cancel() }
+    }
+
+    private func makeSession(_ page: URL, _ redirectUri: URL) throws -> ASWebAuthenticationSession {
+        let completion: @Sendable (URL?, (any Error)?) -> Void = { [redirect] url, error in
+            redirect.decide(Self.result(url, error))
+        }
+        guard let scheme = redirectUri.scheme?.lowercased() else { throw BrowserSigninError.invalidRedirectScheme(nil) }
+        switch scheme {
+        case "http":
+            throw BrowserSigninError.invalidRedirectScheme(scheme)
+        case "https":
+            guard #available(iOS 17.4, macOS 14.4, tvOS 17.4, watchOS 10.4, visionOS 1.1, *), let host = redirectUri.host() else {
+                throw BrowserSigninError.invalidRedirectScheme(scheme)
+            }
+            return ASWebAuthenticationSession(
+                url: page, callback: .https(host: host, path: redirectUri.path()), completionHandler: completion)
+        default:
+            return ASWebAuthenticationSession(url: page, callbackURLScheme: scheme, completionHandler: completion)
+        }
+    }
+
+    nonisolated private static func result(_ url: URL?, _ error: (any Error)?) -> Result<URL, any Error> {
+        if let url { return .success(url) }
+        guard let error else { return .failure(BrowserSigninError.noAuthenticatorProviderResponse) }
+        guard let error = error as? ASWebAuthenticationSessionError else {
+            return .failure(BrowserSigninError.authenticationProvider(error: error))
+        }
+        switch error.code {
+        case .canceledLogin:
+            // The system says why if it has closed the sheet itself.
+            return .failure(BrowserSigninError.userCancelledLogin(error.userInfo[NSLocalizedFailureReasonErrorKey] as? String))
+        case .presentationContextInvalid, .presentationContextNotProvided:
+            return .failure(BrowserSigninError.cannotStartBrowserSession)
+        @unknown default:
+            return .failure(BrowserSigninError.authenticationProvider(error: error))
+        }
+    }
+}
+
+#if os(iOS) || os(macOS) || os(visionOS)
+extension WebAuthenticationSessionProvider: ASWebAuthenticationPresentationContextProviding {
+    func presentationAnchor(for session: ASWebAuthenticationSession) -> ASPresentationAnchor {
+        anchor ?? ASPresentationAnchor()
+    }
+}
+#endif
+#endif

@@ -1,0 +1,238 @@
+#if os(Linux) || os(macOS)
+import AuthFoundation
+import Foundation
+import OAuth2Auth
+import Testing
+
+@testable import BrowserSignin
+
+@Suite("Listening at the loopback address", .timeLimit(.minutes(2)))
+struct CallbackListenerTests {
+    private func listener(_ redirectUri: String = "http://127.0.0.1/callback") throws -> CallbackListener {
+        try CallbackListener(LoopbackRedirect(url(redirectUri))) { query($0)["state"] == "s1" }
+    }
+
+    private func request(_ target: String, port: Int, host: String = "127.0.0.1") -> String {
+        "GET \(target) HTTP/1.1\r\nHost: \(host):\(port)\r\n\r\n"
+    }
+
+    @Test("the first right request is the answer, and nobody listens any more after it")
+    func answer() async throws {
+        let listener = try listener()
+        let port = try #require(listener.redirectUri.port)
+        #expect(listener.redirectUri.absoluteString == "http://127.0.0.1:\(port)/callback")
+        let page = try await RawConnection.answer(to: request("/callback?code=c&state=s1", port: port), port: port)
+        #expect(page.hasPrefix("HTTP/1.1 200 ") && page.contains("You can close this window.") && page.hasSuffix("</html>\n"))
+        #expect(try await listener.answer().absoluteString == "http://127.0.0.1:\(port)/callback?code=c&state=s1")
+        await listener.end()
+        await #expect(throws: RawConnection.Refused.self) { try await RawConnection(port: port) }
+        listener.close()
+    }
+
+    @Test("others are refused, and the right one can still come")
+    func others() async throws {
+        let listener = try listener()
+        let port = try #require(listener.redirectUri.port)
+        for (target, host, status) in [
+            ("/favicon.ico", "127.0.0.1", 404), ("/callback?state=other", "127.0.0.1", 400),
+            ("/callback?state=s1", "evil.example.com", 421),
+        ] {
+            let page = try await RawConnection.answer(to: request(target, port: port, host: host), port: port)
+            #expect(page.hasPrefix("HTTP/1.1 \(status) "))
+        }
+        let garbage = try await RawConnection.answer(to: "\u{16}\u{3}\u{1}\r\n\r\n", port: port)
+        #expect(garbage.hasPrefix("HTTP/1.1 400 "))
+        _ = try await RawConnection.answer(to: request("/callback?state=s1", port: port), port: port)
+        #expect(query(try await listener.answer())["state"] == "s1")
+    }
+
+    @Test("a request that does not end is refused, however much of it comes")
+    func endless() async throws {
+        let listener = try listener()
+        let port = try #require(listener.redirectUri.port)
+        let connection = try await RawConnection(port: port)
+        defer { connection.end() }
+        for _ in 0..<40 { try await connection.send(String(repeating: "x", count: 4096)) }
+        #expect(try await connection.rest().hasPrefix("HTTP/1.1 431 "))
+        _ = try await RawConnection.answer(to: request("/callback?state=s1", port: port), port: port)
+        _ = try await listener.answer()
+    }
+
+    @Test("a request in pieces is put together, and connections that say nothing are in nobody's way")
+    func slow() async throws {
+        let listener = try listener()
+        let port = try #require(listener.redirectUri.port)
+        var silent: [RawConnection] = []
+        for _ in 0..<40 { silent.append(try await RawConnection(port: port)) }
+        defer { for connection in silent { connection.end() } }
+        let connection = try await RawConnection(port: port)
+        defer { connection.end() }
+        for piece in ["GET /callback?sta", "te=s1 HTTP/1.1\r", "\nHost: 127.0.0.1:", "\(port)\r\n\r", "\n"] {
+            try await connection.send(piece)
+        }
+        #expect(try await connection.rest().hasPrefix("HTTP/1.1 200 "))
+        _ = try await listener.answer()
+    }
+
+    @Test("it is closed at once when the task is cancelled")
+    func cancelled() async throws {
+        let listener = try listener()
+        let port = try #require(listener.redirectUri.port)
+        let call = Task { try await listener.answer() }
+        call.cancel()
+        await #expect(throws: CancellationError.self) { try await call.value }
+        await listener.end()
+        await #expect(throws: RawConnection.Refused.self) { try await RawConnection(port: port) }
+    }
+
+    #if os(Linux)
+    // Other systems have one loopback address only, unless told otherwise.
+    @Test("it listens at that address and at no other")
+    func otherAddress() async throws {
+        let listener = try listener()
+        let port = try #require(listener.redirectUri.port)
+        await #expect(throws: RawConnection.Refused.self) { try await RawConnection(port: port, address: 0x7F00_0002) }
+        listener.close()
+        await listener.end()
+    }
+    #endif
+
+    @Test("a port of the redirect URI's own is taken, and one that is taken is an error that says so")
+    func port() async throws {
+        let first = try listener()
+        let port = try #require(first.redirectUri.port)
+        let error = #expect(throws: SystemBrowserError.self) { try listener("http://127.0.0.1:\(port)/callback") }
+        #expect(error?.localizedDescription.contains("\(port)") == true)
+        first.close()
+        await first.end()
+        let second = try listener("http://localhost:\(port)/callback")
+        #expect(second.redirectUri.absoluteString == "http://localhost:\(port)/callback")
+        let page = try await RawConnection.answer(to: request("/callback?state=s1", port: port, host: "localhost"), port: port)
+        #expect(page.hasPrefix("HTTP/1.1 200 "))
+        #expect(try await second.answer().host() == "localhost")
+        await second.end()
+    }
+}
+
+@Suite("The person's own browser", .timeLimit(.minutes(2)))
+@MainActor
+struct SystemBrowserTests {
+    /// A browser that goes to the server's page, and from there to where the issuer redirects it.
+    nonisolated private static func browser(at issuer: ScriptedIssuer) -> @Sendable (URL) async throws -> Void {
+        { page in
+            let redirect = page.path().hasSuffix("/logout") ? try issuer.visitLogout(page) : try issuer.visit(page)
+            let port = redirect.port ?? 0
+            let target = redirect.path() + "?" + (redirect.query(percentEncoded: true) ?? "")
+            _ = try await RawConnection.answer(to: "GET \(target) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\n\r\n", port: port)
+        }
+    }
+
+    private func signin(
+        _ issuer: ScriptedIssuer, opener: @escaping @Sendable (URL) async throws -> Void
+    ) throws -> BrowserSignin {
+        let client = try issuer.client(redirectUri: "http://127.0.0.1/callback", logoutRedirectUri: "http://127.0.0.1/bye")
+        return BrowserSignin(loginFlow: try AuthorizationCodeFlow(client: client), logoutFlow: SessionLogoutFlow(client: client)) {
+            _, _, _ in SystemBrowserProvider(clock: issuer.clock, timeout: 300, opener: opener)
+        }
+    }
+
+    @Test("signs in and out by way of the loopback address")
+    func success() async throws {
+        let issuer = ScriptedIssuer()
+        let pages = Locked<[URL]>([])
+        let browser = Self.browser(at: issuer)
+        let signin = try signin(issuer) { page in
+            pages.withLock { $0.append(page) }
+            try await browser(page)
+        }
+        let token = try await signin.signIn()
+        #expect(token.accessToken == "access-1")
+        let told = query(pages.withLock { $0.first })["redirect_uri"] ?? ""
+        #expect(told.wholeMatch(of: /http:\/\/127\.0\.0\.1:\d+\/callback/) != nil)
+        #expect(issuer.forms("/token").first?["redirect_uri"] == told)
+        let redirect = try await signin.signOut(token: token)
+        #expect(redirect.path() == "/bye" && query(pages.withLock { $0.last })["post_logout_redirect_uri"]?.hasSuffix("/bye") == true)
+    }
+
+    @Test("gives up when the time is over, by the client's clock, and closes the port")
+    func timeout() async throws {
+        let clock = ManualClock()
+        let issuer = ScriptedIssuer(clock: clock)
+        let page = Decision<URL>()
+        let signin = try signin(issuer) { page.decide(.success($0)) }
+        let call = Task { try await signin.signIn() }
+        let port = try #require(URL(string: query(try await page.value())["redirect_uri"] ?? "")?.port)
+        await clock.sleeper()
+        clock.advance(by: 299)
+        try await RawConnection(port: port).end()
+        clock.advance(by: 1)
+        await #expect(throws: BrowserSigninError.authenticationProvider(error: SystemBrowserError.timedOut(seconds: 300))) {
+            try await call.value
+        }
+        await #expect(throws: RawConnection.Refused.self) { try await RawConnection(port: port) }
+        #expect(!signin.signInFlow.isAuthenticating && clock.sleepers == 0)
+    }
+
+    @Test("closes the port before the call ends, whoever ends it", arguments: [true, false])
+    func cancelled(byTask: Bool) async throws {
+        let issuer = ScriptedIssuer()
+        let page = Decision<URL>()
+        let signin = try signin(issuer) { page.decide(.success($0)) }
+        let call = Task { try await signin.signIn() }
+        let port = try #require(URL(string: query(try await page.value())["redirect_uri"] ?? "")?.port)
+        if byTask { call.cancel() } else { await signin.cancel() }
+        let error = await #expect(throws: (any Error).self) { try await call.value }
+        #expect(byTask ? error is CancellationError : error as? BrowserSigninError == .userCancelledLogin())
+        await #expect(throws: RawConnection.Refused.self) { try await RawConnection(port: port) }
+    }
+
+    @Test("says so if no browser can be opened")
+    func noBrowser() async throws {
+        let issuer = ScriptedIssuer()
+        let launcher = BrowserLauncher(environment: ["BROWSER": "/bin/false:no-such-browser-4711", "PATH": "/usr/bin:/bin"])
+        let signin = try signin(issuer) { try await launcher.open($0) }
+        let expected = SystemBrowserError.cannotOpen(commands: ["/bin/false", "no-such-browser-4711"])
+        await #expect(throws: BrowserSigninError.authenticationProvider(error: expected)) { try await signin.signIn() }
+    }
+
+    @Test("the variable BROWSER names the browser, without a shell")
+    func commands() throws {
+        let page = try url("https://id.example.com/authorize?a=b&c=%24(d)")
+        func commands(_ value: String?) -> [[String]] {
+            BrowserLauncher(environment: value.map { ["BROWSER": $0] } ?? [:]).commands(for: page)
+        }
+        let text = page.absoluteString
+        #expect(commands("firefox") == [["firefox", text]])
+        #expect(
+            commands("firefox --new-window:chromium --app=%s -x") == [
+                ["firefox", "--new-window", text], ["chromium", "--app=\(text)", "-x"],
+            ])
+        for none in [nil, "", " : "] {
+            #expect(commands(none).count == 1 && commands(none)[0].count == 2 && commands(none)[0][1] == text)
+        }
+    }
+
+    @Test("a browser is opened by the first command that can, and no other address than one of the web")
+    func launch() async throws {
+        let launcher = BrowserLauncher(environment: ["BROWSER": "/bin/false:/bin/true:/bin/false", "PATH": "/usr/bin:/bin"])
+        try await launcher.open(url("https://id.example.com"))
+        await #expect(throws: SystemBrowserError.cannotOpen(commands: [])) { try await launcher.open(url("file:///etc/passwd")) }
+    }
+
+    @Test("a browser that stays in the foreground keeps nobody waiting")
+    func foreground() async throws {
+        let issuer = ScriptedIssuer()
+        let browser = Self.browser(at: issuer)
+        let never = Decision<Void>()
+        let signin = try signin(issuer) { page in
+            try await browser(page)
+            try await withTaskCancellationHandler {
+                try await never.value()
+            } onCancel: {
+                never.decide(.failure(CancellationError()))
+            }
+        }
+        #expect(try await signin.signIn().accessToken == "access-1")
+    }
+}
+#endif

@@ -1,0 +1,181 @@
+import AuthFoundation
+import Foundation
+import OAuth2Auth
+import Testing
+
+@testable import BrowserSignin
+
+@Suite("How BrowserSignin is set up")
+@MainActor
+struct OptionsTests {
+    @Test("an ephemeral session is an option of its own")
+    func ephemeral() throws {
+        let signin = try BrowserSignin(ScriptedIssuer().client(), in: ScriptedBrowser.idle())
+        #expect(!signin.ephemeralSession && signin.options.isEmpty)
+        signin.ephemeralSession = true
+        #expect(signin.options == .ephemeralSession)
+        signin.ephemeralSession = false
+        #expect(signin.options.isEmpty)
+    }
+
+    @Test("the provider is told the options")
+    func optionsAreTold() async throws {
+        let issuer = ScriptedIssuer()
+        let told = Locked<[BrowserSignin.Option]>([])
+        let signin = BrowserSignin(loginFlow: try AuthorizationCodeFlow(client: issuer.client()), logoutFlow: nil) { _, _, options in
+            told.withLock { $0.append(options) }
+            return ScriptedBrowser.signingIn(at: issuer)
+        }
+        _ = try await signin.signIn()
+        signin.ephemeralSession = true
+        _ = try await signin.signIn()
+        #expect(told.withLock { $0 } == [[], .ephemeralSession])
+    }
+
+    @Test(
+        "where the browser is the person's own, an ephemeral session is a request for the credentials",
+        arguments: [
+            (true, nil, "login"), (true, "consent", "login consent"), (true, "none", "none"), (false, nil, nil),
+            (false, "consent", "consent"),
+        ] as [(Bool, String?, String?)])
+    func ephemeralPrompt(isEphemeral: Bool, asked: String?, expected: String?) async throws {
+        let issuer = ScriptedIssuer()
+        let browser = ScriptedListeningBrowser(.signingIn(at: issuer))
+        let signin = try BrowserSignin(issuer.client(redirectUri: "http://127.0.0.1/callback"), in: browser)
+        signin.ephemeralSession = isEphemeral
+        _ = try await signin.signIn(context: .init(additionalParameters: asked.map { ["prompt": $0] }))
+        #expect(query(browser.pages.first)["prompt"] == expected)
+    }
+
+    @Test("where the browser is a private one, it is not")
+    func ephemeralPrivate() async throws {
+        let issuer = ScriptedIssuer()
+        let browser = ScriptedBrowser.signingIn(at: issuer)
+        let signin = try BrowserSignin(issuer.client(), in: browser)
+        signin.ephemeralSession = true
+        _ = try await signin.signIn()
+        #expect(query(browser.pages.first)["prompt"] == nil)
+    }
+
+    @Test("the server is told the port at which the redirect is received, and again when the code is traded")
+    func port() async throws {
+        let issuer = ScriptedIssuer()
+        let browser = ScriptedListeningBrowser(.signingIn(at: issuer))
+        let signin = try BrowserSignin(issuer.client(redirectUri: "http://127.0.0.1/callback"), in: browser)
+        _ = try await signin.signIn()
+        #expect(query(browser.pages.first)["redirect_uri"] == "http://127.0.0.1:4711/callback")
+        #expect(issuer.forms("/token").first?["redirect_uri"] == "http://127.0.0.1:4711/callback")
+    }
+
+    @Test("what listens is told which redirect is the answer, by its state")
+    func isAnswer() async throws {
+        let issuer = ScriptedIssuer()
+        let seen = Locked<[Bool]>([])
+        let listener = Locked<ScriptedListeningBrowser?>(nil)
+        let browser = ScriptedListeningBrowser(
+            ScriptedBrowser { page, _ in
+                let redirect = try issuer.visit(page)
+                let state = query(page)["state"] ?? ""
+                let base = "http://127.0.0.1:4711/callback"
+                let tries = [redirect, try url("\(base)?state=other"), try url(base), try url("\(base)?state=\(state)&state=\(state)")]
+                seen.withLock { $0 = tries.map { listener.withLock { $0 }?.isAnswer($0) ?? false } }
+                return redirect
+            })
+        listener.withLock { $0 = browser }
+        let signin = try BrowserSignin(issuer.client(redirectUri: "http://127.0.0.1/callback"), in: browser)
+        _ = try await signin.signIn()
+        #expect(seen.withLock { $0 } == [true, false, false, false])
+        #expect(!browser.isAnswer(try url("http://127.0.0.1:4711/callback?state=other")))
+    }
+
+    // MARK: Making one
+
+    @Test("the one made last is the shared one")
+    func shared() throws {
+        let issuer = try url(ScriptedIssuer.base)
+        let redirectUri = try url("com.example.app:/callback")
+        let first = BrowserSignin(issuerURL: issuer, clientId: "app", scope: "openid profile", redirectUri: redirectUri)
+        #expect(BrowserSignin.shared === first && first.signOutFlow == nil)
+        #expect(first.signInFlow.client.configuration.scope == ["openid", "profile"])
+        let second = BrowserSignin(
+            issuerURL: issuer, clientId: "app", scope: ["openid"], redirectUri: redirectUri,
+            logoutRedirectUri: try url("com.example.app:/"),
+            additionalParameters: ["brand": "b"])
+        #expect(BrowserSignin.shared === second && second.signOutFlow != nil)
+        #expect(second.signInFlow.additionalParameters?["brand"]?.stringValue == "b")
+    }
+
+    @Test("settings come from a property list")
+    func propertyList() throws {
+        let file = FileManager.default.temporaryDirectory.appending(path: "Okta-\(ProcessInfo.processInfo.globallyUniqueString).plist")
+        defer { try? FileManager.default.removeItem(at: file) }
+        let settings = [
+            "issuer": "id.example.com/oauth2/default", "clientId": "app", "scopes": "openid profile",
+            "redirectUri": "com.example.app:/callback", "logoutRedirectUri": "com.example.app:/", "brand": "b",
+        ]
+        try PropertyListSerialization.data(fromPropertyList: settings, format: .xml, options: 0).write(to: file)
+        let signin = try BrowserSignin(plist: file)
+        #expect(signin.signInFlow.client.configuration.issuerURL.absoluteString == ScriptedIssuer.base)
+        #expect(signin.signInFlow.additionalParameters?["brand"]?.stringValue == "b" && signin.signOutFlow != nil)
+        #expect(BrowserSignin.shared === signin)
+    }
+
+    @Test("a property list without redirect URI is refused")
+    func propertyListWithoutRedirect() throws {
+        let file = FileManager.default.temporaryDirectory.appending(path: "Okta-\(ProcessInfo.processInfo.globallyUniqueString).plist")
+        defer { try? FileManager.default.removeItem(at: file) }
+        let settings = ["issuer": "https://id.example.com", "clientId": "app", "scopes": "openid"]
+        try PropertyListSerialization.data(fromPropertyList: settings, format: .xml, options: 0).write(to: file)
+        #expect(throws: OAuth2Error.redirectUriRequired) { try BrowserSignin(plist: file) }
+    }
+
+    @Test("a factory of the app's own makes the browser sessions")
+    func factory() async throws {
+        enum Factory: BrowserSignin.ProviderFactory {
+            static let issuer = ScriptedIssuer()
+            static func createWebAuthenticationProvider(
+                for browserSignin: BrowserSignin, from window: BrowserSignin.WindowAnchor?, options: BrowserSignin.Option
+            ) async throws -> any BrowserSignin.Provider {
+                ScriptedBrowser.signingIn(at: issuer)
+            }
+        }
+        let client = try Factory.issuer.client()
+        let signin = BrowserSignin(loginFlow: try AuthorizationCodeFlow(client: client), logoutFlow: nil)
+        let usual = BrowserSignin.providerFactory
+        BrowserSignin.providerFactory = Factory.self
+        defer { BrowserSignin.providerFactory = usual }
+        #expect(try await signin.signIn().accessToken == "access-1")
+    }
+
+    #if os(Linux)
+    @Test("a redirect that nobody can receive here is refused, with what to configure")
+    func customScheme() async throws {
+        let signin = BrowserSignin(
+            loginFlow: try AuthorizationCodeFlow(client: ScriptedIssuer().client()), logoutFlow: nil,
+            makeProvider: SystemProviderFactory.createWebAuthenticationProvider)
+        let error = await #expect(throws: BrowserSigninError.invalidRedirectScheme("com.example.app")) { try await signin.signIn() }
+        #expect(error?.localizedDescription.contains("http://127.0.0.1/callback") == true)
+        #expect(error?.localizedDescription.contains("“redirectUri”") == true)
+    }
+    #endif
+
+    @Test("each error says something")
+    func texts() {
+        let errors: [BrowserSigninError] = [
+            .noCompatibleAuthenticationProviders, .noSignOutFlowProvided, .cannotStartBrowserSession, .cannotComposeAuthenticationURL,
+            .authenticationProvider(error: SystemBrowserError.timedOut(seconds: 600)), .noAuthenticatorProviderResponse,
+            .serverError(OAuth2ServerError(code: "access_denied", description: "Denied")), .invalidRedirectScheme("app"),
+            .userCancelledLogin(), .userCancelledLogin("Closed."), .missingIdToken, .oauth2(error: .invalidContext),
+            .generic(error: SystemBrowserError.cannotOpen(commands: ["firefox"])), .genericError(message: "Words."),
+            .authenticationProvider(error: SystemBrowserError.cannotListen(port: 80, reason: "Permission denied")),
+            .authenticationProvider(error: SystemBrowserError.cannotListen(port: nil, reason: "Permission denied")),
+        ]
+        for (index, error) in errors.enumerated() {
+            #expect(error.localizedDescription.count > 5)
+            for (other, otherError) in errors.enumerated() { #expect((error == otherError) == (index == other)) }
+        }
+        #expect(BrowserSigninError(OAuth2Error.invalidContext) == .oauth2(error: .invalidContext))
+        #expect(BrowserSigninError(InvalidFixture()) != .userCancelledLogin())
+        #expect(BrowserSigninError(CancellationError()) == .userCancelledLogin())
+    }
+}

@@ -1,0 +1,219 @@
+import AuthFoundation
+import Foundation
+import JOSE
+import OAuth2Auth
+import Testing
+
+@testable import BrowserSignin
+
+@Suite("A sign-in in the browser")
+@MainActor
+struct SignInTests {
+    @Test("opens the server's page, and brings the tokens that belong to it")
+    func success() async throws {
+        let issuer = ScriptedIssuer()
+        let browser = ScriptedBrowser.signingIn(at: issuer)
+        let signin = try BrowserSignin(issuer.client(), in: browser)
+        let token = try await signin.signIn()
+        #expect(token.accessToken == "access-1" && token.idToken?.subject == "00u1")
+        let page = try #require(browser.pages.first)
+        #expect(page.absoluteString.hasPrefix("\(ScriptedIssuer.base)/v1/authorize?") && browser.pages.count == 1)
+        #expect(query(page)["redirect_uri"] == "com.example.app:/callback")
+        #expect(query(page)["prompt"] == nil && query(page)["code_challenge_method"] == "S256")
+        let form = try #require(issuer.forms("/token").first)
+        #expect(form["code"] == "code-1" && form["redirect_uri"] == "com.example.app:/callback" && form["code_verifier"]?.isEmpty == false)
+        #expect(!signin.signInFlow.isAuthenticating)
+    }
+
+    @Test("asks for what its context says")
+    func context() async throws {
+        let issuer = ScriptedIssuer()
+        let browser = ScriptedBrowser.signingIn(at: issuer)
+        let signin = try BrowserSignin(issuer.client(), in: browser)
+        _ = try await signin.signIn(
+            from: nil, context: .init(acrValues: ["phr"], additionalParameters: ["login_hint": "jane", "brand": "b"]))
+        let asked = query(browser.pages.first)
+        #expect(asked["acr_values"] == "phr" && asked["login_hint"] == "jane" && asked["brand"] == "b")
+    }
+
+    struct Forgery: Sendable, CustomTestStringConvertible {
+        var testDescription: String
+        var answers: ScriptedIssuer.Answers
+        var isExpected: @Sendable (any Error) -> Bool
+    }
+
+    nonisolated static let forgeries = [
+        Forgery(testDescription: "another sign-in's state", answers: .init(redirect: ["state": "other"])) {
+            if case .redirectUri(_, reason: .state("other")) = $0 as? OAuth2Error { true } else { false }
+        },
+        Forgery(testDescription: "no state", answers: .init(redirect: ["state": nil])) {
+            if case .redirectUri(_, reason: .state(nil)) = $0 as? OAuth2Error { true } else { false }
+        },
+        Forgery(testDescription: "another server's redirect", answers: .init(redirect: ["iss": "https://evil.example.com"])) {
+            ($0 as? AuthorizationIssuerError)?.found == "https://evil.example.com"
+        },
+        Forgery(testDescription: "a redirect that does not say from whom", answers: .init(redirect: ["iss": nil])) {
+            ($0 as? AuthorizationIssuerError)?.found == nil && $0 is AuthorizationIssuerError
+        },
+        Forgery(testDescription: "another sign-in's ID token", answers: .init(claims: ["nonce": "other"])) {
+            ($0 as? JWTError) == .nonceMismatch
+        },
+        Forgery(testDescription: "another app's ID token", answers: .init(claims: ["aud": "other"])) {
+            ($0 as? JWTError) == .invalidAudience
+        },
+        Forgery(
+            testDescription: "an error with another sign-in's state",
+            answers: .init(redirect: ["error": "access_denied", "state": "other"])
+        ) {
+            if case .redirectUri(_, reason: .state) = $0 as? OAuth2Error { true } else { false }
+        },
+    ]
+
+    @Test("refuses what is not its own", arguments: forgeries)
+    func refused(forgery: Forgery) async throws {
+        let issuer = ScriptedIssuer(forgery.answers)
+        let signin = try BrowserSignin(issuer.client(), in: ScriptedBrowser.signingIn(at: issuer))
+        let error = await #expect(throws: (any Error).self) { try await signin.signIn() }
+        #expect(error.map(forgery.isExpected) == true, "\(String(describing: error))")
+        #expect(!signin.signInFlow.isAuthenticating)
+        if forgery.answers.claims.isEmpty { #expect(issuer.requests("/token").isEmpty) }
+    }
+
+    @Test("tells why the server refused", arguments: ["access_denied", "login_required", "server_error"])
+    func serverError(code: String) async throws {
+        let issuer = ScriptedIssuer(.init(redirect: ["code": nil, "error": code, "error_description": "Said the server."]))
+        let signin = try BrowserSignin(issuer.client(), in: ScriptedBrowser.signingIn(at: issuer))
+        let error = await #expect(throws: OAuth2ServerError.self) { try await signin.signIn() }
+        #expect(error?.code == .init(rawValue: code) && error?.description == "Said the server.")
+        #expect(!signin.signInFlow.isAuthenticating && issuer.requests("/token").isEmpty)
+    }
+
+    @Test("does not take the redirect of the one before")
+    func stale() async throws {
+        let issuer = ScriptedIssuer()
+        let kept = Locked<URL?>(nil)
+        let client = try issuer.client()
+        let signin = BrowserSignin(loginFlow: try AuthorizationCodeFlow(client: client), logoutFlow: nil) { _, _, _ in
+            ScriptedBrowser { page, _ in
+                if let kept = kept.withLock({ $0 }) { return kept }
+                let redirect = try issuer.visit(page)
+                kept.withLock { $0 = redirect }
+                return redirect
+            }
+        }
+        _ = try await signin.signIn()
+        let error = await #expect(throws: OAuth2Error.self) { try await signin.signIn() }
+        #expect({ if case .redirectUri(_, reason: .state) = error { true } else { false } }())
+        #expect(issuer.requests("/token").count == 1)
+    }
+
+    @Test("ends when the person closes the browser")
+    func closed() async throws {
+        let issuer = ScriptedIssuer()
+        let signin = try BrowserSignin(
+            issuer.client(), in: ScriptedBrowser { _, _ in throw BrowserSigninError.userCancelledLogin("Closed.") })
+        await #expect(throws: BrowserSigninError.userCancelledLogin("Closed.")) { try await signin.signIn() }
+        #expect(!signin.signInFlow.isAuthenticating)
+    }
+
+    @Test("tells of the browser's own errors as such")
+    func browserError() async throws {
+        let issuer = ScriptedIssuer()
+        let signin = try BrowserSignin(issuer.client(), in: ScriptedBrowser { _, _ in throw URLError(.cannotConnectToHost) })
+        await #expect(throws: BrowserSigninError.authenticationProvider(error: URLError(.cannotConnectToHost))) {
+            try await signin.signIn()
+        }
+    }
+
+    @Test("opens no browser when the server can't be reached")
+    func unreachable() async throws {
+        let issuer = ScriptedIssuer(.init(statuses: ["openid-configuration": 404]))
+        let browser = ScriptedBrowser.signingIn(at: issuer)
+        let signin = try BrowserSignin(issuer.client(), in: browser)
+        await #expect(throws: APIClientError.self) { try await signin.signIn() }
+        #expect(browser.pages.isEmpty && browser.isClosed && !signin.signInFlow.isAuthenticating)
+    }
+
+    // MARK: Giving up
+
+    @Test("closes the browser and ends at once when its task is cancelled")
+    func cancelledTask() async throws {
+        let issuer = ScriptedIssuer()
+        let browser = ScriptedBrowser.idle()
+        let signin = try BrowserSignin(issuer.client(), in: browser)
+        let call = Task { try await signin.signIn() }
+        try await browser.page()
+        call.cancel()
+        await #expect(throws: CancellationError.self) { try await call.value }
+        #expect(browser.isClosed && !signin.signInFlow.isAuthenticating)
+    }
+
+    @Test("closes the browser when the app cancels")
+    func cancelled() async throws {
+        let issuer = ScriptedIssuer()
+        let browser = ScriptedBrowser.idle()
+        let signin = try BrowserSignin(issuer.client(), in: browser)
+        let call = Task { try await signin.signIn() }
+        try await browser.page()
+        await signin.cancel()
+        #expect(browser.isClosed && !signin.signInFlow.isAuthenticating)
+        await #expect(throws: BrowserSigninError.userCancelledLogin()) { try await call.value }
+        await signin.cancel()
+    }
+
+    @Test("is given up for another one, which goes on")
+    func superseded() async throws {
+        let issuer = ScriptedIssuer()
+        let first = ScriptedBrowser.idle()
+        let browsers = Locked([ScriptedBrowser.signingIn(at: issuer), first])
+        let flow = try AuthorizationCodeFlow(client: issuer.client())
+        let signin = BrowserSignin(loginFlow: flow, logoutFlow: nil) { _, _, _ in try #require(browsers.withLock { $0.popLast() }) }
+        let call = Task { try await signin.signIn() }
+        try await first.page()
+        let token = try await signin.signIn()
+        #expect(token.accessToken == "access-1" && first.isClosed)
+        let error = await #expect(throws: BrowserSigninError.self) { try await call.value }
+        #expect(error == .userCancelledLogin("Another sign-in or sign-out was begun."))
+    }
+
+    @Test("is given up for a sign-out")
+    func supersededBySignOut() async throws {
+        let issuer = ScriptedIssuer()
+        let first = ScriptedBrowser.idle()
+        let browsers = Locked([ScriptedBrowser.signingIn(at: issuer), first])
+        let client = try issuer.client()
+        let signin = BrowserSignin(loginFlow: try AuthorizationCodeFlow(client: client), logoutFlow: SessionLogoutFlow(client: client)) {
+            _, _, _ in try #require(browsers.withLock { $0.popLast() })
+        }
+        let call = Task { try await signin.signIn() }
+        try await first.page()
+        try await signin.signOut(from: nil)
+        await #expect(throws: BrowserSigninError.self) { try await call.value }
+        #expect(first.isClosed && !signin.signInFlow.isAuthenticating)
+    }
+
+    // MARK: Forms of the call
+
+    @Test("calls back, on the main actor")
+    func completion() async throws {
+        let issuer = ScriptedIssuer()
+        let signin = try BrowserSignin(issuer.client(), in: ScriptedBrowser.signingIn(at: issuer))
+        let result = await withCheckedContinuation { continuation in
+            signin.signIn(from: nil) { result in
+                MainActor.assertIsolated()
+                continuation.resume(returning: result)
+            }
+        }
+        #expect(try result.get().accessToken == "access-1")
+    }
+
+    @Test("calls back with the server's refusal")
+    func completionError() async throws {
+        let issuer = ScriptedIssuer(.init(redirect: ["code": nil, "error": "access_denied"]))
+        let signin = try BrowserSignin(issuer.client(), in: ScriptedBrowser.signingIn(at: issuer))
+        let result = await withCheckedContinuation { continuation in
+            signin.signIn(from: nil) { continuation.resume(returning: $0) }
+        }
+        #expect(throws: BrowserSigninError.serverError(OAuth2ServerError(code: "access_denied", description: nil))) { try result.get() }
+    }
+}

@@ -1,0 +1,171 @@
+import AuthFoundation
+import Foundation
+import JOSE
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// An issuer with a real key: its answers can be bent, and it remembers what it was asked. A request that it does not know fails.
+final class ScriptedIssuer: URLSessionProtocol {
+    /// How it answers.
+    struct Answers: Sendable {
+        /// What the redirect says instead of what it should; nil takes a parameter away.
+        var redirect: [String: String?] = [:]
+        /// What the ID token says instead of what it should.
+        var claims: [String: JSONValue] = [:]
+        /// What the sign-out page answers when no browser is there: status and `Location`.
+        var logout: (status: Int, location: String?)?
+        /// The statuses of requests, by the end of their path.
+        var statuses: [String: Int] = [:]
+        /// Further members of the discovery document.
+        var metadata: [String: JSONValue] = [:]
+    }
+
+    static let base = "https://id.example.com/oauth2/default"
+    private static let key = Result { try SigningKey.generate(.es256, keyID: "key-1") }
+
+    private struct State {
+        var answers = Answers()
+        var nonce: String?
+        var requests: [URLRequest] = []
+    }
+
+    private let state = Locked(State())
+    let clock: any OAuth2Clock
+
+    init(_ answers: Answers = Answers(), clock: any OAuth2Clock = ManualClock()) {
+        self.clock = clock
+        state.withLock { $0.answers = answers }
+    }
+
+    func client(
+        redirectUri: String = "com.example.app:/callback", logoutRedirectUri: String? = "com.example.app:/"
+    ) throws -> OAuth2Client {
+        OAuth2Client(
+            OAuth2Client.Configuration(
+                issuerURL: try url(Self.base), clientId: "app", scope: "openid profile", redirectUri: try url(redirectUri),
+                logoutRedirectUri: try logoutRedirectUri.map(url)),
+            session: self, clock: clock)
+    }
+
+    /// The forms of the requests whose path ends so.
+    func forms(_ path: String) -> [[String: String]] {
+        state.withLock { $0.requests }.filter { $0.url?.path().hasSuffix(path) == true }.map {
+            query(URL(string: "x:?" + String(decoding: $0.httpBody ?? Data(), as: UTF8.self)))
+        }
+    }
+
+    /// The requests whose path ends so.
+    func requests(_ path: String) -> [URLRequest] {
+        state.withLock { $0.requests }.filter { $0.url?.path().hasSuffix(path) == true }
+    }
+
+    /// Where the requests went whose path ends so.
+    func pages(_ path: String) -> [URL] { requests(path).compactMap(\.url) }
+
+    /// What a browser is redirected to when the person has signed in at that URL.
+    func visit(_ page: URL) throws -> URL {
+        let asked = query(page)
+        let answers = state.withLock { state in
+            state.nonce = asked["nonce"]
+            return state.answers
+        }
+        var parameters: [String: String?] = ["code": "code-1", "state": asked["state"], "iss": Self.base]
+        for (name, value) in answers.redirect { parameters[name] = value }
+        return try Self.redirect(to: asked["redirect_uri"] ?? "", parameters)
+    }
+
+    /// What a browser is redirected to when it has been signed out at that URL.
+    func visitLogout(_ page: URL) throws -> URL {
+        let asked = query(page)
+        return try Self.redirect(
+            to: asked["post_logout_redirect_uri"] ?? "",
+            ["state": state.withLock { $0.answers }.redirect["state"] ?? asked["state"]])
+    }
+
+    private static func redirect(to uri: String, _ parameters: [String: String?]) throws -> URL {
+        var components = URLComponents(url: try url(uri), resolvingAgainstBaseURL: false)
+        components?.queryItems = parameters.compactMap { name, value in value.map { URLQueryItem(name: name, value: $0) } }
+        guard let redirect = components?.url else { throw InvalidFixture() }
+        return redirect
+    }
+
+    // MARK: The session
+
+    var configuration: URLSessionConfiguration { .ephemeral }
+
+    func data(for request: URLRequest) async throws -> (Data, URLResponse) {
+        try Task.checkCancellation()
+        guard let url = request.url else { throw URLError(.badURL) }
+        let (answers, nonce) = state.withLock { state in
+            state.requests.append(request)
+            return (state.answers, state.nonce)
+        }
+        let path = url.path()
+        var status = answers.statuses.first { path.hasSuffix($0.key) }?.value ?? 200
+        var headers: [String: String] = [:]
+        var body = "{}"
+        switch path.split(separator: "/").last {
+        case "openid-configuration": body = Self.metadata(answers)
+        case "keys":
+            let key = try Self.key.get().publicKey.map { [$0.json()] } ?? []
+            body = JSONValue.object(["keys": .array(key)]).serializedString
+        case "token":
+            let idToken = try Self.key.get().sign(.object(claims(answers, nonce)))
+            body =
+                JSONValue.object([
+                    "token_type": "Bearer", "access_token": "access-1", "refresh_token": "refresh-1", "expires_in": 3600,
+                    "scope": "openid profile", "id_token": .string(idToken),
+                ]).serializedString
+        case "revoke": body = ""
+        case "logout":
+            guard let logout = answers.logout else { throw URLError(.unsupportedURL) }
+            status = logout.status
+            if let location = logout.location { headers["Location"] = location.replacing("STATE", with: query(url)["state"] ?? "") }
+        default: throw URLError(.unsupportedURL)
+        }
+        guard let response = HTTPURLResponse(url: url, statusCode: status, httpVersion: "HTTP/1.1", headerFields: headers) else {
+            throw URLError(.badServerResponse)
+        }
+        return (Data(body.utf8), response)
+    }
+
+    private func claims(_ answers: Answers, _ nonce: String?) -> [String: JSONValue] {
+        let now = Int64(clock.now.timeIntervalSince1970)
+        var claims: [String: JSONValue] = [
+            "iss": .string(Self.base), "aud": "app", "sub": "00u1", "iat": .integer(now), "exp": .integer(now + 3600),
+            "auth_time": .integer(now - 5),
+        ]
+        claims["nonce"] = nonce.map(JSONValue.string)
+        return claims.merging(answers.claims) { $1 }
+    }
+
+    private static func metadata(_ answers: Answers) -> String {
+        var members: [String: JSONValue] = [
+            "issuer": .string(base), "response_types_supported": ["code"], "subject_types_supported": ["public"],
+            "id_token_signing_alg_values_supported": ["ES256"], "jwks_uri": .string("\(base)/v1/keys"),
+            "authorization_response_iss_parameter_supported": true,
+        ]
+        for (name, path) in [
+            ("authorization_endpoint", "authorize"), ("token_endpoint", "token"), ("revocation_endpoint", "revoke"),
+            ("userinfo_endpoint", "userinfo"), ("end_session_endpoint", "logout"),
+        ] {
+            members[name] = .string("\(base)/v1/\(path)")
+        }
+        return JSONValue.object(members.merging(answers.metadata) { $1 }).serializedString
+    }
+}
+
+struct InvalidFixture: Error {}
+
+func url(_ text: String) throws -> URL {
+    guard let url = URL(string: text) else { throw InvalidFixture() }
+    return url
+}
+
+/// The parameters of a URL; the first of a name.
+func query(_ url: URL?) -> [String: String] {
+    let items = url.flatMap { URLComponents(url: $0, resolvingAgainstBaseURL: false) }?.queryItems ?? []
+    return Dictionary(items.map { ($0.name, $0.value ?? "") }) { first, _ in first }
+}
