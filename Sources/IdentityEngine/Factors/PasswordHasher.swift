@@ -7,7 +7,7 @@ public final class PasswordHasher: Sendable {
     /// The queue was full.
     public struct Overloaded: Error, Sendable {}
 
-    private let threads: HashingThreads
+    let threads: HashingThreads
 
     /// Makes a hasher; no thread is started yet.
     ///
