@@ -23,7 +23,7 @@ struct FrontDoor: Sendable {
             .keys(cache: cache, engine: engine), .token(engine), .introspect(engine), .revoke(engine), .userInfo(engine),
             .challenge(engine, pushes), .primaryAuthenticate("primary-authenticate", engine, pushes),
             .primaryAuthenticate("oob-authenticate", engine, pushes), .backchannelAuthorize(engine, pushes),
-            .authorize(engine, pages),
+            .authorize(engine, pages), .pushAuthorizationRequest(engine),
         ]
         devices = Endpoint.devices(engine)
         endpoints = Dictionary(all.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })

@@ -159,6 +159,19 @@ public final class Sandbox: Sendable {
     /// The phones that were set up, by the names of their owners.
     public var allPhones: [VirtualPhone] { phones.all }
 
+    /// A one-time token that signs a person in with a browser, or without one (`SessionTokenFlow`), and asks nothing of them.
+    ///
+    /// - Parameters:
+    ///   - login: The name of one of ``users``.
+    ///   - isTwoFactors: Whether a second factor counts as proved beside the password.
+    /// - Returns: The token, good for five minutes and once; nil if there is no such active person.
+    /// - Throws: If the store failed.
+    public func sessionToken(for login: String, isTwoFactors: Bool = true) async throws -> String? {
+        guard let user = try await engine.user(login: login) else { return nil }
+        let context = RequestContext(now: clock.now, requestID: "sandbox-session-token")
+        return try await engine.mintSessionToken(userID: user.id, isTwoFactors: isTwoFactors, context: context)
+    }
+
     // MARK: - Time, faults, forgeries
 
     /// Moves the clock of both sides on.

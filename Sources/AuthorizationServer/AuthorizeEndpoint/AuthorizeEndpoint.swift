@@ -26,7 +26,7 @@ extension Endpoint {
                 return ServerResponse.refusal(.tooManyRequests(limit, reason: "rate limit"), to: request).traced(client: client)
             }
             let answer = try await engine.authorize(
-                parameters, server: call.server.id, browser: pages.cookies.read(request), context: request.context)
+                parameters, server: call.server.id, isForm: isPost, browser: pages.cookies.read(request), context: request.context)
             return pages.response(answer, to: call).traced(client: client)
         }
     }

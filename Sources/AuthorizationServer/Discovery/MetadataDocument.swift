@@ -26,6 +26,7 @@ struct MetadataDocument {
             "jwks_uri": .string(base + "/keys"),
             "introspection_endpoint": .string(base + "/introspect"),
             "revocation_endpoint": .string(base + "/revoke"),
+            "pushed_authorization_request_endpoint": .string(base + "/par"),
             "response_types_supported": ["code"],
             "response_modes_supported": ["query", "fragment", "form_post"],
             "authorization_response_iss_parameter_supported": true,

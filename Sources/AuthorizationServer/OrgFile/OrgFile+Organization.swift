@@ -18,6 +18,7 @@ extension OrgFile {
             signOnPolicies: root.sections("sign_on_policies", SignOnPolicy.init),
             passwordPolicy: root.section("password_policy").map(PasswordPolicy.init) ?? PasswordPolicy(),
             rateLimits: root.section("rate_limits").map(RateLimits.init) ?? RateLimits(),
+            sessions: root.section("sessions").map(SessionPolicy.init) ?? SessionPolicy(),
             keyRotation: root.section("key_rotation").map(KeyRotation.init) ?? KeyRotation(),
             authenticators: root.sections("authenticators", PushAuthenticator.init),
             dpop: root.section("dpop").map(DPoPPolicy.init) ?? DPoPPolicy(), users: root.sections("users", UserDefinition.init))
@@ -110,7 +111,8 @@ extension Application {
             refreshTokenRotation: section.choice(
                 "refresh_token_rotation", ["rotate": .rotate(leeway: leeway), "static": .static], default: .rotate(leeway: leeway)),
             idTokenAlgorithm: section.choice("id_token_algorithm", signatureAlgorithms, default: .rs256),
-            dpopBoundAccessTokens: section.bool("dpop_bound_access_tokens", default: false))
+            dpopBoundAccessTokens: section.bool("dpop_bound_access_tokens", default: false),
+            consent: section.choice("consent", ["none": Consent.none, "required": .required], default: Consent.none))
         // The token endpoint refuses it anyway; whoever writes it wants to know why before that.
         if grantTypes.contains("client_credentials") && !isConfidential {
             section.source.add(

@@ -42,6 +42,16 @@ extension PasswordPolicy {
     }
 }
 
+extension SessionPolicy {
+    init(_ section: OrgFileSection) {
+        let standard = SessionPolicy()
+        self.init(
+            idleLifetime: section.seconds("idle_lifetime") ?? standard.idleLifetime,
+            lifetime: section.seconds("lifetime") ?? standard.lifetime)
+        section.reportUnknownKeys()
+    }
+}
+
 extension RateLimits {
     init(_ section: OrgFileSection) {
         let standard = RateLimits()

@@ -41,6 +41,11 @@ extension OrgFile {
           lockout_minutes: 15               # unlimited: until an administrator opens the account
           scrypt_log_n: 15                  # 14 to 20; 15 takes 32 MiB a hash, each step doubles memory and time
 
+        # How long people stay signed in with a browser.
+        sessions:
+          idle_lifetime: 2h                 # without use
+          lifetime: 1d                      # in all
+
         # Authorization servers issue tokens for APIs, here at {origin}/oauth2/default. The org's own is always there, at {origin}.
         authorization_servers:
           - id: default
@@ -61,7 +66,7 @@ extension OrgFile {
                 #clients: [mobile-app]
                 rules:
                   - name: People
-                    grant_types: [password, refresh_token, oob, otp, mfa-oob, mfa-otp]
+                    grant_types: [authorization_code, password, refresh_token, oob, otp, mfa-oob, mfa-otp]
                     access_token_lifetime: 1h
                     refresh_token_lifetime: unlimited
                     refresh_token_idle_lifetime: 7d

@@ -10,7 +10,7 @@ struct PageLibrary: Sendable {
             "layout": PackageResources.layout_mustache, "leave": PackageResources.leave_mustache,
             "password": PackageResources.password_mustache, "factors": PackageResources.factors_mustache,
             "push": PackageResources.push_mustache, "message": PackageResources.message_mustache,
-            "post": PackageResources.post_mustache,
+            "consent": PackageResources.consent_mustache, "post": PackageResources.post_mustache,
         ]
         library = MustacheLibrary(
             templates: sources.mapValues { source in

@@ -32,6 +32,18 @@ struct PageTexts: Sendable {
     var noDevice: String
     var tooManyChallenges: String
 
+    var consentTitle: String
+    var consentLead: String
+    var allow: String
+    var deny: String
+    var scopeOpenID: String
+    var scopeProfile: String
+    var scopeEmail: String
+    var scopeAddress: String
+    var scopePhone: String
+    var scopeOfflineAccess: String
+    var scopeGroups: String
+
     var goOnTitle: String
     var goOnLead: String
     var goOn: String

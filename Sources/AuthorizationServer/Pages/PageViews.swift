@@ -27,6 +27,8 @@ struct PageView: Sendable {
     var isLoginFixed = false
     var factors: [Factor] = []
     var asksForCode = false
+    /// What the application asks for, in sentences.
+    var scopes: [String] = []
     var number: String?
     /// For the application's maker.
     var detail: String?
@@ -66,6 +68,11 @@ extension PageView {
                 texts, organization: organization, title: texts.pushTitle, lead: number == nil ? texts.pushLead : texts.pushNumberLead)
             view.number = number
             view.refresh = "3"
+        case .consent(let scopes):
+            template = "consent"
+            view = PageView(
+                texts, organization: organization, title: texts.consentTitle, lead: texts.consentLead, application: page.applicationName)
+            view.scopes = scopes.map { texts.sentence(for: $0) }
         }
         view.action = "/signin/\(token)"
         view.formToken = page.formToken
@@ -106,6 +113,20 @@ extension PageTexts {
         case .unanswered: unanswered
         case .noDevice: noDevice
         case .tooManyChallenges: tooManyChallenges
+        }
+    }
+
+    /// What a scope means to a person.
+    fileprivate func sentence(for scope: HostedScope) -> String {
+        switch scope.name {
+        case "openid": scopeOpenID
+        case "profile": scopeProfile
+        case "email": scopeEmail
+        case "address": scopeAddress
+        case "phone": scopePhone
+        case "offline_access": scopeOfflineAccess
+        case "groups": scopeGroups
+        default: scope.description ?? scope.name
         }
     }
 

@@ -28,6 +28,9 @@ struct PageWriter: Sendable {
             let (view, template) = PageView.signIn(page, token: token, organization: organization, texts: texts)
             response = html(view, template: template, formsTo: page.returnURI)
         case .goOn(let token): response = redirect(to: "/signin/\(token)")
+        case .again(let client, let uri):
+            let query = URLComponents.query(["client_id": client, "request_uri": uri])
+            response = redirect(to: "\(call.request.path)?\(query)")
         case .respond(let answer):
             if answer.mode == .formPost {
                 let view = PageView.post(answer, organization: organization, texts: texts(for: call.request))
@@ -91,6 +94,14 @@ struct PageWriter: Sendable {
     }
 }
 
+extension URLComponents {
+    /// A query whose values hold nothing that means anything in it.
+    fileprivate static func query(_ values: KeyValuePairs<String, String>) -> String {
+        let plain = CharacterSet(charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+        return values.map { "\($0)=\($1.addingPercentEncoding(withAllowedCharacters: plain) ?? "")" }.joined(separator: "&")
+    }
+}
+
 /// Words of a Content-Security-Policy.
 enum ContentPolicy {
     /// What `form-action` must allow for a form whose answer redirects to a URI: browsers follow no redirect of a form to elsewhere.
@@ -100,7 +111,7 @@ enum ContentPolicy {
     static func source(of uri: String) -> String {
         let scheme = uri.utf8.prefix { $0 != UInt8(ascii: ":") }
         let isScheme = !scheme.isEmpty && scheme.allSatisfy { isAlphanumeric($0) || "+-.".utf8.contains($0) }
-        guard isScheme else { return "'self'" }
+        guard isScheme, scheme.endIndex < uri.utf8.endIndex else { return "'self'" }
         let name = String(decoding: scheme, as: UTF8.self).lowercased()
         guard name == "http" || name == "https" else { return name + ":" }
         let authority = uri.utf8.dropFirst(scheme.count + 3).prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") }

@@ -90,6 +90,9 @@ extension HostedAction {
             guard let factor = form["factor"].flatMap(HostedFactor.init(rawValue:)) else { return nil }
             self = .choose(factor)
         case "code": self = .code(form["code"] ?? "")
+        case "consent":
+            guard let answer = form["answer"], ["allow", "deny"].contains(answer) else { return nil }
+            self = .consent(answer == "allow")
         case "cancel": self = .cancel
         case "restart": self = .restart
         default: return nil

@@ -37,6 +37,8 @@ struct AuthorizationRequest: Sendable, Equatable, Codable {
     var hintedUserID: String?
     /// The classes that were asked for (`acr_values`), in order of preference.
     var contextClasses: [String] = []
+    /// The digest of the one-time token that begins a session without a page.
+    var sessionToken: [UInt8]?
     /// The languages that were asked for, in order of preference.
     var locales: [String] = []
 }

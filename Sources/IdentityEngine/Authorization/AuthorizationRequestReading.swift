@@ -6,7 +6,7 @@ enum AuthorizationRefusal: Error {
     /// The person, on a page: the client or where to return to is not known, so nothing is sent anywhere.
     case page(Refusal)
     /// The client, where its answers go.
-    case client(AuthorizationResponse)
+    case client(Refusal, AuthorizationResponse)
 }
 
 /// Checks the parameters of an authorize request, in the order of the oauth reference 2.3.
@@ -36,6 +36,7 @@ struct AuthorizationRequestReader {
             return try request(parameters, application, redirectURI, mode, state)
         } catch {
             throw .client(
+                error,
                 AuthorizationResponse(
                     error, to: redirectURI, mode: mode ?? .query, state: parameters.repeated.contains("state") ? nil : state,
                     issuer: snapshot.issuer(of: server)))
@@ -102,6 +103,10 @@ struct AuthorizationRequestReader {
                 throw Self.invalid("max_age is a number of seconds, 0 or more.", "max_age")
             }
             request.maxAge = seconds
+        }
+        if let token = values["sessionToken"] {
+            guard token.utf8.count <= 200 else { throw Self.invalid("The sessionToken is too long.", "sessionToken") }
+            request.sessionToken = TicketDigest(of: token).bytes
         }
         request.loginHint = values["login_hint"].map(IdentityEngine.possibleName)
         request.hintedUserID = try hintedUserID(values["id_token_hint"], application)

@@ -7,14 +7,15 @@ extension IdentityEngine {
     /// committed before this returns.
     ///
     /// - Parameters:
-    ///   - parameters: What the client sent, unchecked.
+    ///   - parameters: What the client sent, unchecked; or the name of what it pushed.
     ///   - server: The authorization server's id; nil for the org server.
+    ///   - isForm: Whether it came as a form, which another site may have sent.
     ///   - browser: The browser's cookies.
     ///   - context: When and from where it came.
     /// - Returns: Where the browser goes, and its cookies.
     /// - Throws: ``StoreError`` if the store failed; then nothing was begun.
     public func authorize(
-        _ parameters: AuthorizationParameters, server: String?, browser: BrowserSecrets, context: RequestContext
+        _ parameters: AuthorizationParameters, server: String?, isForm: Bool = false, browser: BrowserSecrets, context: RequestContext
     ) async throws -> HostedAnswer {
         for _ in 0..<Self.attempts {
             let start = try await store.read { [self] in
@@ -22,12 +23,23 @@ extension IdentityEngine {
             }
             switch start {
             case .refused(.page(let refusal)): return HostedAnswer(.refused(HostedRefusal(.badRequest, detail: refusal)))
-            case .refused(.client(let response)): return HostedAnswer(.respond(response))
+            case .refused(.client(_, let response)): return HostedAnswer(.respond(response))
             case .request(let begun):
-                if let answer = try await begin(begun, browser: browser, context: context) { return answer }
+                let answer =
+                    isForm ? try await sendAgain(begun, context: context) : try await begin(begun, browser: browser, context: context)
+                if let answer { return answer }
             }
         }
         throw StoreError(.unavailable, "The request met other writers \(Self.attempts) times. Try it again.")
+    }
+
+    /// Sends a browser that posted a form to the same request by a link: a form of another site comes without our cookies, and new ones
+    /// in their place would part the browser from the sign-ins that it has under way.
+    private func sendAgain(_ begun: HostedStart.Begun, context: RequestContext) async throws -> HostedAnswer? {
+        let secret = try environment.random.secret()
+        let ticket = try PushedRequest.ticket(begun.request, secret: secret, now: context.now)
+        guard try await store.commit(begun.changes + [.issue(ticket)]) == .committed else { return nil }
+        return HostedAnswer(.again(clientID: begun.request.clientID, requestURI: PushedRequest.uri(secret)))
     }
 
     /// Begins the sign-in of a good request.
@@ -35,46 +47,48 @@ extension IdentityEngine {
     /// - Returns: Nil if somebody else was faster.
     private func begin(_ begun: HostedStart.Begun, browser: BrowserSecrets, context: RequestContext) async throws -> HostedAnswer? {
         let request = begun.request
-        var hosted = HostedSignIn(
-            request: request, browser: [], login: request.loginHint ?? begun.session?.user.value.login ?? "")
         let secret = try browser.possibleBrowser ?? environment.random.secret()
-        hosted.browser = TicketDigest(of: secret).bytes
         var transaction = SignInTransaction(
             id: try environment.random.identifier(prefix: "txn"),
             request: SignInRequest(
                 application: begun.application, server: request.server, scopes: request.scopes, contextClasses: request.contextClasses),
             now: context.now, lifetime: HostedSignIn.lifetime)
-        transaction.hosted = hosted
-        var changes: [Change] = []
-        var isEnough = false
-        if let session = begun.session, !session.proofs.isEmpty {
-            transaction.hosted?.session = session.value.id
-            let (next, outcome, effects) = transaction.step(.resumed(session.proofs, session.subject), now: context.now)
+        transaction.hosted = HostedSignIn(
+            request: request, browser: TicketDigest(of: secret).bytes, login: request.loginHint ?? begun.held?.user.value.login ?? "")
+        var changes = begun.changes
+        func respond(_ refusal: Refusal) async throws -> HostedAnswer? {
+            let response = AuthorizationResponse(refusal, to: request, issuer: begun.snapshot.issuer(of: begun.server))
+            if !changes.isEmpty, try await store.commit(changes) != .committed { return nil }
+            return HostedAnswer(.respond(response))
+        }
+        if let held = begun.held, !held.proofs.isEmpty {
+            let (next, outcome, effects) = transaction.step(.resumed(held.proofs, held.subject), now: context.now)
             transaction = next
-            changes += try logEntries(effects, userID: session.user.value.id, of: next, context: context)
+            // What a token proves was never a session's: it begins one.
+            if held.isToken { transaction.hosted?.inherited = 0 } else { transaction.hosted?.session = begun.session?.id }
+            changes += try logEntries(effects, userID: held.user.value.id, of: next, context: context)
             switch outcome {
             case .authenticated(let proved):
                 transaction.hosted?.authentication = proved
-                isEnough = true
-            case .factorRequired: break
-            case .refused(let refusal):
-                let response = AuthorizationResponse(refusal, to: request, issuer: begun.snapshot.issuer(of: begun.server))
-                return try await store.commit(changes) == .committed ? HostedAnswer(.respond(response)) : nil
-            case .tryAgain, .challenged, .pending, .judged, .tooLate, .cancelled: break
+                guard begun.needsConsent else {
+                    return try await finish(
+                        .init(
+                            transaction: transaction, version: 0, user: held.user, session: begun.session, snapshot: begun.snapshot,
+                            server: begun.server, changes: changes), context: context)
+                }
+            case .refused(let refusal): return try await respond(refusal)
+            case .factorRequired, .tryAgain, .challenged, .pending, .judged, .tooLate, .cancelled: break
             }
         }
-        if isEnough, let session = begun.session {
-            return try await finish(
-                .init(
-                    transaction: transaction, version: 0, user: session.user, session: session.value, snapshot: begun.snapshot,
-                    server: begun.server, changes: changes), context: context)
-        }
         if request.prompts.contains(.none) {
-            let refusal =
+            if transaction.end != nil {
+                return try await respond(
+                    Refusal(.consentRequired, "The person must be asked whether they allow this.", reason: "prompt=none: consent"))
+            }
+            return try await respond(
                 transaction.proofs.isEmpty
-                ? Refusal(.loginRequired, "Nobody is signed in whose sign-in is enough.", reason: "prompt=none: no session")
-                : Refusal(.interactionRequired, "The person must be asked for more.", reason: "prompt=none: more is asked for")
-            return HostedAnswer(.respond(AuthorizationResponse(refusal, to: request, issuer: begun.snapshot.issuer(of: begun.server))))
+                    ? Refusal(.loginRequired, "Nobody is signed in whose sign-in is enough.", reason: "prompt=none: no session")
+                    : Refusal(.interactionRequired, "The person must be asked for more.", reason: "prompt=none: more is asked for"))
         }
         let token = try environment.random.secret()
         changes += [.put(try transaction.record()), .issue(transaction.stateTicket(token))]
@@ -108,44 +122,104 @@ enum HostedStart: Sendable {
         var application: Application
         var server: AuthorizationServerDefinition
         var snapshot: OrgSnapshot
-        var session: Held?
+        /// The browser's open session, whoever's it is.
+        var session: Session?
+        /// Who proved something before.
+        var held: Held?
+        /// Whether they must be asked what the client may have.
+        var needsConsent = false
+        /// What it uses up.
+        var changes: [Change] = []
     }
 
-    /// The browser's session, and what it proves to this application now.
+    /// Somebody, and what they prove to this application now.
     struct Held: Sendable {
-        var value: Session
         var user: StoredUser
         var subject: SignInTransaction.Subject
         var proofs: [SignInTransaction.Proof]
+        /// Whether by a one-time token, not by the session.
+        var isToken = false
     }
 
     init(
         _ parameters: AuthorizationParameters, server id: String?, browser: BrowserSecrets, snapshot: OrgSnapshot, view: any StoreView,
         now: Date
     ) throws {
+        do {
+            var begun = try Begun(parameters, server: id, snapshot: snapshot, view: view, now: now)
+            try begun.hold(by: browser, view: view, now: now)
+            self = .request(begun)
+        } catch let refusal as AuthorizationRefusal {
+            self = .refused(refusal)
+        }
+    }
+}
+
+extension HostedStart.Begun {
+    /// Reads the request, or finds the one that was pushed.
+    fileprivate init(
+        _ parameters: AuthorizationParameters, server id: String?, snapshot: OrgSnapshot, view: any StoreView, now: Date
+    ) throws {
         guard let server = snapshot.server(id) else {
-            self = .refused(.page(Refusal(.notFound, "There is no such authorization server.", reason: "server.unknown")))
-            return
+            throw AuthorizationRefusal.page(Refusal(.notFound, "There is no such authorization server.", reason: "server.unknown"))
         }
-        do throws(AuthorizationRefusal) {
-            let request = try AuthorizationRequestReader(snapshot: snapshot, server: server, now: now).read(parameters)
-            guard let application = snapshot.application(request.clientID) else {
-                throw .page(Refusal(.invalidClient, "The application is not known.", reason: "authorize: client_id"))
+        let request: AuthorizationRequest
+        if let uri = parameters.values["request_uri"] {
+            let found = try HostedStart.pushed(
+                uri, clientID: parameters.values["client_id"], snapshot: snapshot, server: server, view: view, now: now)
+            guard let found, parameters.repeated.isDisjoint(with: ["client_id", "request_uri"]) else {
+                throw AuthorizationRefusal.page(
+                    Refusal(
+                        .invalidRequestURI, "The application's request is not known here, too old, or was used before.",
+                        reason: "authorize: request_uri"))
             }
-            self = .request(Begun(request: request, application: application, server: server, snapshot: snapshot))
-        } catch {
-            self = .refused(error)
-            return
+            request = found.0
+            changes = [found.1]
+        } else {
+            request = try AuthorizationRequestReader(snapshot: snapshot, server: server, now: now).read(parameters)
         }
-        guard case .request(var begun) = self, let (session, user) = try view.session(secret: browser.session, now: now) else { return }
+        guard let application = snapshot.application(request.clientID) else {
+            throw AuthorizationRefusal.page(Refusal(.invalidClient, "The application is not known.", reason: "authorize: client_id"))
+        }
+        (self.request, self.application, self.server, self.snapshot) = (request, application, server, snapshot)
+    }
+
+    /// Finds who comes with it: by a one-time token, or by the browser's session.
+    fileprivate mutating func hold(by browser: BrowserSecrets, view: any StoreView, now: Date) throws {
+        let known = try view.session(secret: browser.session, now: now)
+        session = known?.0
+        let user: StoredUser
+        let proofs: [SignInTransaction.Proof]
+        if let bytes = request.sessionToken {
+            let digest = TicketDigest(bytes: bytes)
+            guard let proved = try SessionToken.proved(digest, in: view, now: now) else {
+                let refusal = Refusal(
+                    .loginRequired, "The session token is unknown, too old, or was used before.", reason: "authorize: sessionToken")
+                throw AuthorizationRefusal.client(
+                    refusal, AuthorizationResponse(refusal, to: request, issuer: snapshot.issuer(of: server)))
+            }
+            changes.append(.take(.sessionToken, digest: digest, now: now, gave: []))
+            (user, proofs) = (proved.user, proved.transaction.proofs)
+        } else {
+            guard let known else { return }
+            (user, proofs) = (known.1, request.prompts.contains(.login) ? [] : known.0.proofs)
+        }
         var signIn = SignInRequest(
-            application: begun.application, server: id, scopes: begun.request.scopes, contextClasses: begun.request.contextClasses)
+            application: application, server: request.server, scopes: request.scopes, contextClasses: request.contextClasses)
         signIn.isHosted = true
         let subject = try view.subject(user.value, of: signIn, snapshot: snapshot)
-        let age = [begun.request.maxAge, subject.decision.reauthenticateAfter].compactMap { $0 }.min()
-        let proofs = begun.request.prompts.contains(.login) ? [] : session.proofs(atMost: age, now: now)
-        begun.session = Held(value: session, user: user, subject: subject, proofs: proofs)
-        self = .request(begun)
+        let age = [request.maxAge, subject.decision.reauthenticateAfter].compactMap { $0 }.min()
+        held = HostedStart.Held(
+            user: user, subject: subject, proofs: proofs.recent(atMost: age, now: now), isToken: request.sessionToken != nil)
+        needsConsent = try view.needsConsent(of: user.value.id, to: request, by: application)
+    }
+}
+
+extension [SignInTransaction.Proof] {
+    /// Those that are no older than some seconds; all of them without a limit.
+    fileprivate func recent(atMost age: Int?, now: Date) -> Self {
+        guard let age else { return self }
+        return filter { $0.time > now.addingTimeInterval(-TimeInterval(age)) }
     }
 }
 

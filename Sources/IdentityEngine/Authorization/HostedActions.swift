@@ -32,6 +32,9 @@ extension IdentityEngine {
             case .restart:
                 guard let restarted = try await restart(state, context: context) else { continue }
                 return restarted
+            case .consent(let isAllowed):
+                guard state.transaction.end == .authenticated, state.hosted.refused == nil, state.needsConsent else { return answer }
+                isMade = try await allow(isAllowed, state, context: context)
             case _ where state.transaction.end != nil: return answer
             case .cancel: isMade = try await cancel(state, context: context)
             case .password(let login, let password):
@@ -64,6 +67,30 @@ extension IdentityEngine {
         next.hosted?.refuse(Refusal(.accessDenied, "The person cancelled the sign-in.", reason: "cancelled on the page"))
         let log = try logEntries(effects, userID: next.userID, of: next, context: context)
         return try await store.commit(log + next.closingChallenge + [state.stored.writing(next)]) == .committed
+    }
+
+    /// Notes what the person allows, so that they are not asked again; or tells the client that they do not.
+    private func allow(_ isAllowed: Bool, _ state: HostedState, context: RequestContext) async throws -> Bool {
+        guard let user = state.user?.value else { return true }
+        let request = state.hosted.request
+        var next = state.transaction
+        var changes = [
+            try logEntry(
+                "user.consent", isAllowed ? .success : .denied, reason: request.scopes.joined(separator: " "), userID: user.id,
+                clientID: request.clientID, server: request.server, context: context)
+        ]
+        if isAllowed {
+            var consent =
+                state.consent
+                ?? Consent(userID: user.id, clientID: request.clientID, server: request.server, scopes: [], updatedAt: context.now)
+            consent.scopes += request.scopes.filter { !consent.scopes.contains($0) }
+            consent.updatedAt = context.now
+            changes.append(.put(try consent.record()))
+            next.hosted?.isAllowed = true
+        } else {
+            next.hosted?.refuse(Refusal(.accessDenied, "The person did not allow the request.", reason: "consent: denied"))
+        }
+        return try await store.commit(changes + [state.stored.writing(next)]) == .committed
     }
 
     /// Begins the same request anew, without what was proved. The old transaction ends.

@@ -6,6 +6,8 @@ public struct HostedAnswer: Sendable {
         case page(HostedPage)
         /// On to the page of the sign-in that a token names.
         case goOn(token: String)
+        /// To the authorize endpoint again, by a link that names the request.
+        case again(clientID: String, requestURI: String)
         /// Back to the client.
         case respond(AuthorizationResponse)
         /// A page that says why it cannot go on; nothing is sent to any client.
@@ -65,6 +67,8 @@ public struct HostedPage: Sendable {
         case factors([HostedFactor])
         /// Nothing: the person answers on a device. The number is what they pick there.
         case push(number: String?)
+        /// Whether the client may have these scopes.
+        case consent([HostedScope])
     }
 
     /// What the page tells about the step before.
@@ -99,6 +103,14 @@ public struct HostedPage: Sendable {
     public var locales: [String]
 }
 
+/// A scope that a person is asked to allow.
+public struct HostedScope: Sendable {
+    /// Its name in the protocol.
+    public var name: String
+    /// What the server's owner says of it; nil for the reserved ones.
+    public var description: String?
+}
+
 /// A factor that can be chosen on a page.
 public enum HostedFactor: String, Sendable {
     /// A push to the person's devices.
@@ -115,6 +127,8 @@ public enum HostedAction: Sendable {
     case code(String)
     /// Chooses a factor.
     case choose(HostedFactor)
+    /// Allows the client what it asks for, or does not.
+    case consent(Bool)
     /// Gives up: the client is told.
     case cancel
     /// Begins again, as somebody else maybe.
@@ -128,6 +142,7 @@ extension HostedAction: CustomStringConvertible, CustomReflectable {
         case .password: "password"
         case .code: "code"
         case .choose(let factor): "choose \(factor.rawValue)"
+        case .consent: "consent"
         case .cancel: "cancel"
         case .restart: "restart"
         }

@@ -37,13 +37,13 @@ extension IdentityEngine {
     /// - Returns: Nil if somebody else was faster.
     private func show(_ state: HostedState, context: RequestContext) async throws -> HostedAnswer? {
         let transaction = state.transaction
+        if let response = state.hosted.refused.flatMap(state.response) { return HostedAnswer(.respond(response)) }
         switch transaction.end {
         case .authenticated:
+            guard !state.needsConsent else { return state.page(.consent(state.requestedScopes)) }
             guard let user = state.user else { return HostedAnswer(.refused(HostedRefusal(.over))) }
             return try await finish(state.proved(transaction, user), context: context)
-        case .refused, .cancelled:
-            guard let response = state.hosted.refused.flatMap(state.response) else { return HostedAnswer(.refused(HostedRefusal(.over))) }
-            return HostedAnswer(.respond(response))
+        case .refused, .cancelled: return HostedAnswer(.refused(HostedRefusal(.over)))
         case nil: break
         }
         if let challenge = transaction.challenge {
@@ -91,7 +91,11 @@ extension IdentityEngine {
         switch outcome {
         case .authenticated(let proved):
             next.hosted?.authentication = proved
-            return try await finish(state.proved(next, written, changes: changes), context: context)
+            guard state.needsConsent else {
+                return try await finish(state.proved(next, written, changes: changes), context: context)
+            }
+            _ = try await store.commit(changes + [state.stored.writing(next)])
+            return nil
         case .refused(let refusal):
             next.hosted?.refuse(refusal)
             guard try await store.commit(changes + [state.stored.writing(next)]) == .committed else { return nil }

@@ -39,11 +39,15 @@ struct HostedSignIn: Sendable, Equatable, Codable {
     var session: String?
     /// How many of its proofs that session brought.
     var inherited = 0
+    /// The number of the challenge whose approval is among its proofs; 0 for none.
+    var countedChallenge = 0
     /// The name that stands in the page's field.
     var login: String
     var notice: Notice?
     /// What was proved, once that is enough.
     var authentication: AuthenticationContext?
+    /// Whether the person allowed what the client asks for.
+    var isAllowed: Bool?
     /// Why it ended without.
     var refused: Refused?
     /// The digest of the last code that it gave.

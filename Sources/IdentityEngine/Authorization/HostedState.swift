@@ -16,8 +16,10 @@ struct HostedState: Sendable {
     let approver: Enrollment?
     /// The browser's open session, whoever's it is.
     let session: Session?
-    /// What became of the code that it gave.
-    let code: TicketState?
+    /// Whether the person must still be asked what the client may have.
+    let needsConsent: Bool
+    /// What they allowed it before.
+    let consent: Consent?
 
     var transaction: SignInTransaction { stored.value }
 
@@ -37,7 +39,7 @@ struct HostedState: Sendable {
         // What a session proved counts as long as it is open; and what began one goes no further than it.
         if let id = hosted.session, try view.openSession(id: id, now: now) == nil { throw HostedEnd(.over) }
         (self.stored, self.hosted, self.browser, self.snapshot) = (stored, hosted, secret, snapshot)
-        (self.application, self.server, self.code) = (application, server, code)
+        (self.application, self.server) = (application, server)
         user = try stored.value.userID.flatMap { try view.record(.user, id: $0) }.map(StoredUser.init)
         if stored.value.userID != nil {
             guard let user, stored.value.isAbout(user.value), user.value.status == .active else { throw HostedEnd(.over) }
@@ -45,6 +47,10 @@ struct HostedState: Sendable {
         subject = try user.flatMap { try view.subject($0.value, of: stored.value, snapshot: snapshot) }
         approver = try view.approver(of: stored.value, snapshot: snapshot)
         session = try view.session(secret: browser.session, now: now)?.0
+        consent = try user.flatMap { try view.consent(of: $0.value.id, to: hosted.request) }
+        needsConsent =
+            try hosted.isAllowed != true
+            && user.map { try view.needsConsent(of: $0.value.id, to: hosted.request, by: application) } ?? false
     }
 
     /// What proved enough, for the next state of the transaction.
@@ -59,6 +65,11 @@ struct HostedState: Sendable {
             AuthorizationResponse(
                 Refusal($0, refused.description, reason: "sign-in was refused"), to: hosted.request, issuer: snapshot.issuer(of: server))
         }
+    }
+
+    /// What the client asks for, with what the server says of it.
+    var requestedScopes: [HostedScope] {
+        hosted.request.scopes.map { name in HostedScope(name: name, description: server.scopes.first { $0.name == name }?.description) }
     }
 
     /// A page of it.
@@ -87,7 +98,7 @@ extension SignInTransaction {
     /// Whether a device approved what is not yet among the proofs.
     var hasUncountedApproval: Bool {
         guard let challenge, case .approved = challenge.state else { return false }
-        return !proofs.contains { $0.factor == .push && $0.time >= challenge.createdAt }
+        return hosted?.countedChallenge != challengeCount
     }
 
     /// Closes what leads to its challenge, and to nothing else of it.

@@ -60,7 +60,8 @@ struct AuthorizationCodeGrant: GrantHandler {
         guard request.application.assignment.includes(user) else { throw Self.invalid("user.not_assigned") }
         let id = try engine.environment.random.identifier(prefix: "gra")
         let issued = try UserGrant(
-            request: request, user: user, authentication: authentication, scopes: transaction.scopes, nonce: hosted.request.nonce, id: id
+            request: request, user: user, authentication: authentication, scopes: transaction.scopes, nonce: hosted.request.nonce,
+            sessionID: hosted.session, id: id
         ).issue(engine)
         guard case .issued(let response, let changes, let rule, let userID) = issued else { return issued }
         let taking = Change.take(.authorizationCode, digest: digest, now: request.context.now, gave: Array(id.utf8))

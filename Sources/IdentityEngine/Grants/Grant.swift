@@ -35,6 +35,8 @@ struct Grant: Sendable, Equatable {
     var accessTokenLifetime: Int
     /// The refresh family; nil without refresh tokens.
     var refresh: RefreshFamily?
+    /// The browser's session that it was signed in with; nil for all other grants.
+    var sessionID: String?
     /// When it was revoked whole.
     var revokedAt: Date?
     /// The thumbprint of the key that its refresh tokens are bound to (RFC 9449 section 5); nil if they are not, as those of a client
@@ -163,6 +165,7 @@ extension Grant {
                 id: id, endsAt: family["ends"]?.doubleValue.map(Date.init(timeIntervalSince1970:)), idle: idle,
                 usedAt: Date(timeIntervalSince1970: used))
         }
+        sessionID = json["session"]?.stringValue
         revokedAt = json["revoked"]?.doubleValue.map(Date.init(timeIntervalSince1970:))
         keyThumbprint = json["jkt"]?.stringValue
         revokedTokens = RevokedTokens(json["revokedTokens"])
@@ -197,6 +200,7 @@ extension Grant {
             family["ends"] = refresh.endsAt.map { .double($0.timeIntervalSince1970) }
             json["refresh"] = .object(family)
         }
+        json["session"] = sessionID.map(JSONValue.string)
         json["revoked"] = revokedAt.map { .double($0.timeIntervalSince1970) }
         json["jkt"] = keyThumbprint.map(JSONValue.string)
         json["revokedTokens"] = revokedTokens.json

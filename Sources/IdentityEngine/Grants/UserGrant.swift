@@ -8,6 +8,8 @@ struct UserGrant: Sendable {
     let scopes: [String]
     /// The `nonce` of an authorize request, if one was sent.
     var nonce: String?
+    /// The session that it was signed in with, if it was one.
+    var sessionID: String?
     /// The grant's id, if it must be known before; nil for a new one.
     var id: String?
 
@@ -25,6 +27,7 @@ struct UserGrant: Sendable {
             scopes: scopes, grantType: request.grantType, rule: evaluation.explanation, createdAt: now,
             account: .init(user), authentication: .init(authentication, firstIssuedAt: now), accessTokenLifetime: lifetimes.accessToken,
             expiresAt: now.addingTimeInterval(TimeInterval(max(lifetimes.accessToken, TokenIssuer.idTokenLifetime))))
+        grant.sessionID = sessionID
         grant.keyThumbprint = request.boundKeyThumbprint
         var refresh: RefreshTokenSuccessor?
         if scopes.contains(ScopeRequest.offlineAccess) {

@@ -14,6 +14,14 @@ public struct Application: Sendable, Equatable, Codable {
         case privateKeyJWT = "private_key_jwt"
     }
 
+    /// Whether people are asked what the application may have.
+    public enum Consent: String, Sendable, Codable {
+        /// No: it is the organization's own.
+        case none
+        /// Once for what it asks for: it is somebody else's.
+        case required
+    }
+
     /// What a refresh does to the refresh token.
     public enum RefreshTokenRotation: Sendable, Equatable, Codable {
         /// The same token is used again.
@@ -87,8 +95,16 @@ public struct Application: Sendable, Equatable, Codable {
         set { bindsTokens = newValue ? true : nil }
     }
 
+    /// Whether people are asked what it may have, when they sign in to it with a browser.
+    public var consent: Consent {
+        get { asksForConsent == true ? .required : .none }
+        set { asksForConsent = newValue == .required ? true : nil }
+    }
+
     /// Nil for false, and in records of before there was a choice.
     private var bindsTokens: Bool?
+    /// The same.
+    private var asksForConsent: Bool?
 
     /// Describes an application; what is left out is the safe default.
     public init(
@@ -96,7 +112,7 @@ public struct Application: Sendable, Equatable, Codable {
         keys: JSONWebKeySet? = nil, grantTypes: [String] = [], redirectURIs: [String] = [], postLogoutRedirectURIs: [String] = [],
         assignment: Assignment = Assignment(), signOnPolicy: String, grantedAPIScopes: [String] = [],
         refreshTokenRotation: RefreshTokenRotation = .rotate(leeway: 30), idTokenAlgorithm: JWSAlgorithm = .rs256,
-        dpopBoundAccessTokens: Bool = false
+        dpopBoundAccessTokens: Bool = false, consent: Consent = .none
     ) {
         self.id = id
         self.name = name
@@ -114,6 +130,7 @@ public struct Application: Sendable, Equatable, Codable {
         self.refreshTokenRotation = refreshTokenRotation
         self.idTokenAlgorithm = idTokenAlgorithm
         self.dpopBoundAccessTokens = dpopBoundAccessTokens
+        self.consent = consent
     }
 
     /// Whether the client can keep a secret (RFC 6749 section 2.1).

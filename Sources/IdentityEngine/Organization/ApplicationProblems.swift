@@ -70,6 +70,9 @@ extension DefinitionCheck {
             return problem(
                 path, "“\(uri)” is no absolute URI. Write it whole: https://app.example.com/callback or com.example.app:/callback.")
         }
+        if !uri.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) {
+            problem(path, "A redirect URI has visible ASCII characters only; write others as %XX.")
+        }
         if url.fragment != nil { problem(path, "A redirect URI has no fragment; remove # and what follows it.") }
         if ["javascript", "data", "file", "vbscript", "about", "blob"].contains(scheme) {
             problem(path, "The scheme \(scheme) can not be returned to.")

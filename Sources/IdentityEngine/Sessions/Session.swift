@@ -42,12 +42,6 @@ struct Session: Sendable, Equatable, Codable {
             || account != Grant.AccountState(user)
     }
 
-    /// What the person proves with it, if each proof may be so many seconds old.
-    func proofs(atMost age: Int?, now: Date) -> [SignInTransaction.Proof] {
-        guard let age else { return proofs }
-        return proofs.filter { $0.time > now.addingTimeInterval(-TimeInterval(age)) }
-    }
-
     /// Takes over what was proved since: of each factor, the last proof counts.
     mutating func add(_ new: [SignInTransaction.Proof]) {
         proofs = (proofs.filter { old in !new.contains { $0.factor == old.factor } } + new).sorted { $0.time < $1.time }

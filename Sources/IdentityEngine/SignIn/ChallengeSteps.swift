@@ -75,6 +75,9 @@ extension SignInTransaction {
                 subject.user.lockedAt == nil || subject.user.isLockOver(policy: subject.passwordPolicy, now: now)
             else { return refused(.overTransaction, Self.pushType, []) }
             var next = self
+            // On pages a sign-in may go on after an approval, which counts once.
+            if let hosted, hosted.countedChallenge == challengeCount { return proved(subject, Self.pushType, []) }
+            next.hosted?.countedChallenge = challengeCount
             // It was proved when the device answered: something else may have been proved between then and now.
             let place = proofs.firstIndex { $0.time > time } ?? proofs.endIndex
             next.proofs.insert(

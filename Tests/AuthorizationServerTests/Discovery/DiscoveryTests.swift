@@ -18,6 +18,7 @@ struct DiscoveryTests {
             "token_endpoint": .string(base + "/token"), "jwks_uri": .string(base + "/keys"),
             "introspection_endpoint": .string(base + "/introspect"), "revocation_endpoint": .string(base + "/revoke"),
             "response_types_supported": ["code"], "response_modes_supported": ["query", "fragment", "form_post"],
+            "pushed_authorization_request_endpoint": .string(base + "/par"),
             "prompt_values_supported": ["none", "login", "consent"], "authorization_response_iss_parameter_supported": true,
             "request_parameter_supported": false, "request_uri_parameter_supported": false,
             "acr_values_supported": [

@@ -42,6 +42,7 @@ struct PushOrganization: Sendable {
             signOnPolicies: [
                 SignOnPolicy(name: "one factor", rules: [SignOnRule(name: "any", assurance: .oneFactor)]),
                 SignOnPolicy(name: "two factors", rules: [SignOnRule(name: "any", assurance: .twoFactors)]),
+                SignOnPolicy(name: "often", rules: [SignOnRule(name: "any", assurance: .oneFactor, reauthenticateAfter: 300)]),
             ],
             passwordPolicy: PasswordPolicy(lockoutAttempts: 5, scryptLogN: 10), rateLimits: rateLimits,
             authenticators: [
@@ -99,6 +100,19 @@ struct PushOrganization: Sendable {
             id: "web-app", name: "Web app", kind: .web, authentication: .clientSecretBasic, secret: "web-app-secret-01234",
             grantTypes: ["authorization_code", "refresh_token"], redirectURIs: ["https://web.example.com/callback"],
             assignment: .init(everyone: true), signOnPolicy: "one factor"),
+        Application(
+            id: "strange-app", name: "Strange <app>", kind: .web, authentication: .clientSecretBasic, secret: "strange-app-secret-012",
+            grantTypes: ["authorization_code", "refresh_token"], redirectURIs: ["https://strange.example.com/callback"],
+            assignment: .init(everyone: true), signOnPolicy: "one factor", consent: .required),
+        Application(
+            id: "fresh-app", name: "Fresh app", kind: .native, grantTypes: ["authorization_code"],
+            redirectURIs: ["https://fresh.example.com/callback"], assignment: .init(everyone: true), signOnPolicy: "often"),
+        Application(
+            id: "no-code-app", name: "No code app", kind: .native, grantTypes: ["refresh_token"],
+            redirectURIs: ["https://nocode.example.com/callback"], assignment: .init(everyone: true), signOnPolicy: "one factor"),
+        Application(
+            id: "closed-app", name: "Closed app", kind: .native, isActive: false, grantTypes: ["authorization_code"],
+            redirectURIs: ["https://closed.example.com/callback"], assignment: .init(everyone: true), signOnPolicy: "one factor"),
         Application(
             id: "staff-web-app", name: "Staff web app", kind: .web, authentication: .clientSecretBasic, secret: "staff-app-secret-0123",
             grantTypes: ["authorization_code"], redirectURIs: ["https://staff.example.com/callback"],

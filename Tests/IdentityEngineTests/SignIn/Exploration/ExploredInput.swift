@@ -22,7 +22,23 @@ enum ExploredInput: Sendable, Equatable {
         var isSuspicious = false
     }
 
+    /// What a session proved, before the sign-in began.
+    enum Session: Sendable, CaseIterable {
+        case password, code, passwordAndCode, push
+
+        var proved: [SignInLedger.Proved] {
+            switch self {
+            case .password: [.init(kind: .password, time: -100)]
+            case .code: [.init(kind: .code, time: -90)]
+            case .passwordAndCode: Session.password.proved + Session.code.proved
+            case .push: [.init(kind: .push(.first, userVerified: false), time: -80)]
+            }
+        }
+    }
+
     case password(Password, ExploredPerson)
+    /// The person comes with a session.
+    case session(Session, ExploredPerson)
     case passwordOfNobody
     /// A code of an authenticator app, right or wrong.
     case code(isRight: Bool, ExploredPerson)
@@ -55,6 +71,14 @@ enum ExploredInput: Sendable, Equatable {
             return .judged(
                 .totp, .possession, methods: ["otp"],
                 isRight ? .proved(passwordHash: nil, enrollment: Self.usedApp) : .failed, policy.subject(person))
+        case .session(let session, let person):
+            let proofs = session.proved.map { proved in
+                SignInTransaction.Proof(
+                    factor: proved.kind == .password ? .password : proved.kind == .code ? .totp : .push,
+                    factorClasses: [proved.kind == .password ? .knowledge : .possession], methods: proved.methods,
+                    time: ExploredPolicy.time(proved.time))
+            }
+            return .resumed(proofs, policy.subject(person))
         case .challenge(let person): return .challenged(policy.challenge(ledger.challenges + 1, at: seconds), policy.subject(person))
         case .answer(let answer):
             let target: String =
@@ -78,7 +102,8 @@ enum ExploredInput: Sendable, Equatable {
     static func all(_ policy: ExploredPolicy, _ ledger: SignInLedger, at seconds: Int) -> [ExploredInput] {
         if ledger.end != nil { return atTheEnd }
         let isOpen = ledger.decision == nil && ledger.deadline.map { seconds < $0 } ?? false
-        return steps + (isOpen ? (policy.hasNumbers ? numberAnswers : answers) : lateAnswers) + waits(policy, ledger, at: seconds)
+        return steps + (policy.isHosted ? sessions : []) + (isOpen ? (policy.hasNumbers ? numberAnswers : answers) : lateAnswers)
+            + waits(policy, ledger, at: seconds)
     }
 
     private static let steps: [ExploredInput] =
@@ -90,6 +115,12 @@ enum ExploredInput: Sendable, Equatable {
             .password(.wrong, .janeSuspended), .password(.wrong, .janeReactivated), .password(.wrong, .bob), .passwordOfNobody, .poll(nil),
             .cancel,
         ]
+
+    private static let sessions: [ExploredInput] =
+        Session.allCases.flatMap { [.session($0, .jane), .session($0, .bob)] }
+        + [ExploredPerson.janeSinceNewPassword, .janeDeactivated, .janeReactivated, .janeSuspended, .janeLocked, .janeUnassigned].map {
+            .session(.passwordAndCode, $0)
+        }
 
     private static let atTheEnd: [ExploredInput] =
         [ExploredPerson.jane, .janeSinceNewPassword, .bob].flatMap { person in

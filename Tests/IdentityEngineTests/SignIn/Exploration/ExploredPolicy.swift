@@ -21,6 +21,8 @@ struct ExploredPolicy: Sendable, CustomStringConvertible {
     var demandsTwoFactors = false
     var hasNumbers = false
     var purpose = SignInTransaction.Purpose.signIn
+    /// Whether it goes on on the hosted pages.
+    var isHosted = false
     /// What the challenges ask of the person's two devices.
     var verification: [PushChallenge.UserVerification] = [.preferred, .required]
 
@@ -53,6 +55,10 @@ struct ExploredPolicy: Sendable, CustomStringConvertible {
         .init(name: "denied", assurance: .deny),
         .init(name: "back channel, one factor", purpose: .backchannel),
         .init(name: "back channel, two factors, number challenge", assurance: .twoFactors, hasNumbers: true, purpose: .backchannel),
+        .init(name: "pages, one factor", isHosted: true),
+        .init(name: "pages, two factors", assurance: .twoFactors, isHosted: true),
+        .init(name: "pages, two factors, no second one", assurance: .twoFactors, canAddFactor: false, isHosted: true),
+        .init(name: "pages, acr 1fa:pwd", contextClass: "urn:okta:loa:1fa:pwd", isHosted: true),
     ]
 
     static func time(_ seconds: Int) -> Date { start.addingTimeInterval(TimeInterval(seconds)) }
@@ -63,8 +69,15 @@ struct ExploredPolicy: Sendable, CustomStringConvertible {
         let request = SignInRequest(
             application: application, server: "default", scopes: ["openid"],
             contextClasses: ["urn:example:unknown"] + (contextClass.map { [$0] } ?? []))
-        return SignInTransaction(
+        var transaction = SignInTransaction(
             id: "txn1", purpose: purpose, request: request, now: Self.start, lifetime: TimeInterval(lifetime))
+        if isHosted {
+            transaction.hosted = HostedSignIn(
+                request: AuthorizationRequest(
+                    clientID: "app", redirectURI: "https://app.example.com/", responseMode: .query, scopes: ["openid"], state: "s"),
+                browser: [1], login: "")
+        }
+        return transaction
     }
 
     /// The person as the store holds them, and what is asked of them.

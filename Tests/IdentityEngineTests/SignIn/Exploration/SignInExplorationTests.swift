@@ -22,7 +22,11 @@ struct SignInExplorationTests {
                 "expired_token", "failed", "invalid", "invalid_grant", "pending", "too late",
             ] : ["access_denied", "cancelled", "invalid_grant", "too late"]
         #expect(expected.subtracting(exploration.outcomes.keys).isEmpty, "\(exploration.outcomes)")
-        let asksForMore = isOpen && policy.canAddFactor && (policy.asksForTwo || policy.contextClass?.hasSuffix("ifpossible") == true)
+        // On pages the password may be what is missing, whatever else there is.
+        let asksForMore =
+            isOpen && (policy.canAddFactor || policy.isHosted)
+            && (policy.asksForTwo || policy.contextClass?.hasSuffix("ifpossible") == true
+                || (policy.isHosted && policy.contextClass?.hasSuffix("pwd") == true))
         #expect((exploration.outcomes["factor required"] != nil) == asksForMore)
     }
 }

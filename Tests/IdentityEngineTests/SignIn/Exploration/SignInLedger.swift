@@ -14,10 +14,25 @@ struct SignInLedger: Hashable, Sendable {
         case failed(ExploredDevice, at: Int)
     }
 
-    /// A right password or a right code, and when.
-    struct Typed: Hashable, Sendable {
-        var isCode: Bool
+    /// Something that was proved, and when.
+    struct Proved: Hashable, Sendable {
+        enum Kind: Hashable, Sendable {
+            case password, code
+            case push(ExploredDevice, userVerified: Bool)
+        }
+
+        var kind: Kind
         var time: Int
+
+        var isPush: Bool { if case .push = kind { true } else { false } }
+
+        var methods: [String] {
+            switch kind {
+            case .password: ["pwd"]
+            case .code: ["otp"]
+            case .push(let device, let userVerified): device.methods + (userVerified ? ExploredInput.unlocked : [])
+            }
+        }
     }
 
     /// Bob or Jane, and the state of the account, once they proved or were asked something.
@@ -30,10 +45,12 @@ struct SignInLedger: Hashable, Sendable {
     }
 
     private(set) var met: Account?
-    /// What was typed and right, in that order.
-    private(set) var typed: [Typed] = []
+    /// What was proved, in that order.
+    private(set) var proved: [Proved] = []
     /// How many codes were used up.
-    var codes: Int { typed.count { $0.isCode } }
+    private(set) var codes = 0
+    /// Which challenge's approval is among them.
+    private(set) var countedChallenge = 0
     /// How many answers were wrong.
     private(set) var wrongAnswers = 0
     /// How many challenges were sent.
@@ -79,7 +96,8 @@ struct SignInLedger: Hashable, Sendable {
         case .password(let password, let person):
             let newHash = password == .rightWithOldHash ? "new hash" : nil
             return prove(password != .wrong, newHash: newHash, isCode: false, of: person, policy, at: now)
-        case .passwordOfNobody: return (end == nil && now < policy.lifetime ? wrong() : .refused(.invalidGrant), nil)
+        case .passwordOfNobody: return (end == nil && now < policy.lifetime ? wrong(policy) : .refused(.invalidGrant), nil)
+        case .session(let session, let person): return (resume(session, person, policy, at: now), nil)
         case .code(let isRight, let person): return prove(isRight, isCode: true, of: person, policy, at: now)
         case .challenge(let person): return (challenge(person, policy, at: now), nil)
         case .answer(let answer): return (take(answer, policy, at: now), nil)
@@ -105,19 +123,33 @@ struct SignInLedger: Hashable, Sendable {
         case .denied, .failed: return (.refused(.accessDenied), nil)
         case .approved, nil: break
         }
+        // A page may have got a mistyped name: only who proves something is met there.
+        if !policy.isHosted { met = Account(isBob: person.isBob, account: person.account) }
+        guard person.isActive, !person.isLocked else { return (wrong(policy), nil) }
+        guard isRight else { return (wrong(policy), person.userAfterWrong(isCode: isCode, at: now)) }
         met = Account(isBob: person.isBob, account: person.account)
-        guard person.isActive, !person.isLocked else { return (wrong(), nil) }
-        guard isRight else { return (wrong(), person.userAfterWrong(isCode: isCode, at: now)) }
-        typed.append(Typed(isCode: isCode, time: now))
-        let result = weigh(person, push: nil, policy)
+        proved.append(Proved(kind: isCode ? .code : .password, time: now))
+        codes += isCode ? 1 : 0
+        let result = weigh(person, policy)
         let user = person.userAfterProof(newHash: newHash, isCode: isCode)
         return (result, user == person.user ? nil : user)
     }
 
-    /// A wrong answer ends a sign-in in which nothing was proved; in others, the fifth does.
-    private mutating func wrong() -> Expectation {
+    /// A wrong answer ends a sign-in in which nothing was proved, unless a page asks again; in others, the fifth does.
+    private mutating func wrong(_ policy: ExploredPolicy) -> Expectation {
+        if policy.isHosted && proved.isEmpty { return .tryAgain }
         wrongAnswers += 1
-        return typed.isEmpty || wrongAnswers == 5 ? .refused(.invalidGrant) : .tryAgain
+        return proved.isEmpty || wrongAnswers == 5 ? .refused(.invalidGrant) : .tryAgain
+    }
+
+    /// Somebody comes with a session: at the beginning, and with what it proves for the account as it is.
+    private mutating func resume(
+        _ session: ExploredInput.Session, _ person: ExploredPerson, _ policy: ExploredPolicy, at now: Int
+    ) -> Expectation {
+        guard isOpen(to: person, policy, at: now), person.isActive, proved.isEmpty, challenges == 0 else { return .refused(.invalidGrant) }
+        met = Account(isBob: person.isBob, account: person.account)
+        proved = session.proved
+        return weigh(person, policy)
     }
 
     private mutating func challenge(_ person: ExploredPerson, _ policy: ExploredPolicy, at now: Int) -> Expectation {
@@ -160,17 +192,23 @@ struct SignInLedger: Hashable, Sendable {
         }
     }
 
-    private func poll(_ person: ExploredPerson?, _ policy: ExploredPolicy, at now: Int) -> Expectation {
+    private mutating func poll(_ person: ExploredPerson?, _ policy: ExploredPolicy, at now: Int) -> Expectation {
         guard end == nil, let deadline else { return .refused(.invalidGrant) }
         guard now < deadline else { return .refused(.expiredToken) }
         switch decision {
         case nil: return .pending
         case .denied, .failed: return .refused(.accessDenied)
-        case .approved:
+        case .approved(let device, let userVerified, let time):
             guard let person, isOpen(to: person, policy, at: now), person.isActive, !person.isLocked else {
                 return .refused(.invalidGrant)
             }
-            return weigh(person, push: decision, policy)
+            // An approval counts once, from when it was given.
+            if countedChallenge != challenges {
+                let place = proved.firstIndex { $0.time > time } ?? proved.endIndex
+                proved.insert(Proved(kind: .push(device, userVerified: userVerified), time: time), at: place)
+                countedChallenge = challenges
+            }
+            return weigh(person, policy)
         }
     }
 
@@ -198,22 +236,21 @@ struct SignInLedger: Hashable, Sendable {
     // MARK: - What it is worth
 
     /// Whether what was proved is what was asked for.
-    private func weigh(_ person: ExploredPerson, push: Decision?, _ policy: ExploredPolicy) -> Expectation {
+    private func weigh(_ person: ExploredPerson, _ policy: ExploredPolicy) -> Expectation {
         if person == .janeUnassigned || policy.assurance == .deny { return .refused(.accessDenied) }
-        var proofs = typed.map { (time: $0.time, methods: [$0.isCode ? "otp" : "pwd"]) }
         // Something known, something had, something that the person is: what is proved of different kinds is two factors.
-        let hasPassword = typed.contains { !$0.isCode }
-        let hasCode = typed.contains { $0.isCode }
-        var kinds = (hasPassword ? 1 : 0) + (hasCode || push != nil ? 1 : 0)
-        if case .approved(let device, let userVerified, let time) = push {
-            if userVerified { kinds += 1 }
-            let place = proofs.firstIndex { $0.time > time } ?? proofs.endIndex
-            proofs.insert((time, device.methods + (userVerified ? ExploredInput.unlocked : [])), at: place)
-        }
+        let hasPassword = proved.contains { $0.kind == .password }
+        let hasCode = proved.contains { $0.kind == .code }
+        let hasPush = proved.contains { $0.isPush }
+        let isVerified = proved.contains { if case .push(_, true) = $0.kind { true } else { false } }
+        let kinds = (hasPassword ? 1 : 0) + (hasCode || hasPush ? 1 : 0) + (isVerified ? 1 : 0)
         // After a code only a device that knows its person adds anything; after a device, nothing does.
-        var further = policy.canAddFactor && push == nil ? [ExploredPolicy.pushGrant] : []
+        var further = policy.canAddFactor && !hasPush ? [ExploredPolicy.pushGrant] : []
         if !hasCode && !further.isEmpty { further.append(ExploredPolicy.codeGrant) }
         if hasCode && !policy.canVerifyUser { further = [] }
+        // On a page the password can be asked for at any time.
+        let canTypePassword = policy.isHosted && !hasPassword
+        if canTypePassword { further.insert("password", at: 0) }
         let canGoOn = !further.isEmpty
         let asked = policy.contextClass.flatMap { $0.hasPrefix("urn:okta:loa:") ? $0 : nil }
         let isTwoWanted = asked == "urn:okta:loa:2fa:any:ifpossible" && canGoOn
@@ -222,12 +259,14 @@ struct SignInLedger: Hashable, Sendable {
             let isOnlyAskedByClient = policy.assurance != .twoFactors && !policy.demandsTwoFactors
             return .refused(isOnlyAskedByClient ? .unmetAuthenticationRequirements : .accessDenied)
         }
-        if asked == "urn:okta:loa:1fa:pwd" && !hasPassword { return .refused(.unmetAuthenticationRequirements) }
+        if asked == "urn:okta:loa:1fa:pwd" && !hasPassword {
+            return canTypePassword ? .factorRequired(["password"]) : .refused(.unmetAuthenticationRequirements)
+        }
         var methods: [String] = []
-        for method in proofs.flatMap(\.methods) where !methods.contains(method) { methods.append(method) }
+        for method in proved.flatMap(\.methods) where !methods.contains(method) { methods.append(method) }
         if kinds > 1 { methods.append("mfa") }
         return .authenticated(
             AuthenticationContext(
-                userID: person.user.id, time: ExploredPolicy.time(proofs.map(\.time).max() ?? -1), methods: methods, contextClass: asked))
+                userID: person.user.id, time: ExploredPolicy.time(proved.map(\.time).max() ?? -1), methods: methods, contextClass: asked))
     }
 }

@@ -14,6 +14,8 @@ enum TransactionInvariants {
         switch outcome {
         case .authenticated where after.end != .authenticated: throw Broken("tokens may be asked for again")
         case .cancelled where after.end == nil: throw Broken("a cancelled sign-in goes on")
+        case .tryAgain where before.hosted != nil && before.proofs.isEmpty:
+            if after != before { throw Broken("a mistyped name or password left something behind") }
         case .tryAgain where after.end != nil || after.wrongAnswers != before.wrongAnswers + 1 || after.proofs.isEmpty:
             throw Broken("who may try again cannot, or is not counted")
         case .tryAgain where after.proofs != before.proofs: throw Broken("a wrong answer proved something")
@@ -37,6 +39,8 @@ enum TransactionInvariants {
         var same = after
         (same.userID, same.account, same.proofs, same.challenge) = (before.userID, before.account, before.proofs, before.challenge)
         (same.challengeCount, same.end, same.wrongAnswers) = (before.challengeCount, before.end, before.wrongAnswers)
+        same.hosted?.inherited = before.hosted?.inherited ?? 0
+        same.hosted?.countedChallenge = before.hosted?.countedChallenge ?? 0
         if same != before { throw Broken("what a sign-in is for changed") }
         if after.challengeCount != before.challengeCount + (outcome == .challenged ? 1 : 0) { throw Broken("challenges are miscounted") }
     }

@@ -1,0 +1,53 @@
+internal import Crypto
+internal import Foundation
+internal import JOSE
+
+/// What a person allowed a client to have, remembered so that they are asked once; the payload of a consent record.
+struct Consent: Sendable, Equatable, Codable {
+    var userID: String
+    var clientID: String
+    /// The authorization server's id; nil for the org server.
+    var server: String?
+    var scopes: [String]
+    var updatedAt: Date
+    /// The version of the record that it was read from; 0 before it is stored.
+    var version: Int64 = 0
+
+    private enum CodingKeys: String, CodingKey { case userID, clientID, server, scopes, updatedAt }
+
+    /// One for each person, client and server.
+    static func recordID(userID: String, clientID: String, server: String?) -> String {
+        let text = [userID, clientID, server ?? "."].joined(separator: "\u{0}")
+        return Base64URL.encode(Array(SHA256.hash(data: Array(text.utf8))))
+    }
+
+    /// The record to store.
+    func record() throws -> Record {
+        Record(
+            kind: .consent, id: Self.recordID(userID: userID, clientID: clientID, server: server), version: version,
+            indexedKeys: ["user": userID], payload: try RecordCoding.encode(self))
+    }
+}
+
+extension Consent {
+    init(_ record: Record) throws {
+        self = try RecordCoding.decode(Consent.self, from: record)
+        version = record.version
+    }
+}
+
+extension StoreView {
+    /// What a person allowed a client before; nil for nothing.
+    func consent(of userID: String, to request: AuthorizationRequest) throws -> Consent? {
+        try record(.consent, id: Consent.recordID(userID: userID, clientID: request.clientID, server: request.server)).map(Consent.init)
+    }
+
+    /// Whether the person must be asked before the client gets what it asks for: by its own wish, or because it is a stranger's and they
+    /// did not allow all of that yet.
+    func needsConsent(of userID: String, to request: AuthorizationRequest, by application: Application) throws -> Bool {
+        if request.prompts.contains(.consent) { return true }
+        guard application.consent == .required else { return false }
+        let allowed = try consent(of: userID, to: request)?.scopes ?? []
+        return !request.scopes.allSatisfy(allowed.contains)
+    }
+}

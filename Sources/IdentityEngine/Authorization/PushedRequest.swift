@@ -1,0 +1,100 @@
+internal import Foundation
+
+/// What a client gets for a request that it pushed (RFC 9126 section 2.2).
+public struct PushedAuthorization: Sendable {
+    /// What it sends the browser with.
+    public var requestURI: String
+    /// Seconds that it is good for.
+    public var expiresIn: Int
+}
+
+/// The `request_uri` of a pushed request: a name of ours, which nobody fetches.
+enum PushedRequest {
+    /// Seconds that one is good for (oauth reference 5.2).
+    static let lifetime: TimeInterval = 300
+    private static let prefix = "urn:okta:par-"
+
+    /// The ticket that keeps a request until it is used once. It goes with its client.
+    static func ticket(_ request: AuthorizationRequest, secret: String, now: Date) throws -> Ticket {
+        Ticket(
+            kind: .pushedRequest, digest: TicketDigest(of: secret), owner: RecordReference(.application, request.clientID), use: .once,
+            expiresAt: now.addingTimeInterval(lifetime), payload: try RecordCoding.encode(request))
+    }
+
+    static func uri(_ secret: String) -> String { prefix + secret }
+
+    /// The digest of a URI's secret; nil for what is not ours.
+    static func digest(of uri: String) -> TicketDigest? {
+        uri.hasPrefix(prefix) && uri.utf8.count <= 100 ? TicketDigest(of: String(uri.dropFirst(prefix.count))) : nil
+    }
+}
+
+extension IdentityEngine {
+    /// Takes an authorization request from the client itself (`/par`, RFC 9126).
+    ///
+    /// - Parameters:
+    ///   - request: The client and the parameters of its authorize request.
+    ///   - context: When and from where it came.
+    /// - Returns: The request's name, on disk; or a refusal.
+    /// - Throws: ``StoreError`` if the store failed; then nothing was kept.
+    public func pushAuthorizationRequest(
+        _ request: TokenRequest, context: RequestContext
+    ) async throws -> Result<PushedAuthorization, Refusal> {
+        let snapshot = try await snapshot()
+        var assertionUse: Change?
+        let checked: AuthorizationRequest
+        do throws(Refusal) {
+            let admitted = try admit(request, snapshot: snapshot, context: context)
+            assertionUse = admitted.assertionUse
+            checked = try Self.pushed(admitted)
+        } catch {
+            // What authenticated is used, whatever came of it.
+            if let assertionUse, case .conflict = try await store.commit([assertionUse]) {
+                return .failure(ClientAuthenticator.wrong("client.assertion: used"))
+            }
+            return .failure(error)
+        }
+        let secret = try environment.random.secret()
+        let changes = (assertionUse.map { [$0] } ?? []) + [.issue(try PushedRequest.ticket(checked, secret: secret, now: context.now))]
+        guard try await store.commit(changes) == .committed else { return .failure(ClientAuthenticator.wrong("client.assertion: used")) }
+        return .success(PushedAuthorization(requestURI: PushedRequest.uri(secret), expiresIn: Int(PushedRequest.lifetime)))
+    }
+
+    private static func pushed(_ admitted: AdmittedRequest) throws(Refusal) -> AuthorizationRequest {
+        guard admitted["request_uri"] == nil else {
+            throw Refusal(.invalidRequest, "A pushed request cannot name another one by request_uri.", reason: "par: request_uri")
+        }
+        var values = admitted.parameters.filter { !$0.value.isEmpty }
+        // Who it is was shown another way, which may leave the parameter out.
+        values["client_id"] = admitted.application.id
+        do {
+            return try AuthorizationRequestReader(snapshot: admitted.snapshot, server: admitted.server, now: admitted.context.now)
+                .read(AuthorizationParameters(values))
+        } catch {
+            switch error {
+            case .page(let refusal): throw Refusal(.invalidRequest, refusal.description, reason: refusal.reason)
+            case .client(let refusal, _): throw refusal
+            }
+        }
+    }
+}
+
+extension HostedStart {
+    /// The request that was pushed, which the browser only names: its parameters are the client's own, whatever stands beside it.
+    ///
+    /// - Returns: It, and the change that uses it up.
+    static func pushed(
+        _ uri: String, clientID: String?, snapshot: OrgSnapshot, server: AuthorizationServerDefinition, view: any StoreView, now: Date
+    ) throws -> (AuthorizationRequest, Change)? {
+        guard let digest = PushedRequest.digest(of: uri),
+            case .fresh(let ticket) = try view.ticket(.pushedRequest, digest: digest, now: now)
+        else { return nil }
+        let request = try RecordCoding.decode(AuthorizationRequest.self, from: ticket.payload)
+        // Held to the configuration as it is now: it may have been changed since.
+        guard request.clientID == clientID, request.server == server.id, let application = snapshot.application(request.clientID),
+            application.isActive, application.grantTypes.contains(GrantType.authorizationCode),
+            RedirectURI.isRegistered(request.redirectURI, among: application.redirectURIs)
+        else { return nil }
+        return (request, .take(.pushedRequest, digest: digest, now: now, gave: []))
+    }
+}

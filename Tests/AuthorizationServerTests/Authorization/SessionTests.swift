@@ -1,0 +1,188 @@
+import Foundation
+import IdentityEngine
+import JOSE
+import Testing
+
+@Suite("Sessions of browsers")
+struct SessionTests {
+    /// A browser that signed Jane in to an app with one factor.
+    private static func signedIn(_ server: PushServer) async throws -> WireBrowser {
+        let browser = WireBrowser(server.wire)
+        let app = WireRelyingParty.readingApp
+        _ = try app.code(try await browser.signIn(try await app.begin(browser)))
+        return browser
+    }
+
+    private static func janesID(_ server: PushServer) async throws -> String {
+        try #require(try await server.engine.user(login: PushOrganization.jane)).id
+    }
+
+    private static func context(_ server: PushServer) -> RequestContext { RequestContext(now: server.clock.now, requestID: "test") }
+
+    @Test("A second app gets its code without a page, at another server too, and both say when the person signed in")
+    func singleSignOn() async throws {
+        try await PushServer.with { server in
+            let browser = try await Self.signedIn(server)
+            let secret = browser.cookies["session"]
+            let time = Int64(server.clock.now.timeIntervalSince1970)
+            server.clock.advance(by: 600)
+            var app = WireRelyingParty.webApp
+            app.base = "/oauth2/v1"
+            let response = try await browser.get(app.authorizeURL(["prompt": "none"]))
+            #expect(response.status == 302)
+            let tokens = try await IssuedTokens(
+                try await app.exchange(try app.code(response), server.wire), keysFrom: app.base, server.wire)
+            #expect(tokens.idToken["auth_time"] == .integer(time))
+            // Nothing new was proved: the browser keeps its secret.
+            #expect(browser.cookies["session"] == secret)
+            let sessions = try await server.engine.sessions(ofUser: try await Self.janesID(server), now: server.clock.now)
+            #expect(sessions.map { $0.clients.map(\.id) } == [["reading-app", "web-app"]])
+        }
+    }
+
+    @Test("An app that asks for two factors asks for the second one only, and what is proved then gives a new secret")
+    func stepUp() async throws {
+        try await PushServer.with { server in
+            let phone = try await server.enroll()
+            let browser = try await Self.signedIn(server)
+            let before = try #require(browser.cookies["session"])
+            let app = WireRelyingParty.browserApp
+            #expect(try app.error(try await browser.get(app.authorizeURL(["prompt": "none"]))) == "interaction_required")
+            let choice = try await app.begin(browser)
+            #expect(!choice.body.contains("current-password"))
+            let waiting = try await browser.submit(choice, "factor", ["factor": "push"])
+            try await phone.approve()
+            let address = try WireBrowser.form(waiting, "cancel").action.replacing("/cancel", with: "")
+            let tokens = try await IssuedTokens(
+                try await app.exchange(try app.code(try await browser.get(address)), server.wire), keysFrom: app.base, server.wire)
+            #expect(tokens.idToken["amr"] == ["pwd", "okta_verify", "swk", "mfa"])
+            #expect(browser.cookies["session"] != before)
+            let thief = WireBrowser(server.wire)
+            thief.cookies["session"] = before
+            #expect(try app.error(try await thief.get(app.authorizeURL(["prompt": "none"]))) == "login_required")
+            #expect(try app.code(try await browser.get(app.authorizeURL(["prompt": "none"]))).isEmpty == false)
+            #expect(try await server.engine.sessions(ofUser: try await Self.janesID(server), now: server.clock.now).count == 1)
+        }
+    }
+
+    @Test(
+        "A session ends after its idle time and after its whole time",
+        arguments: [(7_199.0, 1, true), (7_200, 1, false), (7_000, 13, false)])
+    func lifetime(seconds: TimeInterval, times: Int, isOpen: Bool) async throws {
+        try await PushServer.with { server in
+            let browser = try await Self.signedIn(server)
+            let app = WireRelyingParty.webApp
+            for _ in 1..<times {
+                server.clock.advance(by: seconds)
+                if 86_400 > server.clock.now.timeIntervalSince1970 - 1_800_000_000 {
+                    _ = try app.code(try await browser.get(app.authorizeURL(["prompt": "none"])))
+                }
+            }
+            server.clock.advance(by: seconds)
+            let response = try await browser.get(app.authorizeURL(["prompt": "none"]))
+            if isOpen { _ = try app.code(response) } else { #expect(try app.error(response) == "login_required") }
+        }
+    }
+
+    /// What ends a session beside its times.
+    enum Ending: CaseIterable, Sendable { case password, deactivation, suspension, everywhere }
+
+    @Test(
+        "A new password, a deactivation or a sign-out everywhere ends sessions, unfinished sign-ins and codes", arguments: Ending.allCases)
+    func ended(by ending: Ending) async throws {
+        try await PushServer.with { server in
+            let browser = try await Self.signedIn(server)
+            let app = WireRelyingParty.readingApp
+            let code = try app.code(try await browser.get(app.authorizeURL()))
+            let stepping = try await WireRelyingParty.browserApp.begin(browser)
+            let id = try await Self.janesID(server)
+            switch ending {
+            case .password: _ = try await server.engine.setPassword(userID: id, to: "Another-Horse-8", context: Self.context(server))
+            case .deactivation: _ = try await server.engine.setStatus(userID: id, to: .deactivated, context: Self.context(server))
+            case .suspension: _ = try await server.engine.setStatus(userID: id, to: .suspended, context: Self.context(server))
+            case .everywhere:
+                let ended = try await server.engine.endSessions(ofUser: id, context: Self.context(server))
+                #expect(ended.map { $0.clients.map(\.id) } == [["reading-app"]])
+            }
+            #expect(try await server.engine.sessions(ofUser: id, now: server.clock.now).isEmpty)
+            #expect(try app.error(try await browser.get(app.authorizeURL(["prompt": "none"]))) == "login_required")
+            try expectRefusal(try await app.exchange(code, server.wire), 400, "invalid_grant")
+            // Without a phone she was sent back with an error; nothing is asked of a session that is over.
+            #expect(stepping["Location"] != nil)
+        }
+    }
+
+    @Test("prompt=login, max_age and the app's own rule ask for the password again", arguments: ["prompt", "max_age", "zero", "rule"])
+    func again(_ what: String) async throws {
+        try await PushServer.with { server in
+            let browser = try await Self.signedIn(server)
+            let before = browser.cookies["session"]
+            let app = what == "rule" ? WireRelyingParty(id: "fresh-app", redirectURI: "https://fresh.example.com/callback") : .webApp
+            let changes =
+                ["prompt": ["prompt": "login"], "max_age": ["max_age": "300"], "zero": ["max_age": "0"], "rule": [:]][what] ?? [:]
+            if what == "max_age" || what == "rule" {
+                server.clock.advance(by: 299)
+                _ = try app.code(try await browser.get(app.authorizeURL(changes)))
+                server.clock.advance(by: 1)
+                #expect(
+                    try app.error(try await browser.get(app.authorizeURL(changes.merging(["prompt": "none"]) { $1 }))) == "login_required")
+            }
+            let page = try await app.begin(browser, changes)
+            #expect(page.body.contains(#"value="jane.doe@example.com""#))
+            server.clock.advance(by: 10)
+            let code = try app.code(try await browser.signIn(page))
+            let tokens = try await IssuedTokens(try await app.exchange(code, server.wire), keysFrom: app.base, server.wire)
+            #expect(tokens.idToken["auth_time"] == .integer(Int64(server.clock.now.timeIntervalSince1970) - 1))
+            #expect(browser.cookies["session"] != before)
+            #expect(try await server.engine.sessions(ofUser: try await Self.janesID(server), now: server.clock.now).count == 1)
+        }
+    }
+
+    @Test("Somebody else who signs in with the same browser ends the session before")
+    func another() async throws {
+        try await PushServer.with { server in
+            let browser = try await Self.signedIn(server)
+            let app = WireRelyingParty.webApp
+            let page = try await app.begin(browser, ["prompt": "login"])
+            let code = try app.code(try await browser.signIn(page, PushOrganization.john, PushOrganization.johnsPassword))
+            let tokens = try await IssuedTokens(try await app.exchange(code, server.wire), keysFrom: app.base, server.wire)
+            #expect(tokens.accessToken["sub"] == .string(PushOrganization.john))
+            #expect(try await server.engine.sessions(ofUser: try await Self.janesID(server), now: server.clock.now).isEmpty)
+        }
+    }
+
+    @Test("An id token hint lets nobody else sign in")
+    func hint() async throws {
+        try await PushServer.with { server in
+            let browser = try await Self.signedIn(server)
+            let app = WireRelyingParty.webApp
+            let tokens = try await app.exchange(try app.code(try await browser.get(app.authorizeURL())), server.wire).json
+            let hint = try #require(tokens["id_token"]?.stringValue)
+            _ = try app.code(try await browser.get(app.authorizeURL(["id_token_hint": hint, "prompt": "none"])))
+            let other = WireBrowser(server.wire)
+            let page = try await app.begin(other, ["id_token_hint": hint])
+            let answer = try await other.signIn(page, PushOrganization.john, PushOrganization.johnsPassword)
+            #expect(try app.error(answer) == "login_required")
+            // Another client's token is no hint.
+            let reading = WireRelyingParty.readingApp
+            #expect(try reading.error(try await browser.get(reading.authorizeURL(["id_token_hint": hint]))) == "invalid_request")
+        }
+    }
+
+    @Test("acr_values ask for more than the app does, and come back; what cannot be met is told")
+    func contextClasses() async throws {
+        try await PushServer.with { server in
+            let browser = try await Self.signedIn(server)
+            let app = WireRelyingParty.webApp
+            let asked = ["acr_values": "urn:example:unknown urn:okta:loa:2fa:any"]
+            #expect(try app.error(try await browser.get(app.authorizeURL(asked))) == "unmet_authentication_requirements")
+            let phone = try await server.enroll()
+            let waiting = try await browser.submit(try await app.begin(browser, asked), "factor", ["factor": "push"])
+            try await phone.approve()
+            let address = try WireBrowser.form(waiting, "cancel").action.replacing("/cancel", with: "")
+            let code = try app.code(try await browser.get(address))
+            let tokens = try await IssuedTokens(try await app.exchange(code, server.wire), keysFrom: app.base, server.wire)
+            #expect(tokens.idToken["acr"] == "urn:okta:loa:2fa:any")
+        }
+    }
+}

@@ -1,0 +1,251 @@
+import Foundation
+import HTTPTypes
+import IdentityEngine
+import JOSE
+import Testing
+
+@testable import AuthorizationServer
+
+@Suite("The pages of a sign-in")
+struct SignInPageTests {
+    @Test("Cookies are for this host, for no script, and not for other sites' forms")
+    func cookies() async throws {
+        try await PushServer.with { server in
+            let browser = WireBrowser(server.wire)
+            let app = WireRelyingParty.readingApp
+            _ = try app.code(try await browser.signIn(try await app.begin(browser)))
+            #expect(browser.setCookies.count == 2)
+            for (cookie, name) in zip(browser.setCookies, ["browser", "session"]) {
+                #expect(cookie.wholeMatch(of: /([a-z]+)=[0-9A-Za-z]{43}; Path=\/; HttpOnly; SameSite=Lax/)?.1 == name[...])
+            }
+        }
+        let secure = BrowserCookies(isSecure: true)
+        var response = ServerResponse(status: .ok)
+        secure.write(BrowserSecrets(browser: "b", session: "s"), to: &response)
+        #expect(
+            response.headers[values: .setCookie] == [
+                "__Host-browser=b; Path=/; HttpOnly; SameSite=Lax; Secure", "__Host-session=s; Path=/; HttpOnly; SameSite=Lax; Secure",
+            ])
+    }
+
+    @Test("A page lets nothing in: no script, no frame, no other site, no cache")
+    func headers() async throws {
+        let server = try await PushServer.refusing().server
+        let page = try await WireRelyingParty.browserApp.begin(WireBrowser(server.wire))
+        #expect(
+            page["Content-Security-Policy"]
+                == "default-src 'none'; style-src 'self'; form-action 'self' http://127.0.0.1:49152; base-uri 'none'; frame-ancestors 'none'"
+        )
+        #expect(page["X-Frame-Options"] == "DENY")
+        #expect(page["Referrer-Policy"] == "no-referrer")
+        #expect(page["X-Content-Type-Options"] == "nosniff")
+        #expect(page["Cache-Control"] == "no-cache, no-store")
+        #expect(!page.body.contains("<script"))
+        let css = try await server.wire.get("/signin/assets/pages.css")
+        #expect(css.status == 200)
+        #expect(css["Content-Type"] == "text/css; charset=utf-8")
+        #expect(try await server.wire.get("/signin/assets/other.css").status == 404)
+    }
+
+    @Test(
+        "A form may lead where its answer is redirected to, and a policy has nothing else in it",
+        arguments: [
+            ("https://app.example.com/callback", "https://app.example.com"), ("http://127.0.0.1:80/x", "http://127.0.0.1:80"),
+            ("http://[::1]:80/x", "http:"), ("com.example.app:/callback", "com.example.app:"),
+            ("https://app.example.com;script-src *", "https:"), ("nothing", "'self'"), ("a b:/", "'self'"),
+        ])
+    func formAction(uri: String, source: String) {
+        #expect(ContentPolicy.source(of: uri) == source)
+    }
+
+    @Test("A page and its forms go on only in the browser that they began in")
+    func otherBrowser() async throws {
+        try await PushServer.with { server in
+            let victim = WireBrowser(server.wire)
+            let attacker = WireBrowser(server.wire)
+            let app = WireRelyingParty.readingApp
+            let page = try await app.begin(attacker)
+            let address = try WireBrowser.form(page, "cancel").action.replacing("/cancel", with: "")
+            // Login CSRF: the attacker's sign-in in the victim's browser, with cookies of its own and without.
+            #expect(try await victim.get(address).status == 403)
+            _ = try await app.begin(victim)
+            #expect(try await victim.get(address).status == 403)
+            var form = try WireBrowser.form(page, "password")
+            form.fields["username"] = PushOrganization.jane
+            form.fields["password"] = PushOrganization.janesPassword
+            #expect(try await victim.post(form.action, form.fields).status == 403)
+            #expect(victim.cookies["session"] == nil)
+            // A form of another site has no token, or one of another sign-in.
+            let other = try WireBrowser.form(try await app.begin(attacker), "password").fields["form_token"]
+            for token in [nil, "", "AAAA", other] {
+                form.fields["form_token"] = token
+                #expect(try await attacker.post(form.action, form.fields).status == 403)
+            }
+            #expect(try await server.wire.get("/signin/" + String(repeating: "a", count: 43)).status == 400)
+        }
+    }
+
+    @Test("A cookie that was planted beside the server's own does not count")
+    func plantedCookie() async throws {
+        try await PushServer.with { server in
+            let browser = WireBrowser(server.wire)
+            let app = WireRelyingParty.readingApp
+            _ = try app.code(try await browser.signIn(try await app.begin(browser)))
+            let session = try #require(browser.cookies["session"])
+            let planted = try await server.wire.get(
+                app.authorizeURL(["prompt": "none"]), headers: [("Cookie", "session=\(session); session=evil")])
+            #expect(try app.error(planted) == "login_required")
+        }
+    }
+
+    @Test("A session's secret is never taken over from the request")
+    func fixation() async throws {
+        try await PushServer.with { server in
+            let browser = WireBrowser(server.wire)
+            browser.cookies["session"] = String(repeating: "f", count: 43)
+            let app = WireRelyingParty.readingApp
+            _ = try app.code(try await browser.signIn(try await app.begin(browser)))
+            #expect(browser.cookies["session"] != String(repeating: "f", count: 43))
+        }
+    }
+
+    @Test("An unknown name, a wrong password, a locked and a closed account look alike, and the lockout counts as elsewhere")
+    func wrongCredentials() async throws {
+        try await PushServer.with { server in
+            let app = WireRelyingParty.readingApp
+            func page(_ login: String, _ password: String) async throws -> String {
+                let browser = WireBrowser(server.wire)
+                let page = try await browser.signIn(try await app.begin(browser), login, password)
+                #expect(page.status == 200)
+                #expect(page.body.contains("The user name or the password is wrong."))
+                return page.body.replacing(/\/signin\/[0-9A-Za-z]+/, with: "").replacing(/form_token" value="[^"]*"/, with: "")
+                    .replacing(login, with: "")
+            }
+            let unknown = try await page("nobody@example.com", "Wrong-Horse-7")
+            #expect(try await page("suspended@example.com", "Correct-Horse-8") == unknown)
+            for _ in 1...5 { #expect(try await page(PushOrganization.jane, "Wrong-Horse-7") == unknown) }
+            // Locked now: the right password does not help.
+            #expect(try await page(PushOrganization.jane, PushOrganization.janesPassword) == unknown)
+            #expect(try await server.logged("user.account.lock") == 1)
+            let direct = try await DirectClient(server).password()
+            #expect(direct.status == 400)
+            // One page takes wrong answers and then the right one.
+            let browser = WireBrowser(server.wire)
+            var again = try await app.begin(browser)
+            for _ in 1...4 { again = try await browser.signIn(again, PushOrganization.john, "Wrong-Staple-9") }
+            _ = try app.code(try await browser.signIn(again, PushOrganization.john, PushOrganization.johnsPassword))
+        }
+    }
+
+    @Test("Attempts over a limit are told on the page")
+    func limited() async throws {
+        var organization = PushOrganization()
+        organization.rateLimits.perUser = 2
+        try await PushServer.with(organization) { server in
+            let app = WireRelyingParty.readingApp
+            let browser = WireBrowser(server.wire)
+            var page = try await app.begin(browser)
+            for _ in 1...2 { page = try await browser.signIn(page, PushOrganization.jane, "Wrong-Horse-7") }
+            page = try await browser.signIn(page)
+            #expect(page.body.contains("There were too many attempts."))
+            server.clock.advance(by: 60)
+            _ = try app.code(try await browser.signIn(page))
+        }
+    }
+
+    @Test("Going back and sending a form twice lead on, until a code was used; then the page says that it is over")
+    func doubleSubmit() async throws {
+        try await PushServer.with { server in
+            let app = WireRelyingParty.readingApp
+            let browser = WireBrowser(server.wire)
+            let page = try await app.begin(browser)
+            let first = try app.code(try await browser.signIn(page))
+            // The answer to the first was lost: the second counts.
+            let second = try app.code(try await browser.signIn(page))
+            try expectRefusal(try await app.exchange(first, server.wire), 400, "invalid_grant")
+            #expect(try await app.exchange(second, server.wire).status == 200)
+            let form = try WireBrowser.form(page, "password")
+            let over = try await browser.post(
+                form.action,
+                form.fields.merging(["username": PushOrganization.jane, "password": PushOrganization.janesPassword]) { $1 })
+            #expect(over.status == 200)
+            #expect(over.body.contains("This sign-in was finished before."))
+            #expect(over["Location"] == nil)
+            // And the session that it began is the last one that the browser was given.
+            _ = try app.code(try await browser.get(app.authorizeURL(["prompt": "none"])))
+        }
+    }
+
+    @Test("Who cancels sends the app an error; who starts over begins without what was proved; who waits too long begins again")
+    func leaving() async throws {
+        try await PushServer.with { server in
+            _ = try await server.enroll()
+            let app = WireRelyingParty.browserApp
+            let browser = WireBrowser(server.wire)
+            let first = try await app.begin(browser)
+            #expect(try app.error(try await browser.submit(first, "cancel")) == "access_denied")
+            let choice = try await browser.signIn(try await app.begin(browser))
+            let again = try await browser.submit(choice, "restart")
+            #expect(again.body.contains("current-password"))
+            #expect(browser.cookies["session"] == nil)
+            server.clock.advance(by: 1_800)
+            let form = try WireBrowser.form(again, "password")
+            let late = try await browser.post(
+                form.action,
+                form.fields.merging(["username": PushOrganization.jane, "password": PushOrganization.janesPassword]) { $1 })
+            #expect(late.status == 400)
+            #expect(late.body.contains("This sign-in is over."))
+        }
+    }
+
+    @Test("Who denies on the device sends the app an error; who does not answer can ask again")
+    func pushAnswers() async throws {
+        try await PushServer.with { server in
+            let phone = try await server.enroll()
+            let app = WireRelyingParty.browserApp
+            let browser = WireBrowser(server.wire)
+            var waiting = try await browser.submit(
+                try await browser.signIn(try await app.begin(browser)), "factor", ["factor": "push"])
+            // A form that is sent twice asks once.
+            _ = try await browser.submit(waiting, "factor", ["factor": "push"])
+            #expect(try await phone.waiting().count == 1)
+            let address = try WireBrowser.form(waiting, "cancel").action.replacing("/cancel", with: "")
+            server.clock.advance(by: 300)
+            waiting = try await browser.get(address)
+            #expect(waiting.body.contains("Nobody answered on a device in time."))
+            waiting = try await browser.submit(waiting, "factor", ["factor": "push"])
+            try await phone.deny()
+            #expect(try app.error(try await browser.get(address)) == "access_denied")
+        }
+    }
+
+    @Test("Values in pages are text, whatever they hold")
+    func escaping() async throws {
+        try await PushServer.with { server in
+            let browser = WireBrowser(server.wire)
+            let hint = "\"\u{301}onfocus=alert(1) x='<script>alert(1)</script>&amp;{{texts}}"
+            let page = try await WireRelyingParty.readingApp.begin(browser, ["login_hint": hint])
+            #expect(
+                page.body.contains(
+                    "value=\"&quot;\u{301}onfocus=alert(1) x=&#39;&lt;script&gt;alert(1)&lt;/script&gt;&amp;amp;{{texts}}\""))
+            let again = try await browser.signIn(page, hint, "x")
+            #expect(!again.body.contains("<script"))
+            #expect(PageContent().escapeText("<\u{338}\"\u{301}'\u{301}") == "&lt;\u{338}&quot;\u{301}&#39;\u{301}")
+        }
+    }
+
+    @Test(
+        "The language is the first that the app, then the browser asks for",
+        arguments: [
+            ("", "", "en"), ("de", "", "de"), ("fr de-CH en", "en", "de"), ("", "fr, en;q=0.5, de;q=0.9", "de"),
+            ("", "de;q=0, en;q=0.1", "en"), ("fr", "nonsense;;;,,;q=x", "en"),
+        ])
+    func language(asked: String, header: String, language: String) async throws {
+        let server = try await PushServer.refusing().server
+        let browser = WireBrowser(server.wire)
+        if !header.isEmpty { browser.headers = [("Accept-Language", header)] }
+        let page = try await WireRelyingParty.readingApp.begin(browser, ["ui_locales": asked])
+        #expect(page["Content-Language"] == language)
+        #expect(page.body.contains("<html lang=\"\(language)\">"))
+    }
+}
