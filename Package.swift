@@ -183,9 +183,10 @@ let package = Package(
             swiftSettings: strict),
 
         // MARK: Tests
+        .target(name: "CTestSupport", path: "Tests/CTestSupport"),
         .target(
             name: "TestSupport",
-            dependencies: ["JOSE", "AuthFoundation", "IdentityEngine", "StoreSQLite"],
+            dependencies: ["JOSE", "AuthFoundation", "IdentityEngine", "StoreSQLite", "CTestSupport"],
             path: "Tests/TestSupport", swiftSettings: strict),
         .testTarget(
             name: "JOSETests",
@@ -209,7 +210,9 @@ let package = Package(
         .testTarget(name: "OktaDirectAuthTests", dependencies: ["OktaDirectAuth", "TestSupport"], swiftSettings: strict),
         .testTarget(
             name: "DeviceAuthenticatorTests",
-            dependencies: ["DeviceAuthenticator", "AuthFoundation", "JOSE", .product(name: "Crypto", package: "swift-crypto")],
+            dependencies: [
+                "DeviceAuthenticator", "AuthFoundation", "JOSE", "TestSupport", .product(name: "Crypto", package: "swift-crypto"),
+            ],
             resources: [.copy("Fixtures")], swiftSettings: strict),
         .testTarget(
             name: "IdentityEngineTests", dependencies: ["IdentityEngine", "JOSE", "StoreSQLite", "TestSupport"], swiftSettings: strict),

@@ -2,6 +2,7 @@ import AuthFoundation
 import CountersignSandbox
 import Foundation
 import OktaDirectAuth
+import TestSupport
 import Testing
 
 @Suite("Signing in with an authenticator app")

@@ -3,12 +3,8 @@ import TestSupport
 import Testing
 
 /// The command, run as a process of its own.
-struct Command: Sendable {
-    struct Ended: Sendable {
-        let status: Int32
-        let output: String
-        let errors: String
-    }
+enum Command {
+    typealias Ended = ChildProcess.Ended
 
     /// The executable that was built beside this test.
     static var executable: URL {
@@ -30,25 +26,19 @@ struct Command: Sendable {
     ///   - input: What it reads from its standard input.
     ///   - environment: Variables beside those of the test.
     static func run(_ arguments: [String], input: String = "", environment: [String: String] = [:]) async throws -> Ended {
-        let folder = try TemporaryFolder()
-        let process = Process()
-        process.executableURL = try executable
-        process.arguments = arguments
-        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-        try Data(input.utf8).write(to: folder.url.appending(path: "in"))
-        process.standardInput = try FileHandle(forReadingFrom: folder.url.appending(path: "in"))
-        process.standardOutput = try folder.writer("out")
-        process.standardError = try folder.writer("err")
-        let status: Int32 = try await withCheckedThrowingContinuation { continuation in
-            process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
-            do {
-                try process.run()
-            } catch {
-                process.terminationHandler = nil
-                continuation.resume(throwing: error)
-            }
-        }
-        return Ended(status: status, output: try folder.text("out"), errors: try folder.text("err"))
+        try await ChildProcess.run(try executable, arguments, input: input, environment: environment)
+    }
+
+    /// Starts it, to go on while the test does.
+    ///
+    /// - Parameters:
+    ///   - arguments: Its arguments.
+    ///   - connection: What it reads from.
+    ///   - environment: Variables beside those of the test.
+    static func start(
+        _ arguments: [String], _ connection: ChildProcess.Connection = .input(""), environment: [String: String] = [:]
+    ) throws -> ChildProcess {
+        try ChildProcess(try executable, arguments, connection, environment: environment)
     }
 }
 

@@ -1,6 +1,7 @@
 import CountersignSandbox
 import Foundation
 import JOSE
+import TestSupport
 import Testing
 
 /// What the doctor finds.

@@ -1,6 +1,7 @@
 import CountersignSandbox
 import Foundation
 import JOSE
+import TestSupport
 import Testing
 
 /// The terminal phone, and a sign-in that waits for it: two processes, and the sandbox between them.

@@ -1,6 +1,7 @@
 import CountersignSandbox
 import Foundation
 import JOSE
+import TestSupport
 import Testing
 
 /// A phone in a terminal approves what the person has seen, and nothing else.

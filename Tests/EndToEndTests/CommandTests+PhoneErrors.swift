@@ -1,5 +1,6 @@
 import CountersignSandbox
 import Foundation
+import TestSupport
 import Testing
 
 /// What goes wrong with phones says what to do next.

@@ -1,6 +1,7 @@
 import AuthFoundation
 import Foundation
 import OktaDirectAuth
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -9,50 +10,13 @@ import FoundationNetworking
 
 /// `countersign sandbox` as a child of the test.
 private final class SandboxProcess: Sendable {
-    struct DidNotStart: Error { let output: String }
-
     /// What it wrote until it was ready.
     let overview: String
-    private let process: Process
-    private let ended: AsyncStream<Int32>
+    private let process: ChildProcess
 
     init(_ arguments: [String]) async throws {
-        let process = Process()
-        process.executableURL = try Command.executable
-        process.arguments = ["sandbox"] + arguments
-        let pipe = Pipe()
-        process.standardOutput = pipe
-        process.standardError = pipe
-        let (ended, end) = AsyncStream.makeStream(of: Int32.self)
-        process.terminationHandler = {
-            // A signal that nobody handled is no status.
-            end.yield($0.terminationReason == .exit ? $0.terminationStatus : -$0.terminationStatus)
-            end.finish()
-        }
-        let (chunks, chunk) = AsyncStream.makeStream(of: Data.self)
-        pipe.fileHandleForReading.readabilityHandler = { handle in
-            let data = handle.availableData
-            chunk.yield(data)
-            if data.isEmpty {
-                handle.readabilityHandler = nil
-                chunk.finish()
-            }
-        }
-        self.process = process
-        self.ended = ended
-        try process.run()
-        var text = ""
-        for await data in chunks {
-            text += String(decoding: data, as: UTF8.self)
-            if text.contains("Press Ctrl-C to stop.") { break }
-        }
-        overview = text
-        guard text.contains("Press Ctrl-C to stop.") else { throw DidNotStart(output: text) }
-    }
-
-    deinit {
-        // A test that failed in between must not leave it behind.
-        if process.isRunning { process.terminate() }
+        process = try Command.start(["sandbox"] + arguments)
+        overview = try await process.waitFor("Press Ctrl-C to stop.")
     }
 
     /// The words that follow a name in the overview.
@@ -66,8 +30,7 @@ private final class SandboxProcess: Sendable {
     /// - Returns: The status; negative for a signal that ended it.
     func interrupt() async -> Int32 {
         process.interrupt()
-        for await status in ended { return status }
-        return .min
+        return await process.end().status
     }
 }
 

@@ -2,6 +2,7 @@ import AuthFoundation
 import CountersignSandbox
 import Foundation
 import JOSE
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -29,7 +30,7 @@ struct CommandTests {
 
     @Test("without --once the demo waits for the person at the phone's page, until Ctrl-C", .timeLimit(.minutes(5)))
     func waitingDemo() async throws {
-        let demo = try RunningCommand(["demo", "--port", "0", "--messages-port", "0", "--phone-port", "0"])
+        let demo = try Command.start(["demo", "--port", "0", "--messages-port", "0", "--phone-port", "0"])
         let text = try await demo.waitFor("Waiting for your approval on your phone.")
         #expect(text.contains("Password accepted, a second factor asked for"))
         #expect(text.contains("Approve the sign-in on Jane's phone: http://localhost:"))
@@ -41,7 +42,7 @@ struct CommandTests {
 
     @Test("the demo goes on when the person approves, and stays up until Ctrl-C", .timeLimit(.minutes(5)))
     func approvedDemo() async throws {
-        let demo = try RunningCommand(["demo", "--port", "0", "--messages-port", "0", "--phone-port", "0"])
+        let demo = try Command.start(["demo", "--port", "0", "--messages-port", "0", "--phone-port", "0"])
         let text = try await demo.waitFor("Waiting for your approval on your phone.")
         let issuer = try #require(text.split(whereSeparator: \.isWhitespace).first { $0.hasSuffix("/oauth2/default,") })
         let call = issuer.replacing("/oauth2/default,", with: "/sandbox/phones/\(PhoneFixture.jane)/approve")
@@ -60,15 +61,9 @@ struct CommandTests {
     @Test("a reader that leaves early ends the command, and does not crash it")
     func closedPipe() async throws {
         let folder = try TemporaryFolder()
-        let shell = Process()
-        shell.executableURL = URL(filePath: "/bin/sh")
         let command = try Command.executable.path()
-        shell.arguments = ["-c", "{ '\(command)' demo --once 2>'\(folder.path)err'; echo $? >'\(folder.path)status'; } | true"]
-        let status: Int32 = try await withCheckedThrowingContinuation { continuation in
-            shell.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
-            do { try shell.run() } catch { continuation.resume(throwing: error) }
-        }
-        #expect(status == 0)
+        let script = "{ '\(command)' demo --once 2>'\(folder.path)err'; echo $? >'\(folder.path)status'; } | true"
+        #expect(try await ChildProcess.run(URL(filePath: "/bin/sh"), ["-c", script]).status == 0)
         let errors = try folder.text("err")
         #expect(try folder.text("status") == "1\n", "\(errors)")
         #expect(errors == "")

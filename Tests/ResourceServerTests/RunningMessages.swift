@@ -34,6 +34,7 @@ enum RunningMessages {
             var iterator = ports.makeAsyncIterator()
             let port = try #require(await iterator.next())
             let session = URLSession(configuration: .ephemeral)
+            defer { session.invalidateAndCancel() }
             let ask: Ask = { path, headers, method in
                 var request = URLRequest(url: try #require(URL(string: "http://127.0.0.1:\(port)\(path)")))
                 request.httpMethod = method
@@ -43,7 +44,6 @@ enum RunningMessages {
                 return Answer(status: head.statusCode, headers: head, body: data)
             }
             try await body(ask, port)
-            session.invalidateAndCancel()
             group.cancelAll()
         }
     }

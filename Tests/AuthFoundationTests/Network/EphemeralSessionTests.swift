@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import AuthFoundation
@@ -31,10 +32,15 @@ final class RawServer: Sendable {
         socketNumber = listener
         port = UInt16(bigEndian: address.sin_port)
         Thread.detachNewThread {
+            var silent: [Int32] = []
+            defer { for connection in silent { close(connection) } }
             while case let connection = accept(listener, nil, nil), connection >= 0 {
                 var buffer = [UInt8](repeating: 0, count: 16_384)
                 let count = read(connection, &buffer, buffer.count)
-                guard let bytes = answer(String(decoding: buffer.prefix(max(count, 0)), as: UTF8.self)) else { continue }
+                guard let bytes = answer(String(decoding: buffer.prefix(max(count, 0)), as: UTF8.self)) else {
+                    silent.append(connection)
+                    continue
+                }
                 var sent = 0
                 while sent < bytes.count {
                     let part = bytes[sent...].withUnsafeBytes { send(connection, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
@@ -150,7 +156,9 @@ struct EphemeralSessionTests {
     func cancelsAtAnyMoment(isOurs: Bool) async throws {
         let server = try RawServer { _ in text("HTTP/1.1 200 OK", "hello") }
         let request = try server.request()
-        let session: any URLSessionProtocol = isOurs ? EphemeralSession() : URLSession(configuration: .ephemeral)
+        let theirs = URLSession(configuration: .ephemeral)
+        defer { theirs.finishTasksAndInvalidate() }
+        let session: any URLSessionProtocol = isOurs ? EphemeralSession() : theirs
         for round in 0..<400 {
             let task = Task { try await session.data(for: request) }
             for _ in 0..<(round % 40) { await Task.yield() }

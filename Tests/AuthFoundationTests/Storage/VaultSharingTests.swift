@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import AuthFoundation
@@ -7,33 +8,19 @@ import Testing
 struct VaultSharingTests {
     private let folder = TemporaryFolder()
 
-    /// Another process that holds a lock of the vault until its input ends.
-    private final class Holder {
-        private let process = Process()
-        private let input = Pipe()
-
-        init(lock: URL) throws {
-            let output = Pipe()
-            process.executableURL = URL(fileURLWithPath: "/usr/bin/flock")
-            process.arguments = [lock.path, "/bin/sh", "-c", "echo held; read line"]
-            process.standardInput = input
-            process.standardOutput = output
-            try process.run()
-            _ = output.fileHandleForReading.availableData
-        }
-
-        func kill() {
-            process.terminate()
-            input.fileHandleForWriting.closeFile()
-            process.waitUntilExit()
-        }
+    /// Another process that holds a lock of the vault until it is killed.
+    private func holder(of lock: URL) async throws -> ChildProcess {
+        let process = try ChildProcess(
+            URL(filePath: "/usr/bin/flock"), ["--no-fork", lock.path, "/bin/sh", "-c", "echo held; exec sleep 600"])
+        try await process.waitFor("held")
+        return process
     }
 
     @Test("a change waits for another process, not longer than allowed, and says so")
-    func boundsTheWait() throws {
+    func boundsTheWait() async throws {
         let storage = FileTokenStorage(directory: folder.url, lockTimeout: .milliseconds(50))
         try CredentialActor.synchronously { try storage.add(token: .fixture(id: "a"), metadata: nil, security: []) }
-        let holder = try Holder(lock: folder.file("lock"))
+        let holder = try await holder(of: folder.file("lock"))
         let began = ContinuousClock.now
         #expect(throws: VaultError(.busy, entry: "lock", "")) {
             try CredentialActor.synchronously { try storage.add(token: .fixture(id: "b"), metadata: nil, security: []) }
@@ -43,6 +30,7 @@ struct VaultSharingTests {
         #expect(
             try CredentialActor.synchronously { try storage.get(token: "a", prompt: nil, authenticationContext: nil) } == .fixture(id: "a"))
         holder.kill()
+        _ = await holder.end()
         #expect(throws: Never.self) {
             try CredentialActor.synchronously { try storage.add(token: .fixture(id: "b"), metadata: nil, security: []) }
         }
@@ -53,7 +41,7 @@ struct VaultSharingTests {
         let storage = WatchedStorage(FileTokenStorage(directory: folder.url))
         try await Credential.withStorage(storage, session: ScriptedSession()) {
             let credential = try Credential.store(.fixture())
-            let holder = try Holder(lock: folder.file(try VaultFileName.refreshLock(credential.id)))
+            let holder = try await holder(of: folder.file(try VaultFileName.refreshLock(credential.id)))
             async let refreshed: Void = credential.refresh()
             await storage.hasWaited.wait()
             let other = FileTokenStorage(directory: folder.url)
@@ -61,6 +49,7 @@ struct VaultSharingTests {
                 try other.replace(token: "session-1", with: .fixture(access: "access-of-other", refresh: "refresh-2"), security: nil)
             }
             holder.kill()
+            _ = await holder.end()
             // Without a request: the script knows none.
             try await refreshed
             #expect(credential.token.accessToken == "access-of-other")

@@ -1,6 +1,7 @@
 import AuthFoundation
 import Foundation
 import JOSE
+import TestSupport
 import Testing
 
 @testable import DeviceAuthenticator

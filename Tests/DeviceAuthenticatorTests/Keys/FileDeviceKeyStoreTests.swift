@@ -2,6 +2,7 @@ import AuthFoundation
 import Crypto
 import Foundation
 import JOSE
+import TestSupport
 import Testing
 
 @testable import DeviceAuthenticator

@@ -2,6 +2,7 @@
 import AuthFoundation
 import Foundation
 import JOSE
+import TestSupport
 import Testing
 
 @testable import DeviceAuthenticator
@@ -14,9 +15,8 @@ struct EnrollmentKillTests {
     @Test("an enrollment that was told is there after kill -9, with its keys", .timeLimit(.minutes(1)), arguments: [1, 2, 5, 9])
     func survivesKill(_ count: Int) async throws {
         let folder = TemporaryFolder()
-        let lines = try await KilledTest.lines(
-            of: "EnrollmentKillTests/enrollsAgainAndAgain", variables: [Self.variable: folder.url.path], beginning: Self.prefix,
-            killingAfter: count)
+        let child = TestProcess("EnrollmentKillTests/enrollsAgainAndAgain", variables: [Self.variable: folder.url.path])
+        let lines = try await child.run(killingAfter: count, linesBeginning: Self.prefix)
         let told = Set(lines.map { String($0.dropFirst(Self.prefix.count)) })
         #expect(told.count >= count)
         let phone = try TestPhone(folder: folder)

@@ -1,6 +1,7 @@
 import AuthFoundation
 import Foundation
 import JOSE
+import TestSupport
 
 @testable import DeviceAuthenticator
 
@@ -55,37 +56,6 @@ final class TestVerifier: UserVerifier {
     func verify(_ request: UserVerificationRequest) async throws(UserVerificationFailure) -> UserVerification {
         asked.withLock { $0.append(request) }
         return try outcome.withLock { $0 }.get()
-    }
-}
-
-/// A folder that is deleted with its owner.
-final class TemporaryFolder: Sendable {
-    let url: URL
-    private let isKept: Bool
-
-    init() {
-        url = FileManager.default.temporaryDirectory.appendingPathComponent("countersign-\(UUID().uuidString)", isDirectory: true)
-        isKept = false
-    }
-
-    /// Somebody else's folder.
-    init(keeping url: URL) {
-        self.url = url
-        isKept = true
-    }
-
-    deinit { if !isKept { try? FileManager.default.removeItem(at: url) } }
-
-    /// The names of the files in it, sorted.
-    var names: [String] {
-        get throws { try FileManager.default.contentsOfDirectory(atPath: url.path).sorted() }
-    }
-
-    func names(of kind: String) throws -> [String] { try names.filter { $0.hasPrefix(kind + "-") } }
-
-    func mode(of name: String = "") throws -> Int {
-        let path = name.isEmpty ? url.path : url.appendingPathComponent(name).path
-        return try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int ?? -1
     }
 }
 

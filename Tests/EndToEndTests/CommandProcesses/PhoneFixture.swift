@@ -1,6 +1,7 @@
 import CountersignSandbox
 import Foundation
 import JOSE
+import TestSupport
 import Testing
 
 /// A sandbox with a terminal phone: what the tests of both have in common.
@@ -23,12 +24,12 @@ struct PhoneFixture: Sendable {
 
     private static let signIn = ["sign-in", "direct", jane, "--client-id", "directauth-app"]
 
-    func run(_ arguments: String..., input: String = "") async throws -> Command.Ended {
+    func run(_ arguments: String..., input: String = "") async throws -> ChildProcess.Ended {
         try await Command.run(arguments, input: input, environment: environment)
     }
 
-    func start(_ arguments: String..., connection: RunningCommand.Connection = .input("")) throws -> RunningCommand {
-        try RunningCommand(arguments, connection, environment: environment)
+    func start(_ arguments: String..., connection: ChildProcess.Connection = .input("")) throws -> ChildProcess {
+        try Command.start(arguments, connection, environment: environment)
     }
 
     /// Enrolls the phone; a PIN turns user verification on.
@@ -43,8 +44,8 @@ struct PhoneFixture: Sendable {
     }
 
     /// Begins a sign-in that waits for the phone.
-    func startSignIn(connection: RunningCommand.Connection = .input(password + "\n"), _ more: String...) throws -> RunningCommand {
-        try RunningCommand(
+    func startSignIn(connection: ChildProcess.Connection = .input(password + "\n"), _ more: String...) throws -> ChildProcess {
+        try Command.start(
             Self.signIn + ["--issuer", sandbox.issuer.absoluteString] + more, connection, environment: environment)
     }
 

@@ -1,5 +1,6 @@
 import AuthFoundation
 import Foundation
+import TestSupport
 import Testing
 
 @testable import OktaDirectAuth
@@ -7,7 +8,7 @@ import Testing
 @Suite("Several calls and several flows", .timeLimit(.minutes(1)))
 struct OverlappingCallsTests {
     private let server = DirectAuthServer()
-    private let clock = StandingClock()
+    private let clock = ManualClock()
     private typealias Failure = DirectAuthenticationFlowError
 
     @Test("a code typed while a push is awaited takes its place, in the same sign-in")
@@ -16,11 +17,11 @@ struct OverlappingCallsTests {
         server.answer("challenge", .outOfBand(binding: "none"))
         server.answer("token", .pending, .tokens)
         let push = Task { try await flow.resume(with: .oob(channel: .push)) }
-        await clock.sleeper()
+        await clock.sleepers(1)
         guard case .success(let token) = try await flow.resume(with: .otp(code: "1")) else { throw Failure.flowNotStarted }
         let error = await #expect(throws: Failure.inconsistentContextState) { try await push.value }
         #expect(error?.localizedDescription == "Another step of the sign-in has begun meanwhile, or it was reset.")
-        #expect(clock.sleepers == 0 && flow.context?.currentStatus == .success(token))
+        #expect(clock.waits.isEmpty && flow.context?.currentStatus == .success(token))
         #expect(server.forms("token").last?["mfa_token"] == "mfa-1" && server.forms("revoke").isEmpty)
     }
 
@@ -31,7 +32,7 @@ struct OverlappingCallsTests {
         _ = try await flow.resume(with: .oob(channel: .push))
         server.answer("token", .pending, .tokens)
         let first = Task { try await flow.resume(with: .transfer) }
-        await clock.sleeper()
+        await clock.sleepers(1)
         guard case .success = try await flow.resume(with: .transfer) else { throw Failure.flowNotStarted }
         await #expect(throws: Failure.inconsistentContextState) { try await first.value }
     }
@@ -42,12 +43,12 @@ struct OverlappingCallsTests {
         server.answer("challenge", .outOfBand(binding: "none"))
         server.answer("token", .pending)
         let first = Task { try await flow.resume(with: .oob(channel: .push)) }
-        await clock.sleeper()
+        await clock.sleepers(1)
         let second = Task { try await flow.resume(with: .oob(channel: .push)) }
         await #expect(throws: Failure.inconsistentContextState) { try await first.value }
         first.cancel()
         await server.awaits("token", 3)
-        await clock.sleeper()
+        await clock.sleepers(1)
         server.answer("token", .tokens)
         clock.advance(by: 5)
         guard case .success = try await second.value else { throw Failure.flowNotStarted }
@@ -61,11 +62,11 @@ struct OverlappingCallsTests {
         server.answer("revoke", .init(body: ""))
         server.answer("token", .pending)
         let first = Task { try await flow.start("jane", with: .oob(channel: .push)) }
-        await clock.sleeper()
+        await clock.sleepers(1)
         let second = Task { try await flow.start("joe", with: .oob(channel: .push)) }
         await #expect(throws: Failure.inconsistentContextState) { try await first.value }
         await server.awaits("token", 2)
-        await clock.sleeper()
+        await clock.sleepers(1)
         #expect(flow.isAuthenticating && flow.context != nil)
         server.answer("token", .tokens)
         clock.advance(by: 5)
@@ -105,7 +106,7 @@ struct OverlappingCallsTests {
         await #expect(throws: Failure.inconsistentContextState) { try await jane.value }
         #expect(second.isAuthenticating && !first.isAuthenticating)
         server.answer("token", .tokens)
-        await clock.sleeper()
+        await clock.sleepers(1)
         clock.advance(by: 5)
         guard case .success = try await joe.value else { throw Failure.flowNotStarted }
         await server.awaits("revoke", 1)
@@ -120,7 +121,7 @@ struct OverlappingCallsTests {
         server.answer("revoke", .init(body: ""))
         server.answer("token", .pending, .refusal("access_denied"))
         let push = Task { try await flow.resume(with: .oob(channel: .push)) }
-        await clock.sleeper()
+        await clock.sleepers(1)
         switch end {
         case "cancel": push.cancel()
         case "reset": await flow.reset()
@@ -166,7 +167,7 @@ struct OverlappingCallsTests {
         _ = try await flow.start("jane", with: .password("x"))
         _ = try await flow.resume(with: .oob(channel: .push))
         let wait = Task { try await flow.resume(with: .transfer) }
-        await clock.sleeper()
+        await clock.sleepers(1)
         switch end {
         case "cancel": wait.cancel()
         case "reset": await flow.reset()

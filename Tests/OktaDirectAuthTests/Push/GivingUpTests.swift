@@ -1,5 +1,6 @@
 import AuthFoundation
 import Foundation
+import TestSupport
 import Testing
 
 @testable import OktaDirectAuth
@@ -8,7 +9,7 @@ import Testing
 @Suite("Giving a sign-in up", .timeLimit(.minutes(1)))
 struct GivingUpTests {
     private let server = DirectAuthServer()
-    private let clock = StandingClock()
+    private let clock = ManualClock()
     private typealias Failure = DirectAuthenticationFlowError
     typealias Flow = DirectAuthenticationFlow
 
@@ -57,11 +58,11 @@ struct GivingUpTests {
         let flow = try await server.challengedFlow(clock: clock)
         server.answer("token", .pending)
         let task = Task { try await flow.resume(with: .oob(channel: .push)) }
-        await clock.sleeper()
+        await clock.sleepers(1)
         await way.take(task, flow)
         await expectLeft(way, task)
         // The clock has not moved: nobody waited for it.
-        #expect(clock.sleepers == 0 && flow.context == nil && !flow.isAuthenticating)
+        #expect(clock.waits.isEmpty && flow.context == nil && !flow.isAuthenticating)
         await flow.reset()
         #expect(try await withdrawals(1) == [["client_id": "app", "token": "mfa-1"]])
         #expect(server.forms("token").count { $0["oob_code"] != nil } == 1)
@@ -73,11 +74,11 @@ struct GivingUpTests {
         let flow = try Flow(client: server.client(clock: clock))
         server.answer("token", .pending)
         let task = Task { try await flow.start("jane", with: .oob(channel: .push)) }
-        await clock.sleeper()
+        await clock.sleepers(1)
         await way.take(task, flow)
         await expectLeft(way, task)
         #expect(try await withdrawals(1) == [["client_id": "app", "token": "oob-1"]])
-        #expect(clock.sleepers == 0 && server.forms("token").count { $0["oob_code"] != nil } == 1)
+        #expect(clock.waits.isEmpty && server.forms("token").count { $0["oob_code"] != nil } == 1)
     }
 
     @Test("while a number is shown, or a factor is awaited, the server is told as well", arguments: [false, true])
@@ -150,7 +151,7 @@ struct GivingUpTests {
         let begun = Gate()
         server.answer("token", .tokens)
         server.atRequest("token") {
-            await begun.pass()
+            await begun.wait()
             task.withLock { $0 }?.cancel()
         }
         let signIn = Task { try await flow.start("jane", with: .oob(channel: .push)) }
@@ -189,7 +190,7 @@ struct GivingUpTests {
             gate.open()
         } else {
             gate.open()
-            await clock.sleeper()
+            await clock.sleepers(1)
             task.cancel()
             await expectLeft(.cancel, task)
         }
@@ -296,7 +297,7 @@ struct GivingUpTests {
         server.answer("token", .tokens)
         guard case .success = try await flow.start("jane", with: .password("x")) else { throw Failure.flowNotStarted }
         clock.advance(by: 1000)
-        #expect(try await withdrawals(1).compactMap { $0["token"] } == ["mfa-1"] && clock.sleepers == 0)
+        #expect(try await withdrawals(1).compactMap { $0["token"] } == ["mfa-1"] && clock.waits.isEmpty)
     }
 
     @Test("a server that does not answer keeps nobody waiting")
@@ -305,7 +306,7 @@ struct GivingUpTests {
         let gate = server.hold("revoke")
         server.answer("token", .pending)
         let task = Task { try await flow.resume(with: .oob(channel: .push)) }
-        await clock.sleeper()
+        await clock.sleepers(1)
         task.cancel()
         await expectLeft(.cancel, task)
         await server.awaits("revoke", 1)

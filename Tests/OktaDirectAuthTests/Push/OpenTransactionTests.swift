@@ -1,12 +1,13 @@
 import AuthFoundation
 import Foundation
+import TestSupport
 import Testing
 
 @testable import OktaDirectAuth
 
 @Suite("What the server keeps open")
 struct OpenTransactionTests {
-    private let clock = StandingClock()
+    private let clock = ManualClock()
     private let told = Locked<[String]>([])
     private let transaction: OpenTransaction
 

@@ -1,6 +1,7 @@
 import AuthFoundation
 import Foundation
 import OktaDirectAuth
+import TestSupport
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
@@ -182,7 +183,7 @@ extension DirectAuthServer {
     /// Holds the requests to an endpoint until the gate is opened.
     func hold(_ endpoint: String) -> Gate {
         let gate = Gate()
-        atRequest(endpoint) { await gate.pass() }
+        atRequest(endpoint) { await gate.wait() }
         return gate
     }
 }

@@ -1,20 +1,24 @@
-import AuthFoundation
+internal import AuthFoundation
 
-/// A gate that is closed until it is opened, for good.
-final class Gate: Sendable {
+/// Something that a test opens once, for good, and that others wait for.
+public final class Gate: Sendable {
     private let state = Locked((isOpen: false, waiting: [CheckedContinuation<Void, Never>]()))
 
-    func open() {
+    /// A closed gate.
+    public init() {}
+
+    /// Lets those through who wait, and all who come later.
+    public func open() {
         let waiting = state.withLock { state in
-            defer { state.waiting = [] }
             state.isOpen = true
+            defer { state.waiting = [] }
             return state.waiting
         }
         for continuation in waiting { continuation.resume() }
     }
 
     /// Waits until it is open, also in a cancelled task: like a request on a session that cancels nothing.
-    func pass() async {
+    public func wait() async {
         await withCheckedContinuation { continuation in
             let isOpen = state.withLock { state in
                 if !state.isOpen { state.waiting.append(continuation) }
