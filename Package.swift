@@ -201,7 +201,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "OAuth2AuthTests",
-            dependencies: ["OAuth2Auth", "AuthFoundation", "JOSE", .product(name: "Crypto", package: "swift-crypto")],
+            dependencies: ["OAuth2Auth", "AuthFoundation", "JOSE", "TestSupport", .product(name: "Crypto", package: "swift-crypto")],
             swiftSettings: strict),
         .testTarget(
             name: "BrowserSigninTests",

@@ -1,6 +1,7 @@
 import AuthFoundation
 import Foundation
 import JOSE
+import TestSupport
 import Testing
 
 @testable import OAuth2Auth
@@ -47,7 +48,7 @@ struct OverlappingSignInsTests {
         let gate = Gate()
         let idToken = try issuer.idToken(["nonce": context.nonce.map(JSONValue.string)])
         issuer.on("/v1/token") { _, _ in
-            await gate.pass()
+            await gate.wait()
             return .tokens(["id_token": idToken])
         }
         let url = try redirect(context.state)
@@ -107,7 +108,7 @@ struct OverlappingSignInsTests {
         let gate = Gate()
         let idToken = try issuer.idToken(["nonce": context.nonce.map(JSONValue.string)])
         issuer.on("/v1/token") { _, _ in
-            await gate.pass()
+            await gate.wait()
             return .tokens(["id_token": idToken])
         }
         let url = try redirect(context.state)

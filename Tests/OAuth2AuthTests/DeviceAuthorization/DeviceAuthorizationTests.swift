@@ -1,6 +1,7 @@
 import AuthFoundation
 import Foundation
 import JOSE
+import TestSupport
 import Testing
 
 @testable import OAuth2Auth
@@ -115,12 +116,12 @@ struct DeviceAuthorizationTests {
 
     @Test("ends at once when it is given up, and asks no more", .timeLimit(.minutes(1)), arguments: ["cancel", "reset", "start"])
     func givenUp(how: String) async throws {
-        let clock = StandingClock()
+        let clock = ManualClock()
         let flow = try flow(clock: clock)
         issuer.answer("/v1/token", .refusal("authorization_pending"), .tokens())
         _ = try await flow.start()
         let call = Task { try await flow.resume() }
-        await clock.sleeper()
+        await clock.sleepers(1)
         switch how {
         case "cancel": call.cancel()
         case "reset": await flow.reset()
@@ -136,7 +137,7 @@ struct DeviceAuthorizationTests {
         let flow = try flow()
         let gate = Gate()
         issuer.on("/v1/token") { _, _ in
-            await gate.pass()
+            await gate.wait()
             return .tokens()
         }
         _ = try await flow.start()

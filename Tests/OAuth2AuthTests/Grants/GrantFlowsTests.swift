@@ -1,6 +1,7 @@
 import AuthFoundation
 import Foundation
 import JOSE
+import TestSupport
 import Testing
 
 @testable import OAuth2Auth
@@ -107,7 +108,7 @@ struct GrantFlowsTests {
     func superseded(byCancelling: Bool) async throws {
         let gate = Gate()
         issuer.on("/v1/token") { _, _ in
-            await gate.pass()
+            await gate.wait()
             return .tokens()
         }
         let flow = try issuer.client().resourceOwnerFlow()
