@@ -251,8 +251,8 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "CountersignSandbox", "AuthorizationServer", "AuthFoundation", "OktaDirectAuth", "DeviceAuthenticator", "JOSE",
-                "ResourceServer", "TestSupport", "countersign",
+                "CountersignSandbox", "AuthorizationServer", "AuthFoundation", "OAuth2Auth", "OktaDirectAuth", "DeviceAuthenticator",
+                "JOSE", "ResourceServer", "TestSupport", "countersign",
             ],
             swiftSettings: strict),
         .testTarget(

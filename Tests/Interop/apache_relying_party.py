@@ -12,6 +12,7 @@ import pathlib
 import pwd
 import secrets
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -75,6 +76,8 @@ OIDCCacheDir {folder}/cache
 
 
 def main():
+    # Whoever started this may have signals blocked, and with them what is started here: it could not be ended.
+    signal.pthread_sigmask(signal.SIG_SETMASK, [])
     issuer = sys.argv[1]
     given = json.load(sys.stdin)
     with tempfile.TemporaryDirectory(prefix="countersign-apache-") as name:
@@ -101,7 +104,10 @@ def main():
             raise
         finally:
             apache.terminate()
-            apache.wait()
+            try:
+                apache.wait(30)
+            except subprocess.TimeoutExpired:
+                apache.kill()
 
 
 def wait_for(apache, address):
@@ -141,7 +147,6 @@ def use(base, issuer, given):
         browser.open(base + "/private/")
         # Neither the site's session nor the server's was left.
         assert browser.asked == 2, browser.visited
-        seen["signed_out"] = True
     return seen
 
 

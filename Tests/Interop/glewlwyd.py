@@ -187,6 +187,8 @@ def stop(folder):
 
 
 def main():
+    # Whoever started this may have signals blocked, and with them what is started here: it could not be ended.
+    signal.pthread_sigmask(signal.SIG_SETMASK, [])
     command, folder = sys.argv[1], pathlib.Path(sys.argv[2])
     if command == "start":
         result = start(folder, sys.argv[3])

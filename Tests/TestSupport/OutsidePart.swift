@@ -5,7 +5,7 @@ public import Foundation
 /// Plain `swift test` skips such a test when the part is missing; with `COUNTERSIGN_REQUIRE_ALL=1` (`make test`, continuous
 /// integration) the test runs and fails, naming what is missing.
 public enum OutsidePart: String, Sendable {
-    /// The Python of `.venv`, with Authlib and okta-jwt-verifier.
+    /// The Python of `.venv`, with Authlib, Flask and okta-jwt-verifier.
     case python
     /// Node with the JOSE library of Debian's `node-jose`.
     case nodeJOSE
@@ -13,6 +13,10 @@ public enum OutsidePart: String, Sendable {
     case chromium
     /// Debian's zbar, which reads QR codes.
     case zbar
+    /// Apache with mod_auth_openidc, and the Python of `.venv`.
+    case apache
+    /// The OpenID provider Glewlwyd, and the Python of `.venv`.
+    case glewlwyd
 
     /// Whether a test that needs the part should run.
     public var isEnabled: Bool { isPresent || Self.allRequired }
@@ -24,13 +28,15 @@ public enum OutsidePart: String, Sendable {
         case .nodeJOSE: "node-jose is missing: run scripts/install node-jose:/usr/share/nodejs/jose"
         case .chromium: "Chromium or Selenium is missing: run make setup-test"
         case .zbar: "zbarimg is missing: run scripts/install zbar-tools:zbarimg"
+        case .apache: "Apache or its mod_auth_openidc is missing: run make setup-test"
+        case .glewlwyd: "Glewlwyd is missing: run make setup-test"
         }
     }
 
     /// The program to run.
     public var executable: URL {
         switch self {
-        case .python, .chromium: Self.root.appending(path: ".venv/bin/python3")
+        case .python, .chromium, .apache, .glewlwyd: Self.root.appending(path: ".venv/bin/python3")
         case .nodeJOSE: URL(filePath: "/usr/bin/env")
         case .zbar: URL(filePath: "/usr/bin/zbarimg")
         }
@@ -49,6 +55,12 @@ public enum OutsidePart: String, Sendable {
         case .chromium:
             FileManager.default.isExecutableFile(atPath: executable.path)
                 && ["/usr/bin/chromium", "/usr/bin/chromedriver"].allSatisfy(FileManager.default.isExecutableFile(atPath:))
+        case .apache:
+            FileManager.default.isExecutableFile(atPath: executable.path)
+                && ["/usr/sbin/apache2", "/usr/lib/apache2/modules/mod_auth_openidc.so"].allSatisfy(FileManager.default.fileExists(atPath:))
+        case .glewlwyd:
+            FileManager.default.isExecutableFile(atPath: executable.path)
+                && ["/usr/bin/glewlwyd", "/usr/bin/openssl"].allSatisfy(FileManager.default.isExecutableFile(atPath:))
         }
     }
 

@@ -50,7 +50,13 @@ public struct Token: Sendable, HasClaims, Expires, APIAuthorization {
     public var isRefreshing: Bool { TokenRefreshes.isRefreshing(id) }
 
     /// The value of the header `Authorization`. It is a secret.
-    public var authorizationHeader: String? { "\(tokenType) \(accessToken)" }
+    ///
+    /// Types are compared without regard to case (RFC 6749, 5.1), and there are servers that send `bearer` and accept `Bearer` only: the
+    /// schemes are spelled as RFC 6750 and RFC 9449 do.
+    public var authorizationHeader: String? {
+        let scheme = ["Bearer", "DPoP"].first { $0.lowercased() == tokenType.lowercased() } ?? tokenType
+        return "\(scheme) \(accessToken)"
+    }
 
     /// The token of a kind, if there is one.
     ///

@@ -77,6 +77,18 @@ struct TokenFormatTests {
         for text in ["\(token)", String(reflecting: token), dumped] { #expect(!text.contains("secret-")) }
     }
 
+    @Test(
+        "the header spells the scheme as its standard does, in whatever case the server sends the type",
+        arguments: [("bearer", "Bearer a"), ("BEARER", "Bearer a"), ("dpop", "DPoP a"), ("MAC", "MAC a")])
+    func scheme(type: String, header: String) throws {
+        let response = JSON.object(["token_type": .string(type), "access_token": .string("a"), "expires_in": .integer(3600)])
+        let token = try Token(
+            id: "session-1", issuedAt: Date(timeIntervalSince1970: 1_800_000_000), context: Token.Context(configuration: .fixture),
+            response: response)
+        #expect(token.authorizationHeader == header)
+        #expect(token.tokenType == type)
+    }
+
     @Test("the tokens inside are found by their kind, and the header is made of type and access token")
     func kinds() throws {
         let token = try Token.fixture(access: "a", refresh: "r", deviceSecret: "d")

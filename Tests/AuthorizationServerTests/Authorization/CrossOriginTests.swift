@@ -1,0 +1,22 @@
+import Testing
+
+@Suite("Pages of other origins at the authorize endpoint")
+struct CrossOriginTests {
+    @Test("No page of another origin may read the authorize endpoint or the pages")
+    func closed() async throws {
+        try await PushServer.with { server in
+            let app = WireRelyingParty.readingApp
+            let browser = WireBrowser(server.wire)
+            browser.headers = [("Origin", "https://app.example.com")]
+            let redirect = try await browser.get(app.authorizeURL())
+            let page = try await browser.follow(redirect)
+            #expect((redirect.status, page.status) == (303, 200))
+            let preflight = try await server.wire.call(
+                "OPTIONS", app.authorizeURL(), headers: browser.headers + [("Access-Control-Request-Method", "GET")])
+            #expect(preflight.status == 405)
+            for answer in [redirect, page, preflight] {
+                #expect(!answer.headers.contains { $0.0.lowercased().hasPrefix("access-control-") })
+            }
+        }
+    }
+}

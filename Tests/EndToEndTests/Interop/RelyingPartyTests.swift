@@ -1,0 +1,55 @@
+import CountersignSandbox
+import Foundation
+import JOSE
+import TestSupport
+import Testing
+
+/// Sites whose sign-in is somebody else's code send a person's browser to our server and judge what comes back. The person walks the hosted
+/// pages without JavaScript.
+@Suite("Foreign relying parties")
+struct RelyingPartyTests {
+    @Test(
+        "Authlib in a Flask site signs in, silently the second time, refreshes, reads userinfo and signs out",
+        .enabled(if: OutsidePart.python.isEnabled, Comment(rawValue: OutsidePart.python.missingNote)))
+    func flask() async throws {
+        let seen = try await use("flask_relying_party.py", .python, environment: ["AUTHLIB_INSECURE_TRANSPORT": "1"])
+        // Once for the first sign-in, and once because the site asked for it.
+        #expect(seen == ["name": "Jane Doe", "amr": ["pwd"], "asked": 2])
+    }
+
+    @Test(
+        "Apache's mod_auth_openidc lets in who signed in, refreshes, and signs out",
+        .enabled(if: OutsidePart.apache.isEnabled, Comment(rawValue: OutsidePart.apache.missingNote)))
+    func apache() async throws {
+        let seen = try await use("apache_relying_party.py", .apache)
+        #expect(seen == ["name": "Jane Doe", "amr": ["pwd"]])
+    }
+
+    @Test(
+        "A site with the wrong secret gets no tokens",
+        .enabled(if: OutsidePart.apache.isEnabled, Comment(rawValue: OutsidePart.apache.missingNote)))
+    func wrongSecret() async throws {
+        let judged = await #expect(throws: JudgedWrong.self) {
+            try await use("apache_relying_party.py", .apache, secret: "another-secret-than-its")
+        }
+        #expect(judged?.errors.contains("invalid_client") == true)
+    }
+
+    /// The judge's exit status said that something was not as it should be.
+    private struct JudgedWrong: Error { let errors: String }
+
+    private func use(
+        _ script: String, _ part: OutsidePart, secret: String = "web-app-secret-01", environment: [String: String] = [:]
+    ) async throws -> JSONValue {
+        let sandbox = try await Sandbox.start()
+        let given: JSONValue = [
+            "user": "jane.doe@example.com", "password": "Correct-Horse-7", "client": "web-app", "secret": .string(secret),
+        ]
+        let result = try await ForeignProgram.run(
+            part, [OutsidePart.scripts.appending(path: script).path, sandbox.issuer.absoluteString], input: given.serializedString,
+            environment: environment)
+        await sandbox.stop()
+        guard result.status == 0 else { throw JudgedWrong(errors: result.errors) }
+        return try JSONValue(parsing: result.output)
+    }
+}
