@@ -16,7 +16,7 @@ let strict: [SwiftSetting] =
 /// The hosted sign-in pages, part of the program.
 let pageResources: [Resource] = [
     "layout.mustache", "leave.mustache", "password.mustache", "factors.mustache", "push.mustache", "consent.mustache", "message.mustache",
-    "post.mustache", "pages.css", "post.js",
+    "post.mustache", "signout.mustache", "activate.mustache", "device.mustache", "pages.css", "post.js",
 ].map { .embedInCode("Pages/Templates/\($0)") }
 
 let package = Package(

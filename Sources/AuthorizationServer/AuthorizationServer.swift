@@ -5,7 +5,8 @@ public import Logging
 public import ServiceLifecycle
 
 /// The HTTP front doors of an organization: discovery, `keys`, `token`, `challenge`, `primary-authenticate`, `bc/authorize`, `userinfo`,
-/// `introspect`, `revoke` of the org server and of custom servers, the endpoints of authenticator devices, and `/health`.
+/// `introspect`, `revoke`, `authorize`, `logout`, `device/authorize` of the org server and of custom servers, the hosted pages with
+/// `/activate`, the endpoints of authenticator devices, and `/health`.
 ///
 /// It translates between HTTP and `IdentityEngine` and decides nothing. A service: ``run()`` listens until the
 /// task is cancelled or the service group shuts down gracefully, which finishes the requests under way. A value, safe from any
@@ -31,6 +32,7 @@ public struct AuthorizationServer: Service {
     private let identifiers = RequestIdentifiers(seed: .random(in: .min ... .max))
     private let port = BoundPort()
     private let pushes: PushDelivery?
+    private let logouts: LogoutDelivery?
 
     /// Makes a server that does not listen yet.
     ///
@@ -41,10 +43,13 @@ public struct AuthorizationServer: Service {
     ///   - logger: Where requests and events are logged; its level is left as it is.
     ///   - pushSender: Sends pushes to devices while the server runs, or ``deliverPushes()``; nil sends none, and devices fetch what waits
     ///     for them. It is not shut down with the server.
+    ///   - logoutSender: Tells applications that sessions are over, while the server runs; nil tells nobody. It is not shut down with the
+    ///     server.
     ///   - interceptor: Stands before the front doors; for the sandbox's own paths and its faults.
     public init(
         engine: IdentityEngine, configuration: Configuration = Configuration(), clock: any WallClock = SystemWallClock(),
-        logger: Logger = Logger(label: "countersign"), pushSender: (any PushSender)? = nil, interceptor: Interceptor? = nil
+        logger: Logger = Logger(label: "countersign"), pushSender: (any PushSender)? = nil,
+        logoutSender: (any LogoutSender)? = nil, interceptor: Interceptor? = nil
     ) {
         self.engine = engine
         self.configuration = configuration
@@ -53,8 +58,9 @@ public struct AuthorizationServer: Service {
         pushes = pushSender.map { [identifiers] in
             PushDelivery(sender: $0, engine: engine, clock: clock, identifiers: identifiers, logger: logger)
         }
+        logouts = logoutSender.map { LogoutDelivery(sender: $0, logger: logger) }
         pipeline = RequestPipeline(
-            engine: engine, pushes: pushes, interceptor: interceptor,
+            engine: engine, pushes: pushes, logouts: logouts, interceptor: interceptor,
             isSecure: configuration.tls != nil || configuration.publicOrigin?.hasPrefix("https:") == true, logger: logger)
     }
 
@@ -72,9 +78,12 @@ public struct AuthorizationServer: Service {
                 group.addTask { await maintenance.run() }
                 // Ends by itself a little after the last request, when what was taken is sent.
                 async let delivering: Void = deliverPushes()
+                async let telling: Void? = logouts?.run()
                 try await listener.run()
                 pushes?.shutdown()
+                logouts?.shutdown()
                 await delivering
+                await telling
                 group.cancelAll()
             }
         } catch {
@@ -86,6 +95,17 @@ public struct AuthorizationServer: Service {
 
     /// Sends pushes until the task is cancelled; part of ``run()``, and for servers that answer in process only. Once per server.
     public func deliverPushes() async { await pushes?.run() }
+
+    /// Signs a person out everywhere: ends their sessions, revokes their grants, and tells the applications that want to hear of it.
+    ///
+    /// - Parameters:
+    ///   - userID: The user's id.
+    ///   - address: From where it is asked, for the log.
+    /// - Throws: `StoreError` if the store failed.
+    public func signOutEverywhere(userID: String, from address: String? = nil) async throws {
+        let context = RequestContext(now: clock.now, requestID: identifiers.next(), address: address)
+        logouts?.deliver(try await engine.signOutEverywhere(userID: userID, context: context))
+    }
 
     /// The port that the server listens on; waits until it does.
     ///

@@ -7,23 +7,25 @@ struct FrontDoor: Sendable {
     private let endpoints: [String: Endpoint]
     private let openID: Endpoint
     private let oauth: Endpoint
+    private let activation: Endpoint
     private let devices: [DeviceRoute: Endpoint]
     private let pages: PageWriter
     private let pushes: PushDelivery?
 
     /// Opens the doors of an engine.
-    init(engine: IdentityEngine, pushes: PushDelivery? = nil, pages: PageWriter) {
+    init(engine: IdentityEngine, pushes: PushDelivery? = nil, logouts: LogoutDelivery? = nil, pages: PageWriter) {
         self.engine = engine
         self.pages = pages
         self.pushes = pushes
         let cache = MetadataCache()
         openID = .discovery(.openID, cache: cache, engine: engine)
+        activation = .activate(engine, pages)
         oauth = .discovery(.oauth, cache: cache, engine: engine)
         let all: [Endpoint] = [
             .keys(cache: cache, engine: engine), .token(engine), .introspect(engine), .revoke(engine), .userInfo(engine),
             .challenge(engine, pushes), .primaryAuthenticate("primary-authenticate", engine, pushes),
             .primaryAuthenticate("oob-authenticate", engine, pushes), .backchannelAuthorize(engine, pushes),
-            .authorize(engine, pages), .pushAuthorizationRequest(engine),
+            .authorize(engine, pages), .pushAuthorizationRequest(engine), .logout(engine, pages, logouts), .deviceAuthorize(engine),
         ]
         devices = Endpoint.devices(engine)
         endpoints = Dictionary(all.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
@@ -32,7 +34,7 @@ struct FrontDoor: Sendable {
     /// The names of all routes, for metrics.
     var routeNames: [String] {
         endpoints.keys.sorted() + devices.values.map(\.name).sorted() + Endpoint.signInNames + [
-            openID.name, oauth.name, HealthEndpoint.live, HealthEndpoint.ready,
+            openID.name, oauth.name, activation.name, HealthEndpoint.live, HealthEndpoint.ready,
         ]
     }
 
@@ -59,6 +61,7 @@ struct FrontDoor: Sendable {
             return try await call(endpoint, server: nil, request)
         case .signIn(let route):
             return try await call(.signIn(route, engine, pages, pushes), server: nil, request)
+        case .activate: return try await call(activation, server: nil, request)
         case .endpoint(let name, let server):
             guard let endpoint = name.utf8.count <= 64 ? endpoints[name] : nil else {
                 return try await snapshot(naming: server) == nil ? .serverNotFound(request) : .pathNotFound(request)

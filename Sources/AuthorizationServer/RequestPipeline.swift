@@ -12,8 +12,11 @@ struct RequestPipeline: Sendable {
     private let date = DateHeader()
     private let securityHeaders: HTTPFields
 
-    init(engine: IdentityEngine, pushes: PushDelivery?, interceptor: AuthorizationServer.Interceptor?, isSecure: Bool, logger: Logger) {
-        frontDoor = FrontDoor(engine: engine, pushes: pushes, pages: PageWriter(isSecure: isSecure))
+    init(
+        engine: IdentityEngine, pushes: PushDelivery?, logouts: LogoutDelivery? = nil, interceptor: AuthorizationServer.Interceptor?,
+        isSecure: Bool, logger: Logger
+    ) {
+        frontDoor = FrontDoor(engine: engine, pushes: pushes, logouts: logouts, pages: PageWriter(isSecure: isSecure))
         self.interceptor = interceptor
         metrics = RequestMetrics(routes: frontDoor.routeNames)
         log = AccessLog(logger: logger)

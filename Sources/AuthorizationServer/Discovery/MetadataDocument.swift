@@ -27,6 +27,8 @@ struct MetadataDocument {
             "introspection_endpoint": .string(base + "/introspect"),
             "revocation_endpoint": .string(base + "/revoke"),
             "pushed_authorization_request_endpoint": .string(base + "/par"),
+            "end_session_endpoint": .string(base + "/logout"),
+            "device_authorization_endpoint": .string(base + "/device/authorize"),
             "response_types_supported": ["code"],
             "response_modes_supported": ["query", "fragment", "form_post"],
             "authorization_response_iss_parameter_supported": true,
@@ -49,22 +51,32 @@ struct MetadataDocument {
             members["\(endpoint)_endpoint_auth_signing_alg_values_supported"] = JSONValue(Self.assertionAlgorithms)
         }
         if kind == .openID {
+            members["backchannel_logout_supported"] = true
+            members["backchannel_logout_session_supported"] = true
             members["userinfo_endpoint"] = .string(base + "/userinfo")
             members["id_token_signing_alg_values_supported"] = ["RS256"]
         }
         return .object(members)
     }
 
-    /// Devices get their maintenance tokens from the org server only.
+    /// Devices get their maintenance tokens from the org server only, and share secrets at custom servers only; assertions about people
+    /// are for servers that trust somebody.
     private var grantTypes: [String] {
-        IdentityEngine.supportedGrantTypes.filter { server.id == nil || $0 != "urn:ietf:params:oauth:grant-type:jwt-bearer" }
+        let prefix = "urn:ietf:params:oauth:grant-type:"
+        return IdentityEngine.supportedGrantTypes.filter { type in
+            switch type {
+            case prefix + "token-exchange": server.id != nil
+            case prefix + "jwt-bearer": server.id == nil || !server.trustedIssuers.isEmpty
+            default: true
+            }
+        }
     }
 
     /// The reserved scopes, and the server's own that are public.
     private var scopes: [String] {
         let reserved = ["openid", "profile", "email", "address", "phone", "offline_access"]
         let own = server.scopes.filter(\.isPublic).map(\.name)
-        return reserved + (server.id == nil ? ["groups"] : []) + own.filter { !reserved.contains($0) }
+        return reserved + (server.id == nil ? ["groups"] : ["device_sso"]) + own.filter { !reserved.contains($0) }
     }
 
     private static let authenticationMethods = [
@@ -78,7 +90,7 @@ struct MetadataDocument {
     private static let openIDClaims = [
         "iss", "ver", "sub", "aud", "iat", "exp", "jti", "auth_time", "amr", "idp", "nonce", "name", "nickname",
         "preferred_username", "given_name", "middle_name", "family_name", "email", "email_verified", "profile", "zoneinfo",
-        "locale", "address", "phone_number", "picture", "website", "gender", "birthdate", "updated_at", "at_hash",
+        "locale", "address", "phone_number", "picture", "website", "gender", "birthdate", "updated_at", "at_hash", "sid", "ds_hash",
     ]
 
     private static let accessTokenClaims = ["ver", "jti", "iss", "aud", "iat", "exp", "cid", "uid", "scp", "sub"]

@@ -54,6 +54,11 @@ extension AuthorizationServerDefinition {
                 AccessPolicy(
                     name: policy.required("name", example: "Everybody"), clients: policy.strings("clients"),
                     rules: policy.sections("rules", AccessRule.init))
+            },
+            trustedIssuers: section.sections("trusted_issuers") { trusted in
+                TrustedIssuer(
+                    issuer: trusted.required("issuer", example: "https://idp.example.com"),
+                    keys: JSONWebKeySet(reading: trusted) ?? JSONWebKeySet(), clients: trusted.strings("clients"))
             })
     }
 }
@@ -101,7 +106,7 @@ extension Application {
             id: id, name: section.string("name") ?? id, kind: kind, isActive: section.bool("active", default: true),
             authentication: section.choice(
                 "authentication", Dictionary(uniqueKeysWithValues: methods.map { ($0.rawValue, $0) }), default: Authentication.none),
-            secret: section.string("secret"), keys: Self.keys(section),
+            secret: section.string("secret"), keys: JSONWebKeySet(reading: section),
             grantTypes: section.strings("grant_types", aliases: grantTypeAliases) ?? [],
             redirectURIs: section.strings("redirect_uris") ?? [],
             postLogoutRedirectURIs: section.strings("post_logout_redirect_uris") ?? [], assignment: Self.assignment(section),
@@ -112,26 +117,20 @@ extension Application {
                 "refresh_token_rotation", ["rotate": .rotate(leeway: leeway), "static": .static], default: .rotate(leeway: leeway)),
             idTokenAlgorithm: section.choice("id_token_algorithm", signatureAlgorithms, default: .rs256),
             dpopBoundAccessTokens: section.bool("dpop_bound_access_tokens", default: false),
-            consent: section.choice("consent", ["none": Consent.none, "required": .required], default: Consent.none))
+            consent: section.choice("consent", ["none": Consent.none, "required": .required], default: Consent.none),
+            backchannelLogoutURI: section.string("backchannel_logout_uri"))
+        if section.bool("backchannel_logout_session_required", default: false), backchannelLogoutURI == nil {
+            section.source.add(
+                "backchannel_logout_session_required goes with a backchannel_logout_uri. Add one, or remove it.",
+                at: section.value("backchannel_logout_session_required") ?? section.node,
+                key: section.spelled("backchannel_logout_session_required"))
+        }
         // The token endpoint refuses it anyway; whoever writes it wants to know why before that.
         if grantTypes.contains("client_credentials") && !isConfidential {
             section.source.add(
                 "client_credentials is for clients that authenticate. Add authentication: client_secret_basic and a secret.",
                 at: section.value("grant_types") ?? section.node, key: section.spelled("grant_types"))
         }
-    }
-
-    private static func keys(_ section: OrgFileSection) -> JSONWebKeySet? {
-        guard let value = section.value("keys") else { return nil }
-        var keys: [JSONWebKey] = []
-        for element in value.json.arrayValue ?? [] {
-            do {
-                keys.append(try JSONWebKey(element))
-            } catch {
-                section.source.add("A key can not be read. \(error.message)", at: value, key: section.spelled("keys"))
-            }
-        }
-        return JSONWebKeySet(keys)
     }
 
     private static func assignment(_ section: OrgFileSection) -> Assignment {
@@ -147,6 +146,22 @@ extension Application {
             everyone: people.bool("everyone", default: false), groups: people.strings("groups") ?? [], users: people.strings("users") ?? [])
         people.reportUnknownKeys()
         return assignment
+    }
+}
+
+extension JSONWebKeySet {
+    /// The keys of a section; nil if it names none.
+    fileprivate init?(reading section: OrgFileSection) {
+        guard let value = section.value("keys") else { return nil }
+        var keys: [JSONWebKey] = []
+        for element in value.json.arrayValue ?? [] {
+            do {
+                keys.append(try JSONWebKey(element))
+            } catch {
+                section.source.add("A key can not be read. \(error.message)", at: value, key: section.spelled("keys"))
+            }
+        }
+        self.init(keys)
     }
 }
 

@@ -32,6 +32,8 @@ extension OrgFile {
                   - name: Default Rule
                     grant_types:
                       - authorization_code
+                      - device_code
+                      - token-exchange
                       - password
                       - refresh_token
                       - oob
@@ -61,11 +63,26 @@ extension OrgFile {
           - id: browser-app
             name: Browser App
             type: native
-            grant_types: [authorization_code, refresh_token]
+            grant_types: [authorization_code, refresh_token, device_code]
             redirect_uris: ["http://127.0.0.1/callback", "http://[::1]/callback", "com.example.app:/callback"]
             post_logout_redirect_uris: ["http://127.0.0.1/", "http://[::1]/", "com.example.app:/"]
             assignment: everyone
             sign_on_policy: two-factors
+          # Two apps of one device that share a sign-in (device_sso).
+          - id: sso-app
+            name: First App
+            type: native
+            grant_types: [authorization_code, password, refresh_token, token-exchange]
+            redirect_uris: ["http://127.0.0.1/callback", "com.example.sso:/callback"]
+            post_logout_redirect_uris: ["http://127.0.0.1/", "com.example.sso:/"]
+            assignment: everyone
+            sign_on_policy: one-factor
+          - id: sso-app-2
+            name: Second App
+            type: native
+            grant_types: [refresh_token, token-exchange]
+            assignment: everyone
+            sign_on_policy: one-factor
           # A site with a server behind it.
           - id: web-app
             name: Web App

@@ -60,6 +60,15 @@ extension OrgFile {
                 in: access_token            # or id_token
                 groups_starting_with: ""    # or value: a text, or profile: an attribute
                 scopes: [profile]
+            # Others whose signed assertions about people are taken, by the grant jwt-bearer.
+            #trusted_issuers:
+            #  - issuer: https://idp.example.com
+            #    keys:                      # its public keys; this one is the example of RFC 7515
+            #      - kid: k1
+            #        kty: EC
+            #        crv: P-256
+            #        x: f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU
+            #        y: x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0
             # Who gets tokens by which grant. The first policy and rule that match decide; none refuses.
             access_policies:
               - name: Everybody
@@ -85,6 +94,7 @@ extension OrgFile {
             refresh_token_rotation: rotate  # or static
             refresh_token_leeway: 30s       # how long a retry may bring the one before
             #dpop_bound_access_tokens: true # its tokens are good only with a key of the app's (DPoP)
+            #backchannel_logout_uri: https://app.example.com/backchannel-logout   # told when a browser's session is over
           # A service keeps a secret; give it by the environment, as ${REPORTS_SECRET}.
           #- id: reports
           #  name: Nightly reports

@@ -60,6 +60,7 @@ extension String {
         let words = split(separator: "_").map(String.init)
         let rest = words.dropFirst().map { word in
             switch word {
+            case "uri": "URI"
             case "uris": "URIs"
             case "api": "API"
             default: word.prefix(1).uppercased() + word.dropFirst()

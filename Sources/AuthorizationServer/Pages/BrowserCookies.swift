@@ -37,4 +37,11 @@ struct BrowserCookies: Sendable {
                 HTTPField(name: .setCookie, value: "\(name)=\(value); Path=/; HttpOnly; SameSite=Lax" + (isSecure ? "; Secure" : "")))
         }
     }
+
+    /// Takes the secret of a session that is over from a browser.
+    func endSession(in response: inout ServerResponse) {
+        response.headers.append(
+            HTTPField(
+                name: .setCookie, value: "\(sessionName)=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax" + (isSecure ? "; Secure" : "")))
+    }
 }

@@ -11,6 +11,8 @@ struct PageLibrary: Sendable {
             "password": PackageResources.password_mustache, "factors": PackageResources.factors_mustache,
             "push": PackageResources.push_mustache, "message": PackageResources.message_mustache,
             "consent": PackageResources.consent_mustache, "post": PackageResources.post_mustache,
+            "signout": PackageResources.signout_mustache, "activate": PackageResources.activate_mustache,
+            "device": PackageResources.device_mustache,
         ]
         library = MustacheLibrary(
             templates: sources.mapValues { source in

@@ -48,5 +48,6 @@ extension PageTexts {
         tooManyRequests: "There were too many requests. Wait a minute and try again.",
         notFound: "There is no such page.",
         failure: "Something went wrong on the server. Try again.",
-        unreadableForm: "The form could not be read. Go back and try again.")
+        unreadableForm: "The form could not be read. Go back and try again.",
+        flows: .english)
 }

@@ -49,5 +49,6 @@ extension PageTexts {
         tooManyRequests: "Das waren zu viele Anfragen. Warten Sie eine Minute und versuchen Sie es noch einmal.",
         notFound: "Diese Seite gibt es nicht.",
         failure: "Auf dem Server ist etwas schiefgegangen. Versuchen Sie es noch einmal.",
-        unreadableForm: "Das Formular konnte nicht gelesen werden. Gehen Sie zurück und versuchen Sie es noch einmal.")
+        unreadableForm: "Das Formular konnte nicht gelesen werden. Gehen Sie zurück und versuchen Sie es noch einmal.",
+        flows: .german)
 }

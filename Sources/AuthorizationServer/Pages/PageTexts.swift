@@ -58,6 +58,9 @@ struct PageTexts: Sendable {
     var notFound: String
     var failure: String
     var unreadableForm: String
+
+    /// Of signing out, and of devices without a browser.
+    var flows: FlowTexts
 }
 
 extension PageTexts {

@@ -73,6 +73,19 @@ extension PageView {
             view = PageView(
                 texts, organization: organization, title: texts.consentTitle, lead: texts.consentLead, application: page.applicationName)
             view.scopes = scopes.map { texts.sentence(for: $0) }
+        case .device(let userCode, let login):
+            template = "device"
+            view = PageView(
+                texts, organization: organization, title: texts.flows.deviceTitle, lead: texts.flows.deviceLead,
+                application: page.applicationName)
+            view.number = userCode
+            view.detail = texts.flows.deviceAccount.replacing("{login}", with: login)
+        case .deviceDecided(let isAllowed):
+            template = "message"
+            let flows = texts.flows
+            view = PageView(
+                texts, organization: organization, title: isAllowed ? flows.deviceAllowedTitle : flows.deviceDeniedTitle,
+                lead: isAllowed ? flows.deviceAllowed : flows.deviceDenied)
         }
         view.action = "/signin/\(token)"
         view.formToken = page.formToken

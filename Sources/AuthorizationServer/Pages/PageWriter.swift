@@ -74,12 +74,15 @@ struct PageWriter: Sendable {
         return response.uncached()
     }
 
+    /// A redirect to an address of the server's own, or to one that a client registered.
+    func goOn(to location: String) -> ServerResponse { redirect(to: location) }
+
     /// On with GET, whatever came before: going back, or loading again, sends no form twice.
     private func redirect(to location: String, status: HTTPResponse.Status = .seeOther) -> ServerResponse {
         ServerResponse(status: status, headers: [.location: location])
     }
 
-    private func html(_ view: PageView, template: String, formsTo uri: String? = nil, runsScript: Bool = false) -> ServerResponse {
+    func html(_ view: PageView, template: String, formsTo uri: String? = nil, runsScript: Bool = false) -> ServerResponse {
         var response = ServerResponse(status: .ok, body: library.render(view, template: template))
         response.headers[.contentType] = "text/html; charset=utf-8"
         response.headers[.contentLanguage] = view.language
@@ -89,7 +92,7 @@ struct PageWriter: Sendable {
         return response
     }
 
-    private func texts(for request: ServerRequest, asked: [String] = []) -> PageTexts {
+    func texts(for request: ServerRequest, asked: [String] = []) -> PageTexts {
         PageTexts.preferred(by: asked + PageTexts.tags(acceptLanguage: request.head.headerFields[.acceptLanguage]))
     }
 }

@@ -93,6 +93,9 @@ extension HostedAction {
         case "consent":
             guard let answer = form["answer"], ["allow", "deny"].contains(answer) else { return nil }
             self = .consent(answer == "allow")
+        case "device":
+            guard let decision = form["decision"], decision == "allow" || decision == "deny" else { return nil }
+            self = .device(isAllowed: decision == "allow")
         case "cancel": self = .cancel
         case "restart": self = .restart
         default: return nil

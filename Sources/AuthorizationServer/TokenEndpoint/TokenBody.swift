@@ -15,6 +15,8 @@ enum TokenBody {
         writer.member("scope", response.scopes.joined(separator: " "))
         if let refreshToken = response.refreshToken { writer.member("refresh_token", refreshToken) }
         if let idToken = response.idToken { writer.member("id_token", idToken) }
+        if let secret = response.deviceSecret { writer.member("device_secret", secret) }
+        if let type = response.issuedTokenType { writer.member("issued_token_type", type) }
         return writer.finish()
     }
 }

@@ -8,6 +8,8 @@ enum Route: Equatable {
     case device(DeviceRoute)
     /// The hosted sign-in pages.
     case signIn(SignInRoute)
+    /// Where the codes of devices are entered.
+    case activate
     /// Whether the process runs.
     case live
     /// Whether it can answer.
@@ -33,11 +35,12 @@ enum Route: Equatable {
             self = .discovery(kind, server: nil)
         case 3 where path[0] == "oauth2" && path[1] == "v1":
             self = .endpoint(String(path[2]), server: nil)
-        case 4 where path[0] == "oauth2" && path[1] == "v1" && path[2] == "bc":
-            self = .endpoint("bc/" + path[3], server: nil)
-        case 5 where path[0] == "oauth2" && path[2] == "v1" && path[3] == "bc":
+        case 1 where path[0] == "activate": self = .activate
+        case 4 where path[0] == "oauth2" && path[1] == "v1" && Self.groups.contains(path[2]):
+            self = .endpoint("\(path[2])/\(path[3])", server: nil)
+        case 5 where path[0] == "oauth2" && path[2] == "v1" && Self.groups.contains(path[3]):
             guard let id = Self.serverID(path[1]) else { return nil }
-            self = .endpoint("bc/" + path[4], server: id)
+            self = .endpoint("\(path[3])/\(path[4])", server: id)
         case 4 where path[0] == "oauth2" && path[2] == "v1":
             guard let id = Self.serverID(path[1]) else { return nil }
             self = .endpoint(String(path[3]), server: id)
@@ -51,6 +54,9 @@ enum Route: Equatable {
         default: return nil
         }
     }
+
+    /// What endpoints with a name of two components begin with.
+    private static let groups: Set<Substring> = ["bc", "device"]
 
     private static func serverID(_ component: Substring) -> String? {
         component.isEmpty || component.utf8.count > 100 ? nil : String(component)

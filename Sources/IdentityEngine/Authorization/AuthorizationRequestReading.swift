@@ -175,7 +175,7 @@ struct AuthorizationRequestReader {
     }
 
     /// RFC 6749 appendix A: `VSCHAR`.
-    private static func isVisible(_ text: String, atMost limit: Int) -> Bool {
+    static func isVisible(_ text: String, atMost limit: Int) -> Bool {
         (1...limit).contains(text.utf8.count) && text.utf8.allSatisfy { (0x20...0x7E).contains($0) }
     }
 

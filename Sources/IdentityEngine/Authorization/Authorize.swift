@@ -217,7 +217,7 @@ extension HostedStart.Begun {
 
 extension [SignInTransaction.Proof] {
     /// Those that are no older than some seconds; all of them without a limit.
-    fileprivate func recent(atMost age: Int?, now: Date) -> Self {
+    func recent(atMost age: Int?, now: Date) -> Self {
         guard let age else { return self }
         return filter { $0.time > now.addingTimeInterval(-TimeInterval(age)) }
     }

@@ -35,6 +35,10 @@ extension IdentityEngine {
             case .consent(let isAllowed):
                 guard state.transaction.end == .authenticated, state.hosted.refused == nil, state.needsConsent else { return answer }
                 isMade = try await allow(isAllowed, state, context: context)
+            case .device(let isAllowed):
+                let cookies = try await decideDevice(isAllowed, state, context: context)
+                if let cookies { answer.cookies = cookies }
+                isMade = cookies != nil
             case _ where state.transaction.end != nil: return answer
             case .cancel: isMade = try await cancel(state, context: context)
             case .password(let login, let password):
@@ -106,7 +110,8 @@ extension IdentityEngine {
             request: SignInRequest(
                 application: state.application, server: state.transaction.server, scopes: state.transaction.scopes,
                 contextClasses: state.transaction.contextClasses), now: context.now, lifetime: HostedSignIn.lifetime)
-        transaction.hosted = HostedSignIn(request: state.hosted.request, browser: state.hosted.browser, login: "")
+        transaction.hosted = HostedSignIn(
+            request: state.hosted.request, browser: state.hosted.browser, login: "", device: state.hosted.device)
         let token = try environment.random.secret()
         changes += [.put(try transaction.record()), .issue(transaction.stateTicket(token))]
         return try await store.commit(changes) == .committed ? HostedAnswer(.goOn(token: token)) : nil

@@ -69,6 +69,10 @@ public struct HostedPage: Sendable {
         case push(number: String?)
         /// Whether the client may have these scopes.
         case consent([HostedScope])
+        /// Whether a device that shows this code may be signed in as this person.
+        case device(userCode: String, login: String)
+        /// Nothing any more: what was decided of a device.
+        case deviceDecided(isAllowed: Bool)
     }
 
     /// What the page tells about the step before.
@@ -129,6 +133,8 @@ public enum HostedAction: Sendable {
     case choose(HostedFactor)
     /// Allows the client what it asks for, or does not.
     case consent(Bool)
+    /// Says whether a device may be signed in.
+    case device(isAllowed: Bool)
     /// Gives up: the client is told.
     case cancel
     /// Begins again, as somebody else maybe.
@@ -143,6 +149,7 @@ extension HostedAction: CustomStringConvertible, CustomReflectable {
         case .code: "code"
         case .choose(let factor): "choose \(factor.rawValue)"
         case .consent: "consent"
+        case .device(let isAllowed): isAllowed ? "allow device" : "deny device"
         case .cancel: "cancel"
         case .restart: "restart"
         }

@@ -67,7 +67,7 @@ extension IdentityEngine {
     }
 
     /// The session after a sign-in, its new secret if it has one, and the changes that write it.
-    private func session(after proved: ProvedSignIn, context: RequestContext) throws -> (Session, secret: String?, [Change]) {
+    func session(after proved: ProvedSignIn, context: RequestContext) throws -> (Session, secret: String?, [Change]) {
         let now = context.now
         let user = proved.user.value
         let client = Session.Client(id: proved.transaction.applicationID, server: proved.transaction.server)

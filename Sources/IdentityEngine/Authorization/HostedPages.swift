@@ -41,6 +41,7 @@ extension IdentityEngine {
         switch transaction.end {
         case .authenticated:
             guard !state.needsConsent else { return state.page(.consent(state.requestedScopes)) }
+            if let device = state.hosted.device { return state.devicePage(device) }
             guard let user = state.user else { return HostedAnswer(.refused(HostedRefusal(.over))) }
             return try await finish(state.proved(transaction, user), context: context)
         case .refused, .cancelled: return HostedAnswer(.refused(HostedRefusal(.over)))
@@ -91,9 +92,10 @@ extension IdentityEngine {
         switch outcome {
         case .authenticated(let proved):
             next.hosted?.authentication = proved
-            guard state.needsConsent else {
+            guard state.needsConsent || next.hosted?.device != nil else {
                 return try await finish(state.proved(next, written, changes: changes), context: context)
             }
+            // The next look asks what is still to be asked.
             _ = try await store.commit(changes + [state.stored.writing(next)])
             return nil
         case .refused(let refusal):

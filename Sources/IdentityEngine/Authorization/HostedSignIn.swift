@@ -52,4 +52,6 @@ struct HostedSignIn: Sendable, Equatable, Codable {
     var refused: Refused?
     /// The digest of the last code that it gave.
     var code: [UInt8]?
+    /// The device that it is for, which gets no code: it polls.
+    var device: HostedDevice?
 }

@@ -7,6 +7,8 @@ internal import JOSE
 /// who verifies tokens without asking sees it at `exp`. Its refresh tokens are tickets that it owns. A value; the store's
 /// version of its record guards writes.
 struct Grant: Sendable, Equatable {
+    /// The key by which the grants that a device's secret made are found.
+    static let deviceSecretKey = "deviceSecret"
     /// How long the ids of grants are.
     static let idLength = 20
 
@@ -35,13 +37,16 @@ struct Grant: Sendable, Equatable {
     var accessTokenLifetime: Int
     /// The refresh family; nil without refresh tokens.
     var refresh: RefreshFamily?
-    /// The browser's session that it was signed in with; nil for all other grants.
+    /// The session that it belongs to, the `sid` of its id tokens: of a browser, or of the apps of a device that share a secret; nil for
+    /// all other grants.
     var sessionID: String?
     /// When it was revoked whole.
     var revokedAt: Date?
     /// The thumbprint of the key that its refresh tokens are bound to (RFC 9449 section 5); nil if they are not, as those of a client
     /// that authenticates itself. The access tokens say by themselves what they are bound to.
     var keyThumbprint: String?
+    /// The SHA-256 of the secret that its device shares among apps; nil without `device_sso`.
+    var deviceSecret: [UInt8]?
     /// Access tokens that were revoked singly.
     var revokedTokens = RevokedTokens()
     /// When all its tokens are over.
@@ -168,6 +173,8 @@ extension Grant {
         sessionID = json["session"]?.stringValue
         revokedAt = json["revoked"]?.doubleValue.map(Date.init(timeIntervalSince1970:))
         keyThumbprint = json["jkt"]?.stringValue
+        // Absent and unreadable mean the same: there is no secret that could be shown for it.
+        deviceSecret = json["deviceSecret"]?.stringValue.flatMap { try? Base64URL.decode($0) }
         revokedTokens = RevokedTokens(json["revokedTokens"])
         self.expiresAt = expiresAt
         version = record.version
@@ -203,9 +210,12 @@ extension Grant {
         json["session"] = sessionID.map(JSONValue.string)
         json["revoked"] = revokedAt.map { .double($0.timeIntervalSince1970) }
         json["jkt"] = keyThumbprint.map(JSONValue.string)
+        json["deviceSecret"] = deviceSecret.map { .string(Base64URL.encode($0)) }
         json["revokedTokens"] = revokedTokens.json
+        var keys = userID.map { ["user": $0] } ?? [:]
+        keys[Self.deviceSecretKey] = deviceSecret.map { Base64URL.encode($0) }
         return Record(
-            kind: .grant, id: id, version: version, indexedKeys: userID.map { ["user": $0] } ?? [:], expiresAt: expiresAt,
+            kind: .grant, id: id, version: version, indexedKeys: keys, expiresAt: expiresAt,
             payload: JSONValue.object(json).serialized())
     }
 

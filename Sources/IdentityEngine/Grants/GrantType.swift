@@ -9,5 +9,7 @@ enum GrantType {
     static let otp = "urn:okta:params:oauth:grant-type:otp"
     static let secondFactorOTP = "http://auth0.com/oauth/grant-type/mfa-otp"
     static let webAuthn = "urn:okta:params:oauth:grant-type:webauthn"
+    static let deviceCode = "urn:ietf:params:oauth:grant-type:device_code"
+    static let tokenExchange = "urn:ietf:params:oauth:grant-type:token-exchange"
     static let ciba = "urn:openid:params:grant-type:ciba"
 }

@@ -8,8 +8,10 @@ struct UserGrant: Sendable {
     let scopes: [String]
     /// The `nonce` of an authorize request, if one was sent.
     var nonce: String?
-    /// The session that it was signed in with, if it was one.
+    /// The session that the tokens belong to; nil for none.
     var sessionID: String?
+    /// The device's secret that it was asked for with; nil without one.
+    var deviceSecret: String?
     /// The grant's id, if it must be known before; nil for a new one.
     var id: String?
 
@@ -38,9 +40,19 @@ struct UserGrant: Sendable {
             refresh = try RefreshTokenSuccessor(
                 of: grant, use: request.application.refreshTokenRotation == .static ? .untilClosed : .once, now: now, random: random)
         }
-        let response = try request.issuer(engine).response(
+        var secret = deviceSecret
+        var secretTicket: [Change] = []
+        if secret == nil, scopes.contains(ScopeRequest.deviceSSO) {
+            let fresh = try random.secret(prefix: DeviceSecret.prefix)
+            secret = fresh
+            secretTicket = [.issue(DeviceSecret.ticket(of: grant, digest: TicketDigest(of: fresh)))]
+            if grant.sessionID == nil { grant.sessionID = try random.identifier(prefix: "ses") }
+        }
+        grant.deviceSecret = secret.map { TicketDigest(of: $0).bytes }
+        var response = try request.issuer(engine).response(
             for: grant, user: user, scopes: scopes, refreshToken: refresh?.secret, nonce: nonce)
-        let changes: [Change] = [.put(grant.record)] + (refresh.map { [.issue($0.ticket)] } ?? [])
+        response.deviceSecret = scopes.contains(ScopeRequest.deviceSSO) ? secret : nil
+        let changes: [Change] = [.put(grant.record)] + (refresh.map { [.issue($0.ticket)] } ?? []) + secretTicket
         return .issued(response, changes: changes, rule: evaluation.explanation, userID: user.id)
     }
 }

@@ -105,6 +105,8 @@ public struct Application: Sendable, Equatable, Codable {
     private var bindsTokens: Bool?
     /// The same.
     private var asksForConsent: Bool?
+    /// Where it is told that a session of one of its people is over (OpenID Connect Back-Channel Logout 1.0); nil for nowhere.
+    public var backchannelLogoutURI: String?
 
     /// Describes an application; what is left out is the safe default.
     public init(
@@ -112,7 +114,7 @@ public struct Application: Sendable, Equatable, Codable {
         keys: JSONWebKeySet? = nil, grantTypes: [String] = [], redirectURIs: [String] = [], postLogoutRedirectURIs: [String] = [],
         assignment: Assignment = Assignment(), signOnPolicy: String, grantedAPIScopes: [String] = [],
         refreshTokenRotation: RefreshTokenRotation = .rotate(leeway: 30), idTokenAlgorithm: JWSAlgorithm = .rs256,
-        dpopBoundAccessTokens: Bool = false, consent: Consent = .none
+        dpopBoundAccessTokens: Bool = false, consent: Consent = .none, backchannelLogoutURI: String? = nil
     ) {
         self.id = id
         self.name = name
@@ -131,6 +133,7 @@ public struct Application: Sendable, Equatable, Codable {
         self.idTokenAlgorithm = idTokenAlgorithm
         self.dpopBoundAccessTokens = dpopBoundAccessTokens
         self.consent = consent
+        self.backchannelLogoutURI = backchannelLogoutURI
     }
 
     /// Whether the client can keep a secret (RFC 6749 section 2.1).

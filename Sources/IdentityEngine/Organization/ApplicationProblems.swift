@@ -13,10 +13,14 @@ extension DefinitionCheck {
         }
         credentials(of: application, path)
         known(application.grantTypes, Self.grantTypes, "grant type", path + [.key("grantTypes")])
+        if application.kind != .native, application.grantTypes.contains(GrantType.deviceCode) {
+            problem(path + [.key("grantTypes")], "device_code is for native applications. Set type: native, or remove it.")
+        }
         for (index, uri) in application.redirectURIs.enumerated() { redirect(uri, path + [.key("redirectURIs"), .index(index)]) }
         for (index, uri) in application.postLogoutRedirectURIs.enumerated() {
             redirect(uri, path + [.key("postLogoutRedirectURIs"), .index(index)])
         }
+        if let uri = application.backchannelLogoutURI { backchannel(uri, path + [.key("backchannelLogoutURI")]) }
         if application.grantTypes.contains("authorization_code") && application.redirectURIs.isEmpty {
             problem(
                 path + [.key("redirectURIs")], "authorization_code returns to a redirect URI. Register one, as com.example.app:/callback.")
@@ -59,6 +63,16 @@ extension DefinitionCheck {
                 problem(path + [.key("keys")], "private_key_jwt needs the client's public keys, each a JSON Web Key with a kid.")
             }
         }
+    }
+
+    /// What the server itself calls: https, so that it talks to whom it means; plain http where nobody listens in between.
+    private mutating func backchannel(_ uri: String, _ path: [Step]) {
+        guard let url = URLComponents(string: uri), let scheme = url.scheme?.lowercased(), let host = url.host, !host.isEmpty,
+            scheme == "https" || scheme == "http"
+        else { return problem(path, "“\(uri)” can not be called. Write an absolute URI: https://app.example.com/backchannel-logout.") }
+        if url.fragment != nil { problem(path, "The URI has no fragment; remove # and what follows it.") }
+        if url.user != nil || url.password != nil { problem(path, "The URI has no user name and no password; remove them.") }
+        if scheme == "http" && !Self.isLoopback(host) { problem(path, "Plain http is for loopback only; use https.") }
     }
 
     /// Exact URIs only (RFC 9700 section 2.1); plain http only where nobody listens in between.

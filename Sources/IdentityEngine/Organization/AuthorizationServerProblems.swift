@@ -7,7 +7,7 @@ extension DefinitionCheck {
     ]
     private static let reservedClaims: Set<String> = [
         "ver", "jti", "iss", "aud", "iat", "exp", "cid", "uid", "scp", "sub", "auth_time", "nonce", "at_hash", "c_hash", "ds_hash",
-        "amr", "acr", "idp", "cnf", "nbf", "azp", "act", "scope", "client_id", "active",
+        "sid", "amr", "acr", "idp", "cnf", "nbf", "azp", "act", "scope", "client_id", "active",
     ]
     /// The `grant_type` values that applications and rules can name, whether or not this version serves them all.
     static let grantTypes: Set<String> = [
@@ -33,6 +33,7 @@ extension DefinitionCheck {
         }
         scopes(of: server, path + [.key("scopes")])
         claims(of: server, path + [.key("claims")])
+        trustedIssuers(of: server, path + [.key("trustedIssuers")])
         duplicates(server.accessPolicies.map(\.name), path + [.key("accessPolicies")], "name", "Access policy")
         for (index, policy) in server.accessPolicies.enumerated() {
             self.policy(policy, of: server, path + [.key("accessPolicies"), .index(index)])
@@ -60,6 +61,21 @@ extension DefinitionCheck {
             if Self.reservedScopes.contains(scope.name) || scope.name.hasPrefix("okta.") {
                 problem(path, "The scope “\(scope.name)” is reserved. It is there without being defined; remove it.")
             }
+        }
+    }
+
+    private mutating func trustedIssuers(of server: AuthorizationServerDefinition, _ path: [Step]) {
+        if server.id == nil, !server.trustedIssuers.isEmpty { problem(path, "The org server trusts nobody. Name them at a custom server.") }
+        duplicates(server.trustedIssuers.map(\.issuer), path, "issuer", "Trusted issuer")
+        for (index, trusted) in server.trustedIssuers.enumerated() {
+            let path = path + [.index(index)]
+            if trusted.issuer.isEmpty || trusted.issuer == MaintenanceTokenGrant.issuer {
+                problem(path + [.key("issuer")], "An issuer is the exact iss of its assertions, such as https://idp.example.com.")
+            }
+            if trusted.keys.keys.isEmpty {
+                problem(path + [.key("keys")], "A trusted issuer needs its public keys, each a JSON Web Key with a kid.")
+            }
+            known(trusted.clients, clients, "application", path + [.key("clients")])
         }
     }
 

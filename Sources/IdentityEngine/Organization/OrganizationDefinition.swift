@@ -76,11 +76,19 @@ public struct AuthorizationServerDefinition: Sendable, Equatable, Codable {
     public var accessTokenAlgorithm: JWSAlgorithm
     /// Evaluated in order; the first policy and rule that match decide. Empty on the org server, which has none.
     public var accessPolicies: [AccessPolicy]
+    /// Whose assertions about people it takes (RFC 7523); none on the org server.
+    public var trustedIssuers: [TrustedIssuer] {
+        get { trusted ?? [] }
+        set { trusted = newValue.isEmpty ? nil : newValue }
+    }
+
+    /// Nil for none, and in records of before there was a choice.
+    private var trusted: [TrustedIssuer]?
 
     /// Describes an authorization server.
     public init(
         id: String?, name: String, audience: String? = nil, scopes: [ScopeDefinition] = [], claims: [ClaimDefinition] = [],
-        accessTokenAlgorithm: JWSAlgorithm = .rs256, accessPolicies: [AccessPolicy] = []
+        accessTokenAlgorithm: JWSAlgorithm = .rs256, accessPolicies: [AccessPolicy] = [], trustedIssuers: [TrustedIssuer] = []
     ) {
         self.id = id
         self.name = name
@@ -89,6 +97,7 @@ public struct AuthorizationServerDefinition: Sendable, Equatable, Codable {
         self.claims = claims
         self.accessTokenAlgorithm = accessTokenAlgorithm
         self.accessPolicies = accessPolicies
+        self.trustedIssuers = trustedIssuers
     }
 }
 

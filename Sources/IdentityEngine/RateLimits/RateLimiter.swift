@@ -35,6 +35,8 @@ final class RateLimiter: Sendable {
         case user(String)
         /// The answers to a challenge.
         case challenge(String)
+        /// The user codes that were entered, from one address or from all.
+        case userCodes(String)
         case shared(Int)
     }
 

@@ -10,6 +10,8 @@ struct SignInTransaction: Sendable, Equatable, Codable {
         case signIn
         /// Somebody else asks: a client that the person does not use right now (CIBA).
         case backchannel
+        /// A device without a browser asks (RFC 8628); the person decides elsewhere.
+        case device
     }
 
     /// A factor that was proved.
@@ -55,6 +57,8 @@ struct SignInTransaction: Sendable, Equatable, Codable {
     var end: End?
     /// What a sign-in on the hosted pages knows beside; nil for those of clients that ask by themselves.
     var hosted: HostedSignIn?
+    /// What a device that waits knows beside.
+    var device: DeviceRequest?
 
     init(
         id: String, purpose: Purpose = .signIn, request: SignInRequest, now: Date, lifetime: TimeInterval = SignInTransaction.lifetime

@@ -14,6 +14,24 @@ public struct Introspection: Sendable, Equatable {
 
     init(json: JSONValue) { self.json = json }
 
+    /// What is known of a device's secret, to an app that shares it.
+    init(deviceSecret secret: String, of application: Application, _ finder: TokenFinder) throws {
+        let digest = TicketDigest(of: secret)
+        guard
+            let (grant, _) = try finder.view.deviceGrant(
+                digest, server: finder.server.id, snapshot: finder.snapshot, now: finder.now), let sessionID = grant.sessionID,
+            try finder.view.openGrants(by: digest).contains(where: { $0.clientID == application.id })
+        else {
+            self = .inactive
+            return
+        }
+        let end = grant.refresh?.endsAt ?? grant.expiresAt
+        json = [
+            "active": true, "sid": .string(sessionID), "token_type": .string(DeviceSecret.tokenType),
+            "exp": .integer(Int64(end.timeIntervalSince1970.rounded(.down))),
+        ]
+    }
+
     init(_ token: IssuedToken) {
         var members: [String: JSONValue]
         switch token {
@@ -56,6 +74,7 @@ extension IdentityEngine {
     /// - Throws: ``StoreError`` if the store failed.
     public func introspect(_ request: TokenRequest, context: RequestContext) async throws -> Result<Introspection, Refusal> {
         try await answerAboutToken(request, type: "token.introspect", context: context) { application, finder, token in
+            if token.hasPrefix(DeviceSecret.prefix) { return try Introspection(deviceSecret: token, of: application, finder) }
             guard let found = try finder.find(token) else { return .inactive }
             let isForAnyResourceServer = if case .access = found { application.isConfidential } else { false }
             guard isForAnyResourceServer || found.grant.clientID == application.id else { return .inactive }

@@ -17,6 +17,10 @@ extension IdentityEngine {
             try Revocable(token, of: application, finder: finder)
         }
         guard case .success(let revocable?) = found else { return found.map { _ in () } }
+        if case .deviceSecret(let digest, let clientID) = revocable {
+            try await revokeDeviceSecret(digest, clientID: clientID, server: request.server, context: context)
+            return .success(())
+        }
         if case .transaction(let secret, let clientID) = revocable {
             _ = try await cancelTransaction(by: secret, clientID: clientID, server: request.server, context: context)
             return .success(())
@@ -71,11 +75,17 @@ private enum Revocable: Sendable {
     case grant(String)
     /// A sign-in that is under way, by the secret that leads to it.
     case transaction(String, clientID: String)
+    /// What the apps of a device share, by one of them.
+    case deviceSecret(TicketDigest, clientID: String)
 
     /// Nil if there is nothing to revoke.
     init?(_ token: String, of application: Application, finder: TokenFinder) throws {
         if ["mfa_", "oob_", "ft_"].contains(where: token.hasPrefix) {
             self = .transaction(token, clientID: application.id)
+        } else if token.hasPrefix(DeviceSecret.prefix) {
+            let digest = TicketDigest(of: token)
+            guard try finder.view.openGrants(by: digest).contains(where: { $0.clientID == application.id }) else { return nil }
+            self = .deviceSecret(digest, clientID: application.id)
         } else if token.utf8.contains(UInt8(ascii: ".")) {
             guard let (claims, grant, _) = try finder.access(token), grant.clientID == application.id, let id = claims.jwtID,
                 let issuedAt = claims.issuedAt, let expiresAt = claims.expiresAt
@@ -94,7 +104,7 @@ private enum Revocable: Sendable {
     var grantID: String {
         switch self {
         case .accessToken(_, let grantID, _, _), .grant(let grantID): grantID
-        case .transaction: ""
+        case .transaction, .deviceSecret: ""
         }
     }
 
@@ -103,13 +113,14 @@ private enum Revocable: Sendable {
         case .accessToken: "token.revoke.access_token"
         case .grant: "token.revoke.refresh_token"
         case .transaction: "user.authentication.cancel"
+        case .deviceSecret: "token.revoke.device_secret"
         }
     }
 
     /// Nil if it is revoked already.
     func changes(to grant: Grant, now: Date) -> [Change]? {
         switch self {
-        case .transaction: return nil
+        case .transaction, .deviceSecret: return nil
         case .grant:
             return grant.revokedAt == nil ? grant.revoking(at: now) : nil
         case .accessToken(let id, _, let issuedAt, let expiresAt):

@@ -10,6 +10,8 @@ struct ScopeRequest: Sendable, Equatable {
     static let openID = "openid"
     static let offlineAccess = "offline_access"
     static let groups = "groups"
+    /// A secret that the apps of a device share (oauth reference 3.4): on custom servers, for apps that may exchange it.
+    static let deviceSSO = "device_sso"
     /// The scopes that every server knows.
     static let reserved: Set<String> = ["openid", "profile", "email", "address", "phone", "offline_access"]
     /// Scopes that only a sign-in by the person gives: at the org server, in an access token, never by a refresh
@@ -60,10 +62,15 @@ struct ScopeRequest: Sendable, Equatable {
             if name == Self.offlineAccess && !offersRefresh { continue }
             guard
                 Self.reserved.contains(name) || (name == Self.groups && server.id == nil) || Self.isOwn(name, of: server, for: application)
+                    || (name == Self.deviceSSO && server.id != nil && application.grantTypes.contains(GrantType.tokenExchange))
             else {
                 throw Self.unknown(name, reason: "scope.not_offered")
             }
             granted.append(name)
+        }
+        guard !granted.contains(Self.deviceSSO) || (granted.contains(Self.openID) && granted.contains(Self.offlineAccess)) else {
+            throw Refusal(
+                .invalidScope, "The scope device_sso goes with openid and offline_access only.", reason: "scope.device_sso_alone")
         }
         return granted
     }
@@ -98,14 +105,14 @@ struct ScopeRequest: Sendable, Equatable {
         return defaults
     }
 
-    private static func isReserved(_ name: String) -> Bool { reserved.contains(name) || name == groups }
+    private static func isReserved(_ name: String) -> Bool { reserved.contains(name) || name == groups || name == deviceSSO }
 
     private static func isOwn(_ name: String, of server: AuthorizationServerDefinition, for application: Application) -> Bool {
         if name.hasPrefix("okta.") {
             let isOffered = server.id == nil || (name.hasPrefix("okta.myAccount.") && !interactive.contains(name))
             return isOffered && application.grantedAPIScopes.contains(name)
         }
-        return !reserved.contains(name) && server.scopes.contains { $0.name == name }
+        return !isReserved(name) && server.scopes.contains { $0.name == name }
     }
 
     private static func unknown(_ name: String, reason: String) -> Refusal {

@@ -89,6 +89,8 @@ struct TokenIssuer: Sendable {
         claims["at_hash"] = .string(Self.halfHash(of: accessToken))
         claims["acr"] = authentication.contextClass.map(JSONValue.string)
         claims["nonce"] = nonce.map(JSONValue.string)
+        claims["sid"] = grant.sessionID.map(JSONValue.string)
+        claims["ds_hash"] = grant.deviceSecret.map { .string(DeviceSecret.hash($0)) }
         return try sign(claims, with: application.idTokenAlgorithm)
     }
 

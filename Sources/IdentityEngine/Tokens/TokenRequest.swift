@@ -32,6 +32,10 @@ public struct TokenResponse: Sendable {
     public var refreshToken: String?
     /// Present if `openid` was granted.
     public var idToken: String?
+    /// The secret that the apps of the device share; present if `device_sso` was granted.
+    public var deviceSecret: String?
+    /// What the access token is, in answer to a token exchange (RFC 8693 section 2.2.1); nil in all others.
+    public var issuedTokenType: String?
     /// The nonce that the client's next proof should carry, for the header `DPoP-Nonce`; nil if it knows.
     public var nextNonce: String?
 

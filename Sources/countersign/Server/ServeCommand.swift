@@ -28,8 +28,10 @@ struct ServeCommand: AsyncParsableCommand {
             try await parts.engine.maintainKeys(parts.context("start"))
             // Connects only when there is something to send.
             let sender = try APNsSender(logger: parts.logger)
+            let logoutSender = HTTPLogoutSender(logger: parts.logger)
             let server = AuthorizationServer(
-                engine: parts.engine, configuration: parts.configuration, logger: parts.logger, pushSender: sender)
+                engine: parts.engine, configuration: parts.configuration, logger: parts.logger, pushSender: sender,
+                logoutSender: logoutSender)
             let announcement = Task {
                 let port = try await server.boundPort
                 parts.logger.notice("listening", metadata: ["host": .string(parts.configuration.host), "port": .stringConvertible(port)])
@@ -42,9 +44,11 @@ struct ServeCommand: AsyncParsableCommand {
                 try await group.run()
             } catch {
                 await sender.shutdown()
+                await logoutSender.shutdown()
                 throw error
             }
             await sender.shutdown()
+            await logoutSender.shutdown()
             try await parts.store.close()
         }
     }

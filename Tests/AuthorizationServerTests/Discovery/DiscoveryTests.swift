@@ -11,12 +11,14 @@ struct DiscoveryTests {
                 "authorization_code", "client_credentials", "http://auth0.com/oauth/grant-type/mfa-oob",
                 "http://auth0.com/oauth/grant-type/mfa-otp", "password",
                 "refresh_token",
-            ] + (isOrg ? ["urn:ietf:params:oauth:grant-type:jwt-bearer"] : [])
+                "urn:ietf:params:oauth:grant-type:device_code",
+            ] + ["urn:ietf:params:oauth:grant-type:" + (isOrg ? "jwt-bearer" : "token-exchange")]
             + ["urn:okta:params:oauth:grant-type:oob", "urn:okta:params:oauth:grant-type:otp", "urn:openid:params:grant-type:ciba"]
         var document: JSONValue = [
             "issuer": .string(issuer), "authorization_endpoint": .string(base + "/authorize"),
             "token_endpoint": .string(base + "/token"), "jwks_uri": .string(base + "/keys"),
             "introspection_endpoint": .string(base + "/introspect"), "revocation_endpoint": .string(base + "/revoke"),
+            "end_session_endpoint": .string(base + "/logout"), "device_authorization_endpoint": .string(base + "/device/authorize"),
             "response_types_supported": ["code"], "response_modes_supported": ["query", "fragment", "form_post"],
             "pushed_authorization_request_endpoint": .string(base + "/par"),
             "prompt_values_supported": ["none", "login", "consent"], "authorization_response_iss_parameter_supported": true,
@@ -37,12 +39,14 @@ struct DiscoveryTests {
             "revocation_endpoint_auth_signing_alg_values_supported": algorithms,
         ]
         if isOpenID {
+            document["backchannel_logout_supported"] = true
+            document["backchannel_logout_session_supported"] = true
             document["userinfo_endpoint"] = .string(base + "/userinfo")
             document["id_token_signing_alg_values_supported"] = ["RS256"]
             document["claims_supported"] = [
                 "iss", "ver", "sub", "aud", "iat", "exp", "jti", "auth_time", "amr", "idp", "nonce", "name", "nickname",
                 "preferred_username", "given_name", "middle_name", "family_name", "email", "email_verified", "profile", "zoneinfo",
-                "locale", "address", "phone_number", "picture", "website", "gender", "birthdate", "updated_at", "at_hash",
+                "locale", "address", "phone_number", "picture", "website", "gender", "birthdate", "updated_at", "at_hash", "sid", "ds_hash",
             ]
         }
         return document
@@ -63,7 +67,7 @@ struct DiscoveryTests {
         let reserved: [JSONValue] = ["openid", "profile", "email", "address", "phone", "offline_access"]
         let expected = Self.document(
             issuer: isOrg ? origin : origin + "/oauth2/default", base: isOrg ? origin + "/oauth2/v1" : origin + "/oauth2/default/v1",
-            scopes: .array(reserved + [isOrg ? "groups" : "messages.read"]), isOrg: isOrg, isOpenID: isOpenID)
+            scopes: .array(reserved + (isOrg ? ["groups"] : ["device_sso", "messages.read"])), isOrg: isOrg, isOpenID: isOpenID)
         #expect(response.status == 200)
         #expect(try response.json == expected)
         #expect(response["Content-Type"] == "application/json")

@@ -144,7 +144,8 @@ struct AuthenticatorsSectionTests {
         let app = try #require(organization.applications.first { $0.id == "phone-app" })
         #expect(
             app.grantTypes == [
-                "password", "refresh_token", "http://auth0.com/oauth/grant-type/mfa-oob", "urn:okta:params:oauth:grant-type:oob",
+                "password", "refresh_token", "http://auth0.com/oauth/grant-type/mfa-oob",
+                "http://auth0.com/oauth/grant-type/mfa-otp", "urn:okta:params:oauth:grant-type:oob",
                 "urn:ietf:params:oauth:grant-type:jwt-bearer",
             ])
         #expect(app.grantedAPIScopes.count == 4 && app.authentication == .none && app.kind == .native)

@@ -94,6 +94,12 @@ struct OrgFileErrorTests {
         Mistake(24, "    sign_on_policy: two-factors", "applications[0].sign_on_policy", "There is no sign-on policy “two-factors”."),
         Mistake(26, "      - https://*.example.com/", "applications[0].redirect_uris[0]", "wildcard"),
         Mistake(26, "      - http://app.example.com/", "applications[0].redirect_uris[0]", "loopback only"),
+        Mistake(23, "    backchannel_logout_uri: http://app.example.com/out", "applications[0].backchannel_logout_uri", "use https"),
+        Mistake(23, "    backchannel_logout_session_required: true", "applications[0].backchannel_logout_session_required", "Add one"),
+        Mistake(23, "    type: browser\n    grant_types: [device_code]", "applications[0].grant_types", "type: native", reported: 24),
+        Mistake(
+            12, "    audience: a\n    trusted_issuers:\n      - {issuer: https://idp.test, keys: []}",
+            "authorization_servers[0].trusted_issuers[0].keys", "needs its public keys", reported: 14),
         Mistake(29, "    password: short", "users[0].password", "at least 8 characters"),
         Mistake(29, "    password: ${MISSING}", "users[0].password", "The environment has no MISSING."),
         Mistake(29, "    status: retired", "users[0].status", "not among: active"),

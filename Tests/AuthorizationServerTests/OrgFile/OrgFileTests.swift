@@ -49,9 +49,13 @@ struct OrgFileTests {
         let organization = try OrgFile.load(yaml: OrgFile.sandboxDefault, origin: "http://localhost:51234").organization
         #expect(organization.origin == "http://localhost:51234")
         #expect(
-            organization.applications.map(\.id) == ["password-app", "directauth-app", "browser-app", "web-app", "phone-app", "service-app"])
+            organization.applications.map(\.id) == [
+                "password-app", "directauth-app", "browser-app", "sso-app", "sso-app-2", "web-app", "phone-app", "service-app",
+            ])
         #expect(
-            organization.applications.map(\.signOnPolicy) == ["one-factor", "two-factors", "two-factors", "one-factor", "one-factor", ""])
+            organization.applications.map(\.signOnPolicy) == [
+                "one-factor", "two-factors", "two-factors", "one-factor", "one-factor", "one-factor", "one-factor", "",
+            ])
         #expect(organization.applications.last?.secret == "service-app-secret")
         #expect(organization.applications.first?.grantTypes == ["password", "refresh_token"])
         #expect(organization.applications[1].grantTypes.contains("http://auth0.com/oauth/grant-type/mfa-oob"))

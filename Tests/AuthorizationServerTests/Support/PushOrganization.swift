@@ -8,6 +8,8 @@ struct PushOrganization: Sendable {
     static let secondFactorOOB = "http://auth0.com/oauth/grant-type/mfa-oob"
     static let otp = "urn:okta:params:oauth:grant-type:otp"
     static let secondFactorOTP = "http://auth0.com/oauth/grant-type/mfa-otp"
+    static let deviceCode = "urn:ietf:params:oauth:grant-type:device_code"
+    static let tokenExchange = "urn:ietf:params:oauth:grant-type:token-exchange"
     static let ciba = "urn:openid:params:grant-type:ciba"
     static let jwtBearer = "urn:ietf:params:oauth:grant-type:jwt-bearer"
     static let manageScope = "okta.myAccount.appAuthenticator.manage"
@@ -21,6 +23,8 @@ struct PushOrganization: Sendable {
     var numberChallenge = PushAuthenticator.NumberChallenge.never
     var userVerification = PushAuthenticator.UserVerification.preferred
     var isActive = true
+    /// Whom the default server trusts.
+    var trustedIssuers: [TrustedIssuer] = []
     var rateLimits = RateLimits(perClient: 100_000, perAddress: 100_000, perAddressSignIns: 100_000, perUser: 100_000)
 
     func definition(origin: String) -> OrganizationDefinition {
@@ -31,7 +35,7 @@ struct PushOrganization: Sendable {
                 AuthorizationServerDefinition(
                     id: "default", name: "default", audience: "api://default",
                     scopes: [ScopeDefinition(name: "messages.read")],
-                    accessPolicies: [AccessPolicy(name: "all", rules: [AccessRule(name: "all")])]),
+                    accessPolicies: [AccessPolicy(name: "all", rules: [AccessRule(name: "all")])], trustedIssuers: trustedIssuers),
                 AuthorizationServerDefinition(
                     id: "closed", name: "closed", audience: "api://closed",
                     accessPolicies: [
@@ -41,6 +45,7 @@ struct PushOrganization: Sendable {
             applications: Self.direct + Self.backchannel + Self.browser, groups: [Group(name: "Staff")],
             signOnPolicies: [
                 SignOnPolicy(name: "one factor", rules: [SignOnRule(name: "any", assurance: .oneFactor)]),
+                SignOnPolicy(name: "recent", rules: [SignOnRule(name: "any", assurance: .oneFactor, reauthenticateAfter: 600)]),
                 SignOnPolicy(name: "two factors", rules: [SignOnRule(name: "any", assurance: .twoFactors)]),
                 SignOnPolicy(name: "often", rules: [SignOnRule(name: "any", assurance: .oneFactor, reauthenticateAfter: 300)]),
             ],
@@ -90,16 +95,52 @@ struct PushOrganization: Sendable {
 
     private static let browser = [
         Application(
-            id: "browser-app", name: "Browser app", kind: .native, grantTypes: ["authorization_code", "refresh_token"],
+            id: "browser-app", name: "Browser app", kind: .native, grantTypes: ["authorization_code", "refresh_token", deviceCode],
             redirectURIs: ["http://127.0.0.1/callback", "com.example.app:/callback"], assignment: .init(everyone: true),
             signOnPolicy: "two factors"),
         Application(
+            id: "sso-app", name: "First app", kind: .native,
+            grantTypes: ["authorization_code", "password", "refresh_token", tokenExchange, secondFactorOOB],
+            redirectURIs: ["com.example.sso:/callback"], postLogoutRedirectURIs: ["com.example.sso:/bye"],
+            assignment: .init(everyone: true), signOnPolicy: "one factor"),
+        Application(
+            id: "second-sso-app", name: "Second app", kind: .native, grantTypes: ["refresh_token", tokenExchange],
+            assignment: .init(everyone: true), signOnPolicy: "one factor"),
+        Application(
+            id: "strict-sso-app", name: "Strict app", kind: .native, grantTypes: ["refresh_token", tokenExchange],
+            assignment: .init(everyone: true), signOnPolicy: "two factors"),
+        Application(
+            id: "staff-sso-app", name: "Staff's app", kind: .native, grantTypes: [tokenExchange], assignment: .init(groups: ["Staff"]),
+            signOnPolicy: "one factor"),
+        Application(
+            id: "recent-sso-app", name: "App for the recent", kind: .native, grantTypes: [tokenExchange],
+            assignment: .init(everyone: true), signOnPolicy: "recent"),
+        Application(
+            id: "tv-app", name: "TV app", kind: .native, grantTypes: ["refresh_token", deviceCode], assignment: .init(everyone: true),
+            signOnPolicy: "one factor"),
+        Application(
+            id: "assertion-app", name: "App with assertions", kind: .native, grantTypes: ["refresh_token", jwtBearer],
+            assignment: .init(everyone: true), signOnPolicy: "one factor"),
+        Application(
+            id: "strict-assertion-app", name: "Strict app with assertions", kind: .native, grantTypes: [jwtBearer],
+            assignment: .init(everyone: true), signOnPolicy: "two factors"),
+        Application(
+            id: "strange-tv-app", name: "Strange TV app", kind: .native, grantTypes: [deviceCode], assignment: .init(everyone: true),
+            signOnPolicy: "one factor", consent: .required),
+        Application(
+            id: "other-tv-app", name: "Other TV app", kind: .native, grantTypes: [deviceCode], assignment: .init(groups: ["Staff"]),
+            signOnPolicy: "one factor"),
+        Application(
             id: "reading-app", name: "Reading app", kind: .native, grantTypes: ["authorization_code", "refresh_token"],
-            redirectURIs: ["https://reading.example.com/callback?source=id"], assignment: .init(everyone: true), signOnPolicy: "one factor"),
+            redirectURIs: ["https://reading.example.com/callback?source=id"],
+            postLogoutRedirectURIs: ["https://reading.example.com/bye?from=id", "com.example.reading:/bye"],
+            assignment: .init(everyone: true), signOnPolicy: "one factor"),
         Application(
             id: "web-app", name: "Web app", kind: .web, authentication: .clientSecretBasic, secret: "web-app-secret-01234",
             grantTypes: ["authorization_code", "refresh_token"], redirectURIs: ["https://web.example.com/callback"],
-            assignment: .init(everyone: true), signOnPolicy: "one factor"),
+            postLogoutRedirectURIs: ["https://web.example.com/bye"],
+            assignment: .init(everyone: true), signOnPolicy: "one factor",
+            backchannelLogoutURI: "https://web.example.com/backchannel-logout"),
         Application(
             id: "strange-app", name: "Strange <app>", kind: .web, authentication: .clientSecretBasic, secret: "strange-app-secret-012",
             grantTypes: ["authorization_code", "refresh_token"], redirectURIs: ["https://strange.example.com/callback"],

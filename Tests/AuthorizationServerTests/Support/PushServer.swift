@@ -10,6 +10,7 @@ import Testing
 struct PushServer: Sendable {
     let running: RunningServer
     let pushes: RecordingSender
+    let logouts: RecordingLogoutSender
 
     var wire: WireClient { running.wire }
     var clock: TestClock { running.clock }
@@ -55,16 +56,19 @@ struct PushServer: Sendable {
         _ = try await engine.apply(organization.definition(origin: RunningServer.origin), context: context)
         _ = try await engine.maintainKeys(context) { $0 == .rs256 ? try TestKeys.rsa() : try SigningKey.generate($0) }
         let pushes = RecordingSender()
+        let logouts = RecordingLogoutSender()
         let server = AuthorizationServer(
             engine: engine, configuration: .init(port: 0), clock: clock, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
-            pushSender: pushes)
+            pushSender: pushes, logoutSender: logouts)
         return PushServer(
-            running: RunningServer(server: server, engine: engine, clock: clock, wire: WireClient(port: 0)), pushes: pushes)
+            running: RunningServer(server: server, engine: engine, clock: clock, wire: WireClient(port: 0)), pushes: pushes,
+            logouts: logouts)
     }
 
     private func listening(on port: Int) -> PushServer {
         PushServer(
-            running: RunningServer(server: running.server, engine: engine, clock: clock, wire: WireClient(port: port)), pushes: pushes)
+            running: RunningServer(server: running.server, engine: engine, clock: clock, wire: WireClient(port: port)), pushes: pushes,
+            logouts: logouts)
     }
 
     /// Changes the organization while the server runs.

@@ -77,7 +77,7 @@ struct TokenErrorTests {
             form: "client_id=refresh-app&grant_type=password&\(jane)&scope=openid", error: "unauthorized_client",
             text: #"The client is not authorized to use the grant_type "password". Enable it for the application."#),
         Row(
-            form: "client_id=password-app&grant_type=urn:ietf:params:oauth:grant-type:device_code&device_code=x",
+            form: "client_id=password-app&grant_type=urn:ietf:params:oauth:grant-type:saml2-bearer&assertion=x",
             error: "unsupported_grant_type", text: "The authorization server does not support this grant_type."),
         // 400 invalid_scope: none, unknown
         Row(

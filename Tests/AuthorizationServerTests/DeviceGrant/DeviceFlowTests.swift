@@ -1,0 +1,389 @@
+import Foundation
+import IdentityEngine
+import JOSE
+import Testing
+
+/// A device without a browser, in raw requests (oauth reference 2.8 and 2.4.5).
+struct WireDevice: Sendable {
+    var id = "tv-app"
+    var base = "/oauth2/default/v1"
+    let wire: WireClient
+
+    init(_ wire: WireClient, id: String = "tv-app") {
+        self.wire = wire
+        self.id = id
+    }
+
+    func authorize(_ changes: [String: String] = [:]) async throws -> WireResponse {
+        let form = ["client_id": id, "scope": "openid offline_access"].merging(changes) { $1 }.filter { !$0.value.isEmpty }
+        return try await wire.post("\(base)/device/authorize", Form.encode(form))
+    }
+
+    /// The device code and the user code.
+    func begin(_ changes: [String: String] = [:]) async throws -> (device: String, user: String) {
+        let answer = try await authorize(changes)
+        try #require(answer.status == 200, "\(answer.body)")
+        let json = try answer.json
+        return (try #require(json["device_code"]?.stringValue), try #require(json["user_code"]?.stringValue))
+    }
+
+    func poll(_ code: String, as client: String? = nil) async throws -> WireResponse {
+        let form = ["client_id": client ?? id, "grant_type": PushOrganization.deviceCode, "device_code": code]
+        return try await wire.post("\(base)/token", Form.encode(form))
+    }
+}
+
+extension WireBrowser {
+    /// Enters the code of a device, and follows to the next page.
+    func enter(_ code: String) async throws -> WireResponse {
+        let page = try await get("/activate")
+        #expect(page.status == 200)
+        let form = try Self.form(page, "activate")
+        return try await follow(try await post(form.action, form.fields.merging(["user_code": code]) { $1 }))
+    }
+}
+
+@Suite("Signing in for a device without a browser, over the wire")
+struct DeviceFlowTests {
+    @Test("A device shows a code, a person enters it and says yes, and the device gets its tokens once")
+    func happyPath() async throws {
+        try await PushServer.with { server in
+            let device = WireDevice(server.wire)
+            let answer = try await device.authorize()
+            let json = try answer.json
+            let (code, userCode) = (
+                try #require(json["device_code"]?.stringValue), try #require(json["user_code"]?.stringValue)
+            )
+            #expect(
+                json == [
+                    "device_code": .string(code), "user_code": .string(userCode), "expires_in": 600, "interval": 5,
+                    "verification_uri": "https://id.example.com/activate",
+                    "verification_uri_complete": .string("https://id.example.com/activate?user_code=\(userCode)"),
+                ])
+            #expect(userCode.wholeMatch(of: /[BCDFGHJKLMNPQRSTVWXZ]{8}/) != nil)
+            #expect(answer["Cache-Control"] == "no-cache, no-store")
+            try expectRefusal(try await device.poll(code), 400, "authorization_pending")
+
+            let browser = WireBrowser(server.wire)
+            // However it is typed.
+            let page = try await browser.enter(" \(userCode.prefix(4).lowercased())-\(userCode.dropFirst(4)) ")
+            #expect(page.body.contains("Sign in to go on to TV app."))
+            let question = try await browser.signIn(page)
+            #expect(question.body.contains("TV app wants to sign you in on a device"))
+            #expect(question.body.contains(">\(userCode)</p>"))
+            #expect(question.body.contains("You are signed in as \(PushOrganization.jane)."))
+            server.clock.advance(by: 5)
+            try expectRefusal(try await device.poll(code), 400, "authorization_pending")
+            let done = try await browser.submit(question, "device", ["decision": "allow"])
+            #expect(done.body.contains("<h1>The device is connected</h1>"))
+            server.clock.advance(by: 5)
+            let tokens = try await IssuedTokens(try await device.poll(code), keysFrom: device.base, server.wire)
+            #expect(tokens.idToken["aud"] == "tv-app")
+            #expect(tokens.idToken["amr"] == ["pwd"])
+            #expect(tokens.idToken["nonce"] == nil)
+            #expect(tokens.accessToken["scp"] == ["openid", "offline_access"])
+            #expect(tokens.body["refresh_token"]?.stringValue != nil)
+            try expectRefusal(try await device.poll(code), 400, "invalid_grant")
+            #expect(try await server.logged("device.authorization") == 1)
+            // The code is used up.
+            #expect(try await WireBrowser(server.wire).enter(userCode).body.contains("The code is wrong, too old, or was used."))
+        }
+    }
+
+    @Test("Who is signed in is not asked to sign in again, but is always asked for the device, also by the complete address")
+    func singleSignOn() async throws {
+        try await PushServer.with { server in
+            let signedIn = try await LogoutTests.SignedIn(server)
+            let device = WireDevice(server.wire)
+            let (code, userCode) = try await device.begin()
+            let page = try await signedIn.browser.get("/activate?user_code=\(userCode)")
+            #expect(page.body.contains("value=\"\(userCode)\""))
+            let form = try WireBrowser.form(page, "activate")
+            let question = try await signedIn.browser.follow(
+                try await signedIn.browser.post(form.action, form.fields.merging(["user_code": userCode]) { $1 }))
+            #expect(question.body.contains("Go on only if you hold the device yourself"))
+            try expectRefusal(try await device.poll(code), 400, "authorization_pending")
+            _ = try await signedIn.browser.submit(question, "device", ["decision": "allow"])
+            #expect(try await device.poll(code).status == 200)
+        }
+    }
+
+    @Test("Two factors are asked for where the app's policy asks, and the device gets nothing before")
+    func twoFactors() async throws {
+        try await PushServer.with { server in
+            let phone = try await server.enroll()
+            let device = WireDevice(server.wire, id: "browser-app")
+            let (code, userCode) = try await device.begin()
+            let browser = WireBrowser(server.wire)
+            let choice = try await browser.signIn(try await browser.enter(userCode))
+            #expect(choice.body.contains("Browser app asks for a second factor."))
+            let waiting = try await browser.submit(choice, "factor", ["factor": "push"])
+            let address = try WireBrowser.form(waiting, "cancel").action.replacing("/cancel", with: "")
+            try expectRefusal(try await device.poll(code), 400, "authorization_pending")
+            try await phone.approve()
+            let question = try await browser.get(address)
+            #expect(question.body.contains("Browser app wants to sign you in on a device"))
+            _ = try await browser.submit(question, "device", ["decision": "allow"])
+            let tokens = try await IssuedTokens(try await device.poll(code), keysFrom: device.base, server.wire)
+            #expect(tokens.idToken["amr"] == ["pwd", "okta_verify", "swk", "mfa"])
+        }
+    }
+
+    @Test("Who says no is believed: the device is told once, and the code leads nowhere")
+    func denied() async throws {
+        try await PushServer.with { server in
+            let device = WireDevice(server.wire)
+            let (code, userCode) = try await device.begin()
+            let browser = WireBrowser(server.wire)
+            let question = try await browser.signIn(try await browser.enter(userCode))
+            let done = try await browser.submit(question, "device", ["decision": "deny"])
+            #expect(done.body.contains("<h1>The device is not connected</h1>"))
+            // Going back and saying yes changes nothing.
+            #expect(try await browser.submit(question, "device", ["decision": "allow"]).body.contains("is not connected"))
+            try expectRefusal(try await device.poll(code), 400, "access_denied")
+            try expectRefusal(try await device.poll(code), 400, "invalid_grant")
+            // No session came of it.
+            #expect(browser.cookies["session"] == nil)
+        }
+    }
+
+    @Test("Polling too fast is told, and told again with five seconds more")
+    func pace() async throws {
+        try await PushServer.with { server in
+            let device = WireDevice(server.wire)
+            let (code, _) = try await device.begin()
+            try expectRefusal(try await device.poll(code), 400, "authorization_pending")
+            server.clock.advance(by: 2)
+            try expectRefusal(try await device.poll(code), 400, "slow_down")
+            server.clock.advance(by: 5)
+            try expectRefusal(try await device.poll(code), 400, "slow_down")
+            server.clock.advance(by: 15)
+            try expectRefusal(try await device.poll(code), 400, "authorization_pending")
+        }
+    }
+
+    @Test("After ten minutes both codes are over")
+    func expiry() async throws {
+        try await PushServer.with { server in
+            let device = WireDevice(server.wire)
+            let (code, userCode) = try await device.begin()
+            let browser = WireBrowser(server.wire)
+            let question = try await browser.signIn(try await browser.enter(userCode))
+            server.clock.advance(by: 599)
+            try expectRefusal(try await device.poll(code), 400, "authorization_pending")
+            server.clock.advance(by: 1)
+            try expectRefusal(try await device.poll(code), 400, "expired_token")
+            // Too late for who was about to say yes.
+            let form = try WireBrowser.form(question, "device")
+            let late = try await browser.follow(try await browser.post(form.action, form.fields.merging(["decision": "allow"]) { $1 }))
+            #expect(late.status == 400)
+            try expectRefusal(try await device.poll(code), 400, "expired_token")
+            #expect(try await WireBrowser(server.wire).enter(userCode).body.contains("The code is wrong, too old, or was used."))
+        }
+    }
+
+    @Test("Of two who enter the code, the first decision counts")
+    func twoPeople() async throws {
+        try await PushServer.with { server in
+            let device = WireDevice(server.wire)
+            let (code, userCode) = try await device.begin()
+            let (jane, john) = (WireBrowser(server.wire), WireBrowser(server.wire))
+            let janes = try await jane.signIn(try await jane.enter(userCode))
+            let johns = try await john.signIn(try await john.enter(userCode), PushOrganization.john, PushOrganization.johnsPassword)
+            _ = try await john.submit(johns, "device", ["decision": "allow"])
+            #expect(try await jane.submit(janes, "device", ["decision": "allow"]).status == 400)
+            let tokens = try await IssuedTokens(try await device.poll(code), keysFrom: device.base, server.wire)
+            #expect(tokens.accessToken["sub"] == .string(PushOrganization.john))
+        }
+    }
+
+    @Test("Of many polls at the same moment, one gets the tokens")
+    func pollingRace() async throws {
+        try await PushServer.with { server in
+            let device = WireDevice(server.wire)
+            let (code, userCode) = try await device.begin()
+            let browser = WireBrowser(server.wire)
+            let question = try await browser.signIn(try await browser.enter(userCode))
+            _ = try await browser.submit(question, "device", ["decision": "allow"])
+            let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
+                for _ in 0..<8 { group.addTask { try await device.poll(code).status } }
+                return try await group.reduce(into: [Int]()) { $0.append($1) }
+            }
+            #expect(statuses.sorted() == [200] + Array(repeating: 400, count: 7))
+        }
+    }
+
+    @Test("Signing out before the device polls takes back what it was allowed")
+    func signedOutBefore() async throws {
+        try await PushServer.with { server in
+            let signedIn = try await LogoutTests.SignedIn(server)
+            let device = WireDevice(server.wire)
+            let (code, userCode) = try await device.begin()
+            let question = try await signedIn.browser.enter(userCode)
+            _ = try await signedIn.browser.submit(question, "device", ["decision": "allow"])
+            _ = try await signedIn.browser.get(LogoutTests.url(["id_token_hint": signedIn.idToken]))
+            try expectRefusal(try await device.poll(code), 400, "invalid_grant")
+        }
+    }
+
+    @Test("Another client, another server and another code get nothing, and take nothing")
+    func swapped() async throws {
+        try await PushServer.with { server in
+            let device = WireDevice(server.wire)
+            let (code, userCode) = try await device.begin()
+            let browser = WireBrowser(server.wire)
+            let question = try await browser.signIn(try await browser.enter(userCode))
+            _ = try await browser.submit(question, "device", ["decision": "allow"])
+            try expectRefusal(try await device.poll(code, as: "other-tv-app"), 400, "invalid_grant")
+            try expectRefusal(try await device.poll(code, as: "reading-app"), 400, "unauthorized_client")
+            try expectRefusal(try await device.poll(userCode), 400, "invalid_grant")
+            try expectRefusal(try await device.poll(code + "x"), 400, "invalid_grant")
+            var org = device
+            org.base = "/oauth2/v1"
+            try expectRefusal(try await org.poll(code), 400, "invalid_grant")
+            let missing = try await server.wire.post(
+                "/oauth2/default/v1/token", Form.encode(["client_id": "tv-app", "grant_type": PushOrganization.deviceCode]))
+            try expectRefusal(missing, 400, "invalid_request")
+            #expect(try await device.poll(code).status == 200)
+        }
+    }
+
+    @Test("A person who is not assigned to the app, or whom a policy refuses, connects nothing")
+    func policies() async throws {
+        try await PushServer.with { server in
+            let device = WireDevice(server.wire, id: "other-tv-app")
+            let (code, userCode) = try await device.begin(["scope": "openid"])
+            let browser = WireBrowser(server.wire)
+            let page = try await browser.enter(userCode)
+            let form = try WireBrowser.form(page, "password")
+            let refused = try await browser.follow(
+                try await browser.post(
+                    form.action,
+                    form.fields.merging(["username": PushOrganization.jane, "password": PushOrganization.janesPassword]) { $1 }
+                ))
+            let location = try #require(refused["Location"])
+            #expect(location.hasPrefix("https://id.example.com/activate?error=access_denied&"))
+            let end = try await browser.get(String(location.dropFirst("https://id.example.com".count)))
+            #expect(end.body.contains("The sign-in was cancelled or not allowed."))
+            try expectRefusal(try await device.poll(code), 400, "authorization_pending")
+
+            var closed = WireDevice(server.wire)
+            closed.base = "/oauth2/closed/v1"
+            let (second, theirs) = try await closed.begin()
+            let other = WireBrowser(server.wire)
+            let question = try await other.signIn(try await other.enter(theirs))
+            #expect(try await other.submit(question, "device", ["decision": "allow"]).body.contains("is not connected"))
+            try expectRefusal(try await closed.poll(second), 400, "access_denied")
+        }
+    }
+
+    @Test("Starting over keeps the device, cancelling connects nothing")
+    func restart() async throws {
+        try await PushServer.with { server in
+            let device = WireDevice(server.wire)
+            let (code, userCode) = try await device.begin()
+            let browser = WireBrowser(server.wire)
+            let again = try await browser.submit(try await browser.enter(userCode), "restart")
+            let question = try await browser.signIn(again)
+            #expect(question.body.contains(">\(userCode)</p>"))
+            let elsewhere = WireBrowser(server.wire)
+            let cancelled = try await elsewhere.submit(try await elsewhere.enter(userCode), "cancel")
+            #expect(cancelled["Location"]?.hasPrefix("https://id.example.com/activate?error=access_denied&") == true)
+            _ = try await browser.submit(question, "device", ["decision": "allow"])
+            #expect(try await device.poll(code).status == 200)
+        }
+    }
+
+    @Test("A stranger's app asks for consent before the device, and gets nothing without it")
+    func consent() async throws {
+        try await PushServer.with { server in
+            let device = WireDevice(server.wire, id: "strange-tv-app")
+            let (code, userCode) = try await device.begin(["scope": "openid"])
+            let browser = WireBrowser(server.wire)
+            let asked = try await browser.signIn(try await browser.enter(userCode))
+            let form = try WireBrowser.form(asked, "consent")
+            // The device's own form does not lead past the question.
+            let skipped = form.fields.merging(["decision": "allow"]) { $1 }
+            _ = try await browser.post(form.action.replacing("/consent", with: "/device"), skipped)
+            try expectRefusal(try await device.poll(code), 400, "authorization_pending")
+            let question = try await browser.submit(asked, "consent", ["answer": "allow"])
+            #expect(question.body.contains("Strange TV app wants to sign you in on a device"))
+            server.clock.advance(by: 5)
+            try expectRefusal(try await device.poll(code), 400, "authorization_pending")
+            _ = try await browser.submit(question, "device", ["decision": "allow"])
+            #expect(try await device.poll(code).status == 200)
+        }
+    }
+
+    @Test("A form of another site, or of another browser, enters no code and decides nothing")
+    func forgedForms() async throws {
+        try await PushServer.with { server in
+            let device = WireDevice(server.wire)
+            let (code, userCode) = try await device.begin()
+            let browser = WireBrowser(server.wire)
+            #expect(try await browser.post("/activate", ["user_code": userCode]).status == 403)
+            let page = try await browser.get("/activate")
+            let token = try #require(try WireBrowser.form(page, "activate").fields["form_token"])
+            let other = WireBrowser(server.wire)
+            #expect(try await other.post("/activate", ["user_code": userCode, "form_token": token]).status == 403)
+            let question = try await browser.signIn(try await browser.enter(userCode))
+            let form = try WireBrowser.form(question, "device")
+            #expect(try await other.post(form.action, form.fields.merging(["decision": "allow"]) { $1 }).status == 403)
+            #expect(try await browser.post(form.action, ["decision": "allow"]).status == 403)
+            #expect(try await browser.post(form.action, form.fields.merging(["decision": "perhaps"]) { $1 }).status == 404)
+            try expectRefusal(try await device.poll(code), 400, "authorization_pending")
+        }
+    }
+
+    @Test("Guessing codes is slowed down: after thirty in a minute, also the right one is not looked at")
+    func guessing() async throws {
+        try await PushServer.with { server in
+            let device = WireDevice(server.wire)
+            let (_, userCode) = try await device.begin()
+            let browser = WireBrowser(server.wire)
+            let form = try WireBrowser.form(try await browser.get("/activate"), "activate")
+            for number in 0..<30 {
+                let guess = try await browser.post(
+                    form.action, form.fields.merging(["user_code": "BCDFGHJ\(number % 2 == 0 ? "K" : "1")"]) { $1 })
+                #expect(guess.status == 200)
+                #expect(guess.body.contains("The code is wrong, too old, or was used."))
+            }
+            let right = form.fields.merging(["user_code": userCode]) { $1 }
+            #expect(try await browser.post(form.action, right).status == 429)
+            server.clock.advance(by: 60)
+            #expect(try await browser.post(form.action, right).status == 303)
+        }
+    }
+
+    @Test("What is shown of an address is escaped")
+    func escaping() async throws {
+        try await PushServer.with { server in
+            let page = try await server.wire.get("/activate?user_code=%22%3E%3Cscript%3Ealert(1)")
+            #expect(!page.body.contains("<script"))
+            #expect(page.body.contains("value=\"&quot;&gt;&lt;script&gt;alert(1)\""))
+            #expect(page["Content-Security-Policy"]?.hasPrefix("default-src 'none'; style-src 'self'; form-action 'self'") == true)
+        }
+    }
+
+    @Test(
+        "What is wrong with a device's request is told to it",
+        arguments: [
+            (["scope": ""], 400, "invalid_scope"), (["scope": "openid nothing"], 400, "invalid_scope"),
+            (["client_id": "nobody"], 401, "invalid_client"), (["client_id": ""], 401, "invalid_client"),
+            (["client_id": "reading-app"], 400, "unauthorized_client"),
+            (["scope": PushOrganization.manageScope], 400, "invalid_scope"),
+        ])
+    func refused(changes: [String: String], status: Int, error: String) async throws {
+        let server = try await PushServer.refusing().server
+        try expectRefusal(try await WireDevice(server.wire).authorize(changes), status, error)
+    }
+
+    @Test("The endpoint takes forms only; unknown parameters are ignored")
+    func shapes() async throws {
+        let server = try await PushServer.refusing().server
+        #expect(try await server.wire.get("/oauth2/default/v1/device/authorize").status == 405)
+        #expect(try await server.wire.get("/oauth2/default/v1/device/other").status == 404)
+        let answer = try await WireDevice(server.wire).authorize(["redirect_uri": "com.example.tv:/callback", "acr_values": "urn:x"])
+        #expect(answer.status == 200)
+    }
+}

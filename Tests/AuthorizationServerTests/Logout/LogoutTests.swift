@@ -1,0 +1,240 @@
+import Foundation
+import IdentityEngine
+import JOSE
+import Testing
+
+@Suite("Signing out, over the wire")
+struct LogoutTests {
+    /// A browser in which somebody signed in to an app, and the id token that the app got.
+    struct SignedIn {
+        let browser: WireBrowser
+        let idToken: String
+        let tokens: IssuedTokens
+
+        init(
+            _ server: PushServer, _ app: WireRelyingParty = .readingApp, in browser: WireBrowser? = nil,
+            _ login: String = PushOrganization.jane, _ password: String = PushOrganization.janesPassword
+        ) async throws {
+            let browser = browser ?? WireBrowser(server.wire)
+            let page = try await app.begin(browser, ["scope": "openid offline_access"])
+            let code = try app.code(try await browser.signIn(page, login, password))
+            let response = try await app.exchange(code, server.wire)
+            tokens = try await IssuedTokens(response, keysFrom: app.base, server.wire)
+            idToken = try #require(tokens.body["id_token"]?.stringValue)
+            self.browser = browser
+        }
+
+        /// Whether the browser is still signed in: an app gets its code without asking.
+        func isSignedIn() async throws -> Bool {
+            let app = WireRelyingParty.readingApp
+            return try app.answer(try await browser.get(app.authorizeURL(["prompt": "none"])))["code"] != nil
+        }
+    }
+
+    static let bye = "https://reading.example.com/bye?from=id"
+
+    static func url(_ parameters: [String: String], base: String = "/oauth2/default/v1") -> String {
+        "\(base)/logout?" + Form.encode(parameters)
+    }
+
+    @Test("An app that brings its id token signs the person out at once, and gets its state back")
+    func hint() async throws {
+        try await PushServer.with { server in
+            let signedIn = try await SignedIn(server)
+            #expect(try await signedIn.isSignedIn())
+            let session = try #require(signedIn.browser.cookies["session"])
+            let answer = try await signedIn.browser.get(
+                Self.url(["id_token_hint": signedIn.idToken, "post_logout_redirect_uri": Self.bye, "state": "a b&c"]))
+            #expect(answer.status == 303)
+            #expect(answer["Location"] == Self.bye + "&state=a%20b%26c")
+            #expect(answer["Cache-Control"] == "no-cache, no-store")
+            #expect(signedIn.browser.setCookies.last == "session=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax")
+            // The secret opens nothing any more, not only in this browser.
+            signedIn.browser.cookies["session"] = session
+            #expect(try await !signedIn.isSignedIn())
+            // Tokens are not revoked.
+            let refreshed = try await server.wire.post(
+                "/oauth2/default/v1/token",
+                Form.encode([
+                    "client_id": "reading-app", "grant_type": "refresh_token",
+                    "refresh_token": try #require(signedIn.tokens.body["refresh_token"]?.stringValue),
+                ]))
+            #expect(refreshed.status == 200)
+            #expect(try await server.logged("user.session.end") == 1)
+        }
+    }
+
+    @Test("An expired id token is a good hint, for a session that is still open, by POST too")
+    func expiredHint() async throws {
+        try await PushServer.with { server in
+            let signedIn = try await SignedIn(server)
+            server.clock.advance(by: 3_700)
+            let answer = try await signedIn.browser.post(
+                "/oauth2/default/v1/logout", ["id_token_hint": signedIn.idToken, "client_id": "reading-app"])
+            #expect(answer.status == 200)
+            #expect(answer.body.contains("<h1>You are signed out</h1>"))
+            #expect(try await !signedIn.isSignedIn())
+        }
+    }
+
+    @Test("A form of the app's own site, with which no cookie comes, ends the session that its id token belongs to")
+    func crossSiteForm() async throws {
+        try await PushServer.with { server in
+            let signedIn = try await SignedIn(server)
+            let sid = try #require(signedIn.tokens.idToken["sid"]?.stringValue)
+            #expect(sid.hasPrefix("ses"))
+            let stranger = WireBrowser(server.wire)
+            let form = ["id_token_hint": signedIn.idToken, "post_logout_redirect_uri": Self.bye]
+            #expect(try await stranger.post("/oauth2/default/v1/logout", form).status == 303)
+            #expect(try await !signedIn.isSignedIn())
+        }
+    }
+
+    @Test("Without an id token the person is asked, and only the page's own form signs them out")
+    func confirmation() async throws {
+        try await PushServer.with { server in
+            let signedIn = try await SignedIn(server)
+            let page = try await signedIn.browser.get(
+                Self.url(["client_id": "reading-app", "post_logout_redirect_uri": Self.bye, "state": "s-1"]))
+            #expect(page.status == 200)
+            #expect(page.body.contains("Reading app asks to sign you out in this browser."))
+            #expect(page["Content-Security-Policy"]?.contains("form-action 'self' https://reading.example.com;") == true)
+            #expect(try await signedIn.isSignedIn())
+            let form = try WireBrowser.form(page, "logout")
+            for token in ["", "x", String((form.fields["form_token"] ?? "").reversed())] {
+                let forged = try await signedIn.browser.post(form.action, form.fields.merging(["form_token": token]) { $1 })
+                #expect(forged.status == (token.isEmpty ? 200 : 403))
+                #expect(try await signedIn.isSignedIn())
+            }
+            // Another browser's token, which an attacker can get for their own session.
+            let other = try await SignedIn(server, .readingApp, PushOrganization.john, PushOrganization.johnsPassword)
+            let theirs = try WireBrowser.form(try await other.browser.get(Self.url(["client_id": "reading-app"])), "logout")
+            #expect(try await signedIn.browser.post(form.action, theirs.fields).status == 403)
+            #expect(try await signedIn.isSignedIn())
+
+            let answer = try await signedIn.browser.post(form.action, form.fields)
+            #expect(answer.status == 303)
+            #expect(answer["Location"] == Self.bye + "&state=s-1")
+            #expect(try await !signedIn.isSignedIn())
+            // Sent again, by going back: nothing is left to end.
+            #expect(try await signedIn.browser.post(form.action, form.fields).status == 303)
+            #expect(try await other.isSignedIn())
+        }
+    }
+
+    @Test("Somebody else's id token signs nobody out unasked")
+    func otherPerson() async throws {
+        try await PushServer.with { server in
+            let jane = try await SignedIn(server)
+            let john = try await SignedIn(server, .readingApp, PushOrganization.john, PushOrganization.johnsPassword)
+            let page = try await jane.browser.get(Self.url(["id_token_hint": john.idToken, "post_logout_redirect_uri": Self.bye]))
+            #expect(page.status == 200)
+            _ = try WireBrowser.form(page, "logout")
+            #expect(try await jane.isSignedIn())
+            #expect(try await john.isSignedIn())
+        }
+    }
+
+    @Test("A form that another site posts without an id token is answered by a page that asks, not by a lie")
+    func crossSiteFormWithoutHint() async throws {
+        try await PushServer.with { server in
+            let signedIn = try await SignedIn(server)
+            let cookies = signedIn.browser.cookies
+            signedIn.browser.cookies = [:]
+            let sent = try await signedIn.browser.post(
+                "/oauth2/default/v1/logout", ["client_id": "reading-app", "post_logout_redirect_uri": Self.bye, "state": "x&y"])
+            #expect(sent.status == 303)
+            let location = try #require(sent["Location"])
+            #expect(location.hasPrefix("/oauth2/default/v1/logout?client_id=reading-app&"))
+            #expect(location.hasSuffix("&state=x%26y"))
+            signedIn.browser.cookies = cookies
+            #expect(try await signedIn.browser.get(location).body.contains("name=\"form_token\""))
+            #expect(try await signedIn.isSignedIn())
+        }
+    }
+
+    @Test("Nobody is signed in: an app is returned to, everybody else sees that they are signed out")
+    func nobody() async throws {
+        try await PushServer.with { server in
+            let browser = WireBrowser(server.wire)
+            let back = try await browser.get(Self.url(["client_id": "web-app", "post_logout_redirect_uri": "https://web.example.com/bye"]))
+            #expect(back["Location"] == "https://web.example.com/bye")
+            let page = try await browser.get(Self.url([:], base: "/oauth2/v1"))
+            #expect(page.status == 200)
+            #expect(page.body.contains("<h1>You are signed out</h1>"))
+            browser.headers = [("Accept-Language", "de-CH, en;q=0.5")]
+            #expect(try await browser.get(Self.url([:])).body.contains("<h1>Sie sind abgemeldet</h1>"))
+        }
+    }
+
+    @Test(
+        "What is wrong with a request is told on a page: nothing is sent anywhere, and nobody is signed out",
+        arguments: [
+            ["client_id": "nobody"],
+            ["post_logout_redirect_uri": bye],
+            ["client_id": "reading-app", "post_logout_redirect_uri": "https://reading.example.com/bye"],
+            ["client_id": "reading-app", "post_logout_redirect_uri": "https://reading.example.com/bye?from=id&to=evil"],
+            ["client_id": "reading-app", "post_logout_redirect_uri": "https://READING.example.com/bye?from=id"],
+            ["client_id": "reading-app", "post_logout_redirect_uri": "https://evil.example.com/"],
+            ["client_id": "reading-app", "post_logout_redirect_uri": "//evil.example.com/"],
+            ["client_id": "web-app", "post_logout_redirect_uri": bye],
+            ["id_token_hint": "TOKEN", "client_id": "web-app"],
+            ["id_token_hint": "TOKEN", "post_logout_redirect_uri": "https://web.example.com/bye"],
+            ["id_token_hint": "ACCESS"],
+            ["id_token_hint": "FORGED"],
+            ["id_token_hint": "not.a.token"],
+            ["id_token_hint": "OTHER"],
+            ["id_token_hint": "TOKEN", "post_logout_redirect_uri": bye, "state": "line\nbreak"],
+            ["id_token_hint": "TOKEN", "post_logout_redirect_uri": bye, "state": String(repeating: "s", count: 2_049)],
+        ])
+    func refused(parameters: [String: String]) async throws {
+        try await PushServer.with { server in
+            let signedIn = try await SignedIn(server)
+            var base = "/oauth2/default/v1"
+            var sent = parameters
+            switch parameters["id_token_hint"] {
+            case "TOKEN"?: sent["id_token_hint"] = signedIn.idToken
+            case "ACCESS"?: sent["id_token_hint"] = signedIn.tokens.body["access_token"]?.stringValue
+            case "FORGED"?: sent["id_token_hint"] = String(signedIn.idToken.dropLast(8)) + "AAAAAAAA"
+            case "OTHER"?:
+                // A token of one issuer is no hint for the other.
+                sent["id_token_hint"] = signedIn.idToken
+                base = "/oauth2/v1"
+            default: break
+            }
+            let answer = try await signedIn.browser.get(Self.url(sent, base: base))
+            #expect(answer.status == 400)
+            #expect(answer["Location"] == nil)
+            #expect(answer["Content-Type"] == "text/html; charset=utf-8")
+            #expect(answer.body.contains("<h1>This did not work</h1>"))
+            #expect(try await signedIn.isSignedIn())
+        }
+    }
+
+    @Test("A parameter that comes twice is refused; other methods are told so; a look changes nothing")
+    func shapes() async throws {
+        try await PushServer.with { server in
+            let signedIn = try await SignedIn(server)
+            let url = Self.url(["id_token_hint": signedIn.idToken])
+            #expect(try await signedIn.browser.get(url + "&state=a&state=b").status == 400)
+            let cookie = ("Cookie", "session=\(signedIn.browser.cookies["session"] ?? "")")
+            #expect(try await server.wire.call("HEAD", url, headers: [cookie]).status == 200)
+            #expect(try await server.wire.call("PUT", url, headers: [cookie]).status == 405)
+            let json = try await server.wire.call(
+                "POST", "/oauth2/default/v1/logout", headers: [cookie, ("Content-Type", "application/json")], body: Array("{}".utf8))
+            #expect(json.status == 400)
+            #expect(try await signedIn.isSignedIn())
+        }
+    }
+
+    @Test("A code that was not exchanged is worth nothing after signing out")
+    func unusedCode() async throws {
+        try await PushServer.with { server in
+            let signedIn = try await SignedIn(server)
+            let app = WireRelyingParty.readingApp
+            let code = try app.code(try await signedIn.browser.get(app.authorizeURL(["prompt": "none"])))
+            #expect(try await signedIn.browser.get(Self.url(["id_token_hint": signedIn.idToken])).status == 200)
+            try expectRefusal(try await app.exchange(code, server.wire), 400, "invalid_grant")
+        }
+    }
+}
