@@ -10,7 +10,8 @@ struct CrossOriginTests {
             browser.headers = [("Origin", "https://app.example.com")]
             let redirect = try await browser.get(app.authorizeURL())
             let page = try await browser.follow(redirect)
-            #expect((redirect.status, page.status) == (303, 200))
+            #expect(redirect.status == 303)
+            #expect(page.status == 200)
             let preflight = try await server.wire.call(
                 "OPTIONS", app.authorizeURL(), headers: browser.headers + [("Access-Control-Request-Method", "GET")])
             #expect(preflight.status == 405)
