@@ -17,7 +17,7 @@ struct ForeignProvider: Sendable {
 
     /// Starts one for a test.
     static func with(_ body: (ForeignProvider) async throws -> Void) async throws {
-        let folder = TemporaryFolder()
+        let folder = try TemporaryFolder()
         let started = try await run(["start", folder.url.path, redirectURI])
         let provider = ForeignProvider(
             issuer: try #require(started["issuer"]?.stringValue.flatMap { URL(string: $0) }),
