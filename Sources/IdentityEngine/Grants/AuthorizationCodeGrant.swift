@@ -37,7 +37,7 @@ struct AuthorizationCodeGrant: GrantHandler {
     }
 
     func decide(_ engine: IdentityEngine) async throws -> TokenDecision {
-        guard let transaction, let hosted = transaction.hosted, let authentication = hosted.authentication,
+        guard let transaction, let hosted = transaction.hosted, var authentication = hosted.authentication,
             transaction.applicationID == request.application.id, transaction.server == request.server.id
         else { throw Self.invalid("code: unknown or another client's") }
         try request.requireKey(hosted.request.keyThumbprint)
@@ -58,6 +58,8 @@ struct AuthorizationCodeGrant: GrantHandler {
             throw Self.invalid("code: session is over")
         }
         guard request.application.assignment.includes(user) else { throw Self.invalid("user.not_assigned") }
+        // A session gives many codes. All tokens tell the time that the first ones do, which must lie before their `iat` of the same second.
+        authentication.time.addTimeInterval(-1)
         let id = try engine.environment.random.identifier(prefix: "gra")
         let issued = try UserGrant(
             request: request, user: user, authentication: authentication, scopes: transaction.scopes, nonce: hosted.request.nonce,
