@@ -2,6 +2,8 @@ import Foundation
 import HTTPTypes
 import IdentityEngine
 import JOSE
+import Logging
+import NIOConcurrencyHelpers
 import Testing
 
 @testable import AuthorizationServer
@@ -92,9 +94,10 @@ struct SignInPageTests {
             let app = WireRelyingParty.readingApp
             _ = try app.code(try await browser.signIn(try await app.begin(browser)))
             let session = try #require(browser.cookies["session"])
-            let planted = try await server.wire.get(
-                app.authorizeURL(["prompt": "none"]), headers: [("Cookie", "session=\(session); session=evil")])
-            #expect(try app.error(planted) == "login_required")
+            for cookies in ["session=\(session); session=evil", "session=evil; session=\(session)"] {
+                let planted = try await server.wire.get(app.authorizeURL(["prompt": "none"]), headers: [("Cookie", cookies)])
+                #expect(try app.error(planted) == "login_required")
+            }
         }
     }
 
@@ -247,5 +250,18 @@ struct SignInPageTests {
         let page = try await WireRelyingParty.readingApp.begin(browser, ["ui_locales": asked])
         #expect(page["Content-Language"] == language)
         #expect(page.body.contains("<html lang=\"\(language)\">"))
+    }
+
+    @Test("The address of a page, which names its sign-in, is not logged")
+    func log() async throws {
+        let lines = NIOLockedValueBox<[(Logger.Level, Logger.Metadata)]>([])
+        let logger = Logger(label: "test") { _ in RecordingHandler(lines: lines) }
+        try await RunningServer.fresh(logger: logger) { running in
+            for step in ["", "/password"] { _ = try await running.wire.get("/signin/a-token-of-a-sign-in" + step) }
+            _ = try await running.wire.get("/signin/assets/pages.css")
+        }
+        let paths = lines.withLockedValue { $0.compactMap { $0.1["path"]?.description } }
+        #expect(paths == ["/signin/-", "/signin/-", "/signin/assets/pages.css"])
+        #expect(lines.withLockedValue { lines in !lines.contains { "\($0.1)".contains("a-token") } })
     }
 }
