@@ -137,9 +137,7 @@ struct ClientAuthenticator: Sendable {
 
     /// In a time that says nothing about where they differ, or how long the right one is.
     private static func isEqual(_ a: String, _ b: String) -> Bool {
-        let a = SHA256.hash(data: Array(a.utf8))
-        let b = SHA256.hash(data: Array(b.utf8))
-        return zip(a, b).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
+        SHA256.hash(data: Array(a.utf8)).isSameSecret(as: SHA256.hash(data: Array(b.utf8)))
     }
 
     /// One answer for every way to be wrong.

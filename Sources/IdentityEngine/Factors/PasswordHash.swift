@@ -1,6 +1,7 @@
 internal import Crypto
 internal import CryptoExtras
 internal import Foundation
+internal import JOSE
 
 /// A scrypt hash (RFC 7914) with its parameters: `$scrypt$ln=15,r=8,p=1$salt$hash`, salt and hash in base64 without padding.
 struct PasswordHash: Sendable, Equatable {
@@ -47,9 +48,7 @@ struct PasswordHash: Sendable, Equatable {
 
     /// Whether a password is the one, compared in constant time; takes as long as making the hash.
     func matches(_ password: String) throws -> Bool {
-        let candidate = try derive(password)
-        guard candidate.count == hash.count else { return false }
-        return zip(candidate, hash).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
+        try derive(password).isSameSecret(as: hash)
     }
 
     private func derive(_ password: String) throws -> [UInt8] {

@@ -45,7 +45,7 @@ public struct DPoPNonces: Sendable {
         let number = bytes.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         let present = self.number(at: now)
         guard number <= present + 1, present <= number + UInt64(grace) else { return false }
-        return zip(tag(number), bytes.dropFirst(8)).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
+        return tag(number).isSameSecret(as: bytes.dropFirst(8))
     }
 
     private func number(at now: Double) -> UInt64 { UInt64(max(0, min(now / period, 1e15))) }

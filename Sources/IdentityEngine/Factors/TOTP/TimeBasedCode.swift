@@ -1,5 +1,6 @@
 internal import Crypto
 package import Foundation
+internal import JOSE
 
 /// The codes of an authenticator app (RFC 6238 over RFC 4226): HMAC-SHA-1, six digits, thirty seconds, which is what every app reads
 /// without being told.
@@ -49,15 +50,9 @@ package enum TimeBasedCode {
         let current = step(at: now)
         var found: Int64?
         for step in current - 1...current + 1 {
-            let isRight = isEqual(typed, Array(code(secret: secret, step: step).utf8))
+            let isRight = typed.isSameSecret(as: code(secret: secret, step: step).utf8)
             if isRight, step > last ?? .min { found = step }
         }
         return found
-    }
-
-    /// Compares without stopping at the first difference.
-    private static func isEqual(_ left: [UInt8], _ right: [UInt8]) -> Bool {
-        guard left.count == right.count else { return false }
-        return zip(left, right).reduce(UInt8(0)) { $0 | $1.0 ^ $1.1 } == 0
     }
 }

@@ -42,6 +42,16 @@ struct TimeBasedCodeTests {
     @Test("come from no text that is not Base32", arguments: ["0", "M1", "MZXW6===", "MZ=", "M", "MZX", "MZ", "é"])
     func notBase32(_ text: String) { #expect(Base32.decode(text) == nil) }
 
+    @Test("are those of their steps and no others", arguments: 0..<5)
+    func allOthers(_ part: Int) {
+        let now = Date(timeIntervalSince1970: 3_000)
+        let right = Set((99...101).map { TimeBasedCode.code(secret: Self.secret, step: $0) })
+        let accepted = stride(from: part, to: 1_000_000, by: 500).map { String(format: "%06d", $0) }.filter {
+            TimeBasedCode.step(ofTyped: $0, secret: Self.secret, now: now, after: nil) != nil
+        }
+        #expect(Set(accepted).subtracting(right).isEmpty)
+    }
+
     @Test("are good for their step, the one before and the one after, and no longer")
     func window() {
         let now = Date(timeIntervalSince1970: 3_000)

@@ -1,0 +1,34 @@
+import JOSE
+import Testing
+
+@Suite("Comparing secrets")
+struct SecretComparisonTests {
+    @Test("bytes that differ anywhere, in any bits, are not the same")
+    func anyDifference() {
+        let secret = Array("482915".utf8)
+        for place in secret.indices {
+            for byte in UInt8.min...UInt8.max where byte != secret[place] {
+                var other = secret
+                other[place] = byte
+                #expect(!secret.isSameSecret(as: other))
+            }
+        }
+    }
+
+    @Test("a difference is not made good by what follows it")
+    func twoDifferences() {
+        for first in UInt8.min...UInt8.max {
+            for second in UInt8.min...UInt8.max where first != 0x34 || second != 0x38 {
+                #expect(![0x34, 0x38].isSameSecret(as: [first, second]))
+            }
+        }
+    }
+
+    @Test("equal bytes are the same, other lengths are not")
+    func equalAndShorter() {
+        #expect([UInt8]().isSameSecret(as: []))
+        #expect([1, 2, 3].isSameSecret(as: [1, 2, 3]))
+        #expect(![1, 2, 3].isSameSecret(as: [1, 2]))
+        #expect(![1, 2].isSameSecret(as: [1, 2, 3]))
+    }
+}
