@@ -42,6 +42,9 @@ public struct DPoPError: Error, LocalizedError, Sendable, Equatable {
         DPoPError(.keyLost, "The key that this session is bound to is no longer on this device. Sign in again.")
     }
 
+    /// Whether there is nothing left in the key's place that could be kept.
+    var isFinal: Bool { code == .keyLost || code == .keyUnusable }
+
     /// What happened and what to do next.
     public var errorDescription: String? { message }
 

@@ -8,14 +8,19 @@ public protocol DPoPKeyStorage: Sendable {
     ///
     /// - Parameter name: The client's name: up to 64 characters of base64url.
     /// - Returns: The key; nil if there is none.
-    /// - Throws: Errors of reading. A key that can't be read is an error and not nil, so that it is not replaced.
+    /// - Throws: Errors of reading; ``DPoPError`` with ``DPoPError/Code/keyLost`` or ``DPoPError/Code/keyUnusable`` if what is stored can
+    ///   never be used again.
     func key(named name: String) throws -> DPoPKey?
 
     /// The key of a client, which is made if there is none: one for all who ask at the same time, in this and in other processes.
     ///
+    /// Sign-ins ask for it. A key that can never be used again is replaced, or nobody could sign in on this device any more; one that can't
+    /// be read for now is not.
+    ///
     /// - Parameter name: The client's name.
     /// - Returns: The key, which is stored durably.
-    /// - Throws: Errors of reading and writing.
+    /// - Throws: Errors of reading and writing. After ``DPoPError/Code/keyLost`` and ``DPoPError/Code/keyUnusable`` the client removes the
+    ///   key and asks again, once.
     func keyMakingOne(named name: String) throws -> DPoPKey
 
     /// Deletes the key of a client for good. One that is not there is no error.

@@ -46,17 +46,24 @@ public final class FileDPoPKeyStorage: DPoPKeyStorage {
         return try key(in: data, named: name, vaultKey)
     }
 
-    /// The key of a client, which is made if there is none.
+    /// The key of a client, which is made if there is none, or if the one that there is can never be read again: its file is damaged, or the
+    /// folder's key file is gone, and with it all keys in the folder. Who has a backup restores it before the next sign-in.
     ///
     /// - Parameter name: The client's name.
     /// - Returns: The key.
-    /// - Throws: ``VaultError``, ``DPoPError``.
+    /// - Throws: ``VaultError``.
     public func keyMakingOne(named name: String) throws -> DPoPKey {
-        if let known = try key(named: name) { return known }
+        if let known = try ifUsable({ try key(named: name) }) { return known }
         return try locked {
+            if try ifUsable({ try keySource.key() }) == nil {
+                for entry in try folder.names(beginning: "dpop-", ending: "") { try folder.remove(entry) }
+                try folder.remove(VaultKeySource.headerFile)
+            }
             let vaultKey = try keySource.keyMakingVault()
             // Another process may have made it meanwhile.
-            if let (data, _) = try folder.read(Self.file(name)) { return try key(in: data, named: name, vaultKey) }
+            if let (data, _) = try folder.read(Self.file(name)), let known = try ifUsable({ try key(in: data, named: name, vaultKey) }) {
+                return known
+            }
             let made = try SigningKey.generate(.es256)
             var record = VaultRecord(kind: .dpopKey, id: name)
             try record.seal(Data(made.privateJWK.json(includingPrivateMembers: true).serialized()), as: .content, with: vaultKey)
@@ -72,6 +79,17 @@ public final class FileDPoPKeyStorage: DPoPKeyStorage {
     public func removeKey(named name: String) throws {
         guard folder.exists(try Self.file(name)) else { return }
         try locked { try folder.remove(Self.file(name)) }
+    }
+
+    /// What was read; nil if there is nothing, or nothing that could ever be read.
+    private func ifUsable<Value>(_ read: () throws -> Value?) throws -> Value? {
+        do {
+            return try read()
+        } catch let error as DPoPError where error.isFinal {
+            return nil
+        } catch let error as VaultError where error.code == .keyMissing || error.code == .damagedEntry {
+            return nil
+        }
     }
 
     private func key(in data: Data, named name: String, _ vaultKey: VaultKey) throws -> DPoPKey {

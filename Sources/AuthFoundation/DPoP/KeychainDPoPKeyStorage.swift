@@ -34,13 +34,17 @@ public struct KeychainDPoPKeyStorage: DPoPKeyStorage {
         }
     }
 
-    /// The key of a client, which is made if there is none.
+    /// The key of a client, which is made if there is none, or if the one that there is belongs to another device.
     ///
     /// - Parameter name: The client's name.
     /// - Returns: The key.
     /// - Throws: ``KeychainError``, ``DPoPError``.
     public func keyMakingOne(named name: String) throws -> DPoPKey {
-        if let known = try key(named: name) { return known }
+        do {
+            if let known = try key(named: name) { return known }
+        } catch let error as DPoPError where error.isFinal {
+            try removeKey(named: name)
+        }
         let (kind, value) = try Self.makeKey()
         let item = Keychain.Item(
             account: name, service: Self.service, accessibility: .afterFirstUnlockThisDeviceOnly, accessGroup: accessGroup,

@@ -9,8 +9,9 @@ import FoundationNetworking
 extension OAuth2Client {
     private static let sharedDefaultDPoPKeyStorage = Locked<(any DPoPKeyStorage)?>(nil)
 
-    /// Where clients made from now on keep the keys that tokens are bound to, unless they are given a storage: the Keychain on Apple's
-    /// systems, encrypted files elsewhere.
+    /// Where clients made from now on keep the keys that tokens are bound to: the Keychain on Apple's systems, encrypted files elsewhere.
+    ///
+    /// One for the whole app, because the clients of stored credentials are made from their tokens. Set it before the first client is made.
     public static var defaultDPoPKeyStorage: any DPoPKeyStorage {
         get {
             if let storage = sharedDefaultDPoPKeyStorage.withLock({ $0 }) { return storage }
@@ -33,6 +34,25 @@ extension OAuth2Client {
         configuration.usesDPoP ? try dpopKey(boundTo: nil).thumbprint : nil
     }
 
+    /// Deletes the key that this client's tokens are bound to, for good: tokens bound to it are of no more use on this device. The next
+    /// sign-in makes another.
+    ///
+    /// - Throws: What the storage of keys throws.
+    public func removeDPoPKey() throws {
+        try dpopKeys.removeKey(named: dpopKeyName)
+        state.withLock { $0.dpopKey = nil }
+    }
+
+    /// The key for a sign-in. One that can never be used again gives way to a new one: tokens bound to it are lost already.
+    private func dpopKeyForSignIn(named name: String) throws -> DPoPKey {
+        do {
+            return try dpopKeys.keyMakingOne(named: name)
+        } catch let error as DPoPError where error.isFinal {
+            try dpopKeys.removeKey(named: name)
+            return try dpopKeys.keyMakingOne(named: name)
+        }
+    }
+
     /// The key to prove with.
     ///
     /// - Parameter thumbprint: The one that it must be; nil for whichever there is, which is made if need be.
@@ -41,7 +61,7 @@ extension OAuth2Client {
     private func dpopKey(boundTo thumbprint: String?) throws -> DPoPKey {
         if let known = state.withLock({ $0.dpopKey }), thumbprint == nil || thumbprint == known.thumbprint { return known }
         let name = dpopKeyName
-        guard let key = try thumbprint == nil ? dpopKeys.keyMakingOne(named: name) : dpopKeys.key(named: name),
+        guard let key = try thumbprint == nil ? dpopKeyForSignIn(named: name) : dpopKeys.key(named: name),
             thumbprint == nil || thumbprint == key.thumbprint
         else { throw DPoPError.keyLost }
         state.withLock { $0.dpopKey = key }

@@ -52,19 +52,29 @@ struct DPoPKeyStorageTests {
         #expect(try FileDPoPKeyStorage(directory: folder.url).key(named: "app")?.thumbprint == key.thumbprint)
     }
 
-    @Test("that can't be read are an error, and are not replaced")
-    func damaged() throws {
+    @Test("that can never be read again are an error, until a sign-in replaces them", arguments: ["entry", "key", "header"])
+    func damaged(part: String) throws {
         let storage = FileDPoPKeyStorage(directory: folder.url)
-        _ = try storage.keyMakingOne(named: "app")
-        let file = folder.file(try #require(try folder.names.first { $0.hasPrefix("dpop-") }))
-        let whole = try Data(contentsOf: file)
-        try whole.prefix(20).write(to: file)
+        let lost = try storage.keyMakingOne(named: "app")
+        switch part {
+        case "entry":
+            let file = folder.file(try #require(try folder.names.first { $0.hasPrefix("dpop-") }))
+            try Data(contentsOf: file).prefix(20).write(to: file)
+        case "key": try FileManager.default.removeItem(at: folder.file("key"))
+        default: try Data("{}".utf8).write(to: folder.file("vault.json"))
+        }
         #expect(throws: VaultError.self) { try storage.key(named: "app") }
-        #expect(throws: VaultError.self) { try storage.keyMakingOne(named: "app") }
-        try whole.write(to: file)
-        try FileManager.default.removeItem(at: folder.file("key"))
-        #expect(throws: VaultError.self) { try storage.keyMakingOne(named: "app") }
-        #expect(try Data(contentsOf: file) == whole)
+        let made = try storage.keyMakingOne(named: "app")
+        #expect(made.thumbprint != lost.thumbprint)
+        #expect(try FileDPoPKeyStorage(directory: folder.url).keyMakingOne(named: "app").thumbprint == made.thumbprint)
+    }
+
+    @Test("that another vault key was given for are an error, and are not replaced")
+    func wrongKey() throws {
+        let given = VaultKey.generate()
+        let key = try FileDPoPKeyStorage(directory: folder.url, key: given).keyMakingOne(named: "app")
+        #expect(throws: VaultError.self) { try FileDPoPKeyStorage(directory: folder.url, key: .generate()).keyMakingOne(named: "app") }
+        #expect(try FileDPoPKeyStorage(directory: folder.url, key: given).key(named: "app")?.thumbprint == key.thumbprint)
     }
 
     @Test("are points on P-256")
