@@ -86,11 +86,16 @@ public final class OAuth2Client: APIClient, UsesDelegateCollection, Sendable {
     ///   - configuration: The client's settings.
     ///   - session: What requests are sent through; nil for ``defaultSession``, or else a session without cookies.
     ///   - clock: The clock that the client reads and waits on.
-    ///   - dpopKeys: Where the key is kept that tokens are bound to, if ``Configuration/usesDPoP`` is set; nil for
-    ///     ``defaultDPoPKeyStorage``.
     public convenience init(
-        _ configuration: Configuration, session: (any URLSessionProtocol)? = nil, clock: any OAuth2Clock = DeviceClock(),
-        dpopKeys: (any DPoPKeyStorage)? = nil
+        _ configuration: Configuration, session: (any URLSessionProtocol)? = nil, clock: any OAuth2Clock = DeviceClock()
+    ) {
+        self.init(configuration, session: session, clock: clock, randomness: .system)
+    }
+
+    /// Makes a client that looks for keys elsewhere than all others do. No app can: the client of a stored token is made from the token
+    /// alone, and would not find its key.
+    package convenience init(
+        _ configuration: Configuration, session: (any URLSessionProtocol)?, clock: any OAuth2Clock, dpopKeys: any DPoPKeyStorage
     ) {
         self.init(configuration, session: session, clock: clock, randomness: .system, dpopKeys: dpopKeys)
     }
