@@ -106,7 +106,7 @@ public struct Token: Sendable, HasClaims, Expires, APIAuthorization {
             if name == TokenClaim.refreshToken.rawValue, value == .string("") { continue }
             members[name] = value
         }
-        return try Token(id: id, issuedAt: newer.issuedAt, context: context, response: .object(members))
+        return try Token(id: id, issuedAt: newer.issuedAt, context: context.bound(as: newer.context), response: .object(members))
     }
 
     /// This token with another's ID token, or with none if the other has none.

@@ -15,6 +15,15 @@ extension Token {
             self.acrValues = acrValues
         }
 
+        /// This context with another's binding: a refresh can bind tokens that were not bound before.
+        func bound(as newer: Context) -> Context {
+            var configuration = configuration
+            configuration.usesDPoP = newer.configuration.usesDPoP
+            var context = Context(configuration: configuration, acrValues: acrValues)
+            context.dpopThumbprint = newer.dpopThumbprint
+            return context
+        }
+
         /// Attesting a device brings no access token.
         var allowsMissingAccessToken: Bool { acrValues?.contains("urn:okta:app:mfa:attestation") == true }
     }

@@ -52,7 +52,9 @@ struct BoundClient {
     }
 
     func proofs(_ path: String) throws -> [ReadProof] {
-        try session.requests(to: path).map { try ReadProof($0.value(forHTTPHeaderField: "DPoP")) }
+        try session.requests(to: path).compactMap { request in
+            try request.value(forHTTPHeaderField: "DPoP").map { try ReadProof($0) }
+        }
     }
 }
 
@@ -197,6 +199,57 @@ struct BoundTokenTests {
         _ = try await bound.signIn(restored)
     }
 
+    @Test(
+        "a key that can never be used again is replaced at the next sign-in, and its tokens say that it is lost", arguments: [false, true])
+    func replacedKey(isRemoved: Bool) async throws {
+        replies("/v1/token", BoundClient.tokens())
+        let token = try await bound.signIn()
+        let keys = RestoredKeyStorage()
+        let restored = try bound.restarted(keys: keys)
+        await #expect(throws: DPoPError.self) { try await restored.refresh(token) }
+        if isRemoved { try restored.removeDPoPKey() }
+        let newer = try await bound.signIn(restored)
+        #expect(newer.context.dpopThumbprint != token.context.dpopThumbprint && newer.context.dpopThumbprint != nil)
+        let error = await #expect(throws: DPoPError.self) { try await restored.refresh(token) }
+        #expect(error?.code == .keyLost)
+        // A key that works is not replaced.
+        let again = try await bound.signIn(try bound.restarted(keys: keys))
+        #expect(again.context.dpopThumbprint == newer.context.dpopThumbprint)
+        try restored.removeDPoPKey()
+        #expect(try await bound.signIn(restored).context.dpopThumbprint != newer.context.dpopThumbprint)
+    }
+
+    @Test("the client of a stored credential finds the key that its tokens were bound to at the sign-in")
+    func storedCredential() async throws {
+        // The app's own place for keys. Every other test names one.
+        OAuth2Client.defaultDPoPKeyStorage = MemoryDPoPKeyStorage()
+        replies("/v1/token", BoundClient.tokens(), BoundClient.tokens("access-2", refresh: "refresh-2"))
+        replies("/v1/revoke", .empty)
+        let client = OAuth2Client(bound.client.configuration, session: session, clock: bound.clock)
+        let token = try await bound.signIn(client)
+        try await Credential.withStorage(MemoryTokenStorage(), session: session, clock: bound.clock) {
+            let credential = try Credential.store(token)
+            #expect(credential.oauth2 !== client)
+            try await credential.refresh()
+            #expect(credential.token.accessToken == "access-2")
+            try await credential.revoke()
+        }
+        let thumbprints = try (bound.proofs("/v1/token") + bound.proofs("/v1/revoke")).map(\.thumbprint)
+        #expect(thumbprints.count >= 3 && Set(thumbprints) == [token.context.dpopThumbprint])
+    }
+
+    @Test("a refresh that binds tokens which were not bound before makes them bound ones")
+    func bindingRefresh() async throws {
+        let unbound = OAuth2Client(try .fixture, session: session, clock: bound.clock)
+        replies("/v1/token", .tokens("access-1"), BoundClient.tokens("access-2", refresh: "refresh-2"), BoundClient.tokens("access-3"))
+        let token = try await bound.signIn(unbound)
+        let newer = try await bound.client.refresh(token)
+        let thumbprint = try #require(try bound.proofs("/v1/token").last?.thumbprint)
+        #expect(newer.context.dpopThumbprint == thumbprint && newer.context.configuration.usesDPoP && newer.id == token.id)
+        _ = try await bound.restarted().refresh(newer)
+        #expect(try bound.proofs("/v1/token").last?.thumbprint == thumbprint)
+    }
+
     @Test("a request to a resource has the scheme DPoP, and a proof with the token's hash and without query")
     func resource() async throws {
         replies("/v1/token", BoundClient.tokens())
@@ -255,5 +308,26 @@ struct BoundTokenTests {
         #expect(proof.thumbprint == token.context.dpopThumbprint && proof.accessTokenHash == nil)
         try await bound.restarted(keys: MemoryDPoPKeyStorage()).revoke(token, type: .refreshToken)
         #expect(session.requests(to: "/v1/revoke").last?.value(forHTTPHeaderField: "DPoP") == nil)
+    }
+}
+
+/// Keys of which one came with a restore and can't be used here.
+private final class RestoredKeyStorage: DPoPKeyStorage {
+    private let keys = MemoryDPoPKeyStorage()
+    private let isLost = Locked(true)
+
+    func key(named name: String) throws -> DPoPKey? {
+        if isLost.withLock({ $0 }) { throw DPoPError.keyLost }
+        return try keys.key(named: name)
+    }
+
+    func keyMakingOne(named name: String) throws -> DPoPKey {
+        if let known = try key(named: name) { return known }
+        return try keys.keyMakingOne(named: name)
+    }
+
+    func removeKey(named name: String) throws {
+        isLost.withLock { $0 = false }
+        try keys.removeKey(named: name)
     }
 }
