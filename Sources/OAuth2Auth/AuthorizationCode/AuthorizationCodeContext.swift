@@ -70,6 +70,9 @@ extension AuthorizationCodeFlow {
         /// Whether a redirect has been taken as the answer.
         var isAnswered = false
 
+        /// Shared by the copies of a context, so that any of them is good for one sign-in.
+        private var use = OneUse()
+
         private let isStateGiven: Bool
         private let isNonceGiven: Bool
 
@@ -119,9 +122,18 @@ extension AuthorizationCodeFlow {
             self.additionalParameters = additionalParameters == nil ? nil : further
         }
 
+        /// The context of a sign-in that begins now: this one if none has begun with it, in whatever flow; else one of its like.
+        func forSignIn() -> Context {
+            guard !use.begin() else { return self }
+            let context = renewed()
+            _ = context.use.begin()
+            return context
+        }
+
         /// The same for another sign-in: what was random is so anew.
-        func renewed(_ randomness: Randomness = .system) -> Context {
+        private func renewed(_ randomness: Randomness = .system) -> Context {
             var context = self
+            context.use = OneUse()
             context.pkce = PKCE(randomness: randomness)
             if !isNonceGiven { context.nonce = randomness.identifier }
             if !isStateGiven { context.state = randomness.identifier }
@@ -155,6 +167,19 @@ extension AuthorizationCodeFlow {
                 break
             }
             return parameters
+        }
+    }
+}
+
+/// What can be used once, by whoever comes first. Safe from any thread.
+private final class OneUse: Sendable {
+    private let isUsed = Locked(false)
+
+    /// - Returns: Whether this is the first use.
+    func begin() -> Bool {
+        isUsed.withLock { isUsed in
+            defer { isUsed = true }
+            return !isUsed
         }
     }
 }

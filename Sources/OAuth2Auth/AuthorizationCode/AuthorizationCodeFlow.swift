@@ -28,8 +28,6 @@ public actor AuthorizationCodeFlow: AuthenticationFlow, OAuth2ClientDelegate {
     nonisolated public let delegateCollection = DelegateCollection<any AuthorizationCodeFlowDelegate>()
 
     nonisolated let progress = SignInProgress<Context>()
-    /// The verifier of the sign-in before, by which a context is known that comes a second time.
-    nonisolated private let lastVerifier = Locked<String?>(nil)
 
     /// What the sign-in under way asks for; nil if there is none.
     nonisolated public var context: Context? { progress.context }
@@ -163,11 +161,9 @@ public actor AuthorizationCodeFlow: AuthenticationFlow, OAuth2ClientDelegate {
     }
 
     private func prepared(_ context: Context) -> Context {
-        let isRepeated = lastVerifier.withLock { $0 != nil && $0 == context.pkce?.codeVerifier }
-        var context = isRepeated ? context.renewed() : context
+        var context = context.forSignIn()
         context.authenticationURL = nil
         context.isAnswered = false
-        lastVerifier.withLock { [verifier = context.pkce?.codeVerifier] in $0 = verifier }
         return context
     }
 

@@ -87,12 +87,14 @@ public actor SessionTokenFlow: AuthenticationFlow {
     ///
     /// - Parameters:
     ///   - sessionToken: The session token. It is good once.
-    ///   - context: What the sign-in asks for. One that has been used before should not be used again.
+    ///   - context: What the sign-in asks for. One that has been used before gets random values anew, except for a `state` and a `nonce` that
+    ///     the app chose.
     /// - Returns: The tokens, validated.
     /// - Throws: `OAuth2Error.missingLocationHeader` if the server shows a page rather than redirecting: the session token is not good;
     ///   `OAuth2Error.redirectUri(_:reason:)` if it redirects elsewhere; and what ``AuthorizationCodeFlow/resume(with:)`` throws.
     public func start(with sessionToken: String, context: Context = .init()) async throws -> Token {
-        try await signIn(context) { [client, additionalParameters] in
+        let context = context.forSignIn()
+        return try await signIn(context) { [client, additionalParameters] in
             let provider = try await client.openIdConfiguration()
             var context = context
             // A pushed request has no member for it.

@@ -68,6 +68,13 @@ struct OverlappingSignInsTests {
         let first = Form.query(try await flow.start(with: context))
         let second = Form.query(try await flow.start(with: context))
         for name in ["state", "nonce", "code_challenge"] { #expect(first[name] != second[name], "\(name)") }
+        // Another one in between changes nothing, nor does the flow that it comes to, nor a copy.
+        _ = try await flow.start()
+        let later = Form.query(try await flow.start(with: context))
+        let elsewhere = Form.query(try await AuthorizationCodeFlow(client: issuer.client()).start(with: try #require(flow.context)))
+        for name in ["state", "nonce", "code_challenge"] {
+            #expect(Set([first, second, later, elsewhere].map { $0[name] ?? "" }).count == 4, "\(name)")
+        }
         let chosen = AuthorizationCodeFlow.Context(state: "mine", additionalParameters: ["nonce": "my-nonce"])
         let third = Form.query(try await flow.start(with: chosen))
         let fourth = Form.query(try await flow.start(with: chosen))
