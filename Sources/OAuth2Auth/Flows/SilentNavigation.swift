@@ -54,7 +54,9 @@ package struct SilentNavigation: Sendable {
             return answer
         } catch let error as URLError {
             if Task.isCancelled { throw CancellationError() }
-            throw APIClientError.httpError(error)
+            // Not the error itself: it names the URL, whose query has the session token or the ID token, and errors go to logs.
+            throw APIClientError.httpError(
+                URLError(error.code, userInfo: [NSURLErrorFailingURLErrorKey: url.withoutQuery]))
         }
     }
 }

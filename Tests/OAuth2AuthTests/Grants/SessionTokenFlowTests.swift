@@ -70,6 +70,32 @@ struct SessionTokenFlowTests {
         await #expect(throws: APIClientError.statusCode(400)) { try await flow().start(with: "used") }
     }
 
+    @Test("shows the session token in no error of the network")
+    func networkError() async throws {
+        issuer.on("/v1/authorize") { request, _ in
+            let url = try #require(request.url)
+            throw URLError(.timedOut, userInfo: [NSURLErrorFailingURLErrorKey: url, NSLocalizedDescriptionKey: url.absoluteString])
+        }
+        let error = await #expect(throws: APIClientError.self) { try await flow().start(with: "secret-1") }
+        let inner = try #require({ if case .httpError(let inner)? = error { inner as? URLError } else { nil } }())
+        #expect(inner.code == .timedOut)
+        #expect(inner.userInfo[NSURLErrorFailingURLErrorKey] as? URL == (try url("\(Issuer.base)/v1/authorize")))
+        #expect(!"\(inner) \(inner.userInfo) \(inner.localizedDescription)".contains("secret-1"))
+    }
+
+    @Test("a context that another flow has used gets random values anew")
+    func reusedContext() async throws {
+        redirecting { .redirect("com.example.app:/callback?code=c&state=\($0["state"] ?? "")") }
+        let context = SessionTokenFlow.Context()
+        let first = Form.query(try await AuthorizationCodeFlow(client: issuer.client()).start(with: context))
+        _ = try await flow().start(with: "s-1", context: context)
+        _ = try await flow().start(with: "s-2", context: context)
+        let others = try issuer.requests("/v1/authorize").map { Form.query(try #require($0.url)) }
+        for name in ["state", "nonce", "code_challenge"] {
+            #expect(Set(([first] + others).map { $0[name] ?? "" }).count == 3, "\(name)")
+        }
+    }
+
     @Test("goes to no other server")
     func elsewhere() async throws {
         redirecting { _ in .redirect("https://evil.example.com/?x=1") }
