@@ -186,6 +186,8 @@ private struct Desk {
             return connection.rest > CallbackListener.maximumRest ? .ended : .goesOn
         }
         connection.received += buffer[..<count]
+        // Only the end of a line can end the head: who sends byte by byte does not make all of it be read again and again.
+        guard buffer[..<count].contains(0x0A) || connection.received.count > CallbackRules.maximumSize else { return .goesOn }
         switch rules.verdict(on: connection.received) {
         case .incomplete: return .goesOn
         case .refused(let page):

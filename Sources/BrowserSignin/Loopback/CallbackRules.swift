@@ -16,8 +16,9 @@ struct CallbackRules: Sendable {
         case answer(URL)
     }
 
-    /// How many bytes a request may have. A code and a state have some hundred.
-    static let maximumSize = 16_384
+    /// How many bytes a request may have. A code and a state have some hundred, but all cookies of this host come with them, whichever
+    /// program set them.
+    static let maximumSize = 65_536
 
     /// Host and port, as the header `Host` has them.
     let authority: String
@@ -34,9 +35,14 @@ struct CallbackRules: Sendable {
         }
         guard end <= Self.maximumSize else { return .refused(.tooLarge) }
         let head = bytes[..<end]
-        // Visible ASCII, spaces, tabs and the ends of lines: nothing else is sent by a browser.
-        guard head.allSatisfy({ (0x20...0x7E).contains($0) || $0 == 0x09 || $0 == 0x0D || $0 == 0x0A }) else { return .refused(.malformed) }
-        var lines = String(decoding: head, as: UTF8.self).components(separatedBy: "\r\n")
+        // No control characters but the ends of lines and tabs; and ASCII in the request line. Cookies of other programs may have more.
+        guard head.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 || $0 == 0x0D || $0 == 0x0A }),
+            head.prefix(while: { $0 != 0x0D }).allSatisfy({ $0 < 0x80 })
+        else { return .refused(.malformed) }
+        // A character a byte, none of which joins another: lines and names end where the bytes say so.
+        var text = String.UnicodeScalarView()
+        text.append(contentsOf: head.map { Unicode.Scalar($0) })
+        var lines = String(text).components(separatedBy: "\r\n")
         guard lines.allSatisfy({ !$0.contains("\r") && !$0.contains("\n") }) else { return .refused(.malformed) }
         let request = lines.removeFirst().split(separator: " ", omittingEmptySubsequences: false)
         guard request.count == 3, request[2] == "HTTP/1.1", request[1].hasPrefix("/") else { return .refused(.malformed) }

@@ -24,6 +24,20 @@ struct CallbackRulesTests {
         #expect(verdict(request) == .answer(try url("http://127.0.0.1:4711/callback?code=c%2F1&state=s1")))
     }
 
+    @Test("cookies of other programs on this host are in nobody's way, whatever is in them and however many there are")
+    func oddCookies() throws {
+        let start = Array("GET /callback?code=c&state=s1 HTTP/1.1\r\nHost: 127.0.0.1:4711\r\nCookie: theirs=".utf8)
+        let answer = CallbackRules.Verdict.answer(try url("http://127.0.0.1:4711/callback?code=c&state=s1"))
+        let many = [UInt8](repeating: 0x78, count: 40_000)
+        for cookie in [Array("müsli; 日本".utf8), Array(0x80...0xFF), [0xCC, 0x88], many] {
+            #expect(rules.verdict(on: start + cookie + Array("\r\nAccept: */*\r\n\r\n".utf8)) == answer)
+        }
+        for cookie: [UInt8] in [[0x00], [0x7F], [0x1B]] {
+            #expect(rules.verdict(on: start + cookie + Array("\r\n\r\n".utf8)) == .refused(.malformed))
+        }
+        #expect(verdict("GET /callback?state=s1 HTTP/1.1\r\nHost: 127.0.0.1:4711ä\r\n\r\n") == .refused(.misdirected))
+    }
+
     @Test("what has come in part is waited for")
     func incomplete() {
         let request = "GET /callback?state=s1 HTTP/1.1\r\nHost: 127.0.0.1:4711\r\n\r\n"
