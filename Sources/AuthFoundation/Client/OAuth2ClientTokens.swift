@@ -6,14 +6,28 @@ extension OAuth2Client {
     /// - Parameter request: The request.
     /// - Returns: The answer with the tokens.
     /// - Throws: ``APIClientError`` if the server refuses or is not reached; ``JWTError`` or ``ClockSkewError`` if the ID token is not
-    ///   acceptable; ``DPoPError`` if tokens are to be bound to a key and are not; `CancellationError` if the task is cancelled.
+    ///   acceptable; ``DPoPError`` if tokens are to be bound to a key and are not; `CancellationError` if the task is cancelled. Tokens that came
+    ///   all the same are revoked.
     public func exchange<T: OAuth2TokenRequest>(token request: T) async throws -> APIResponse<Token> {
         async let keys: JWKS? = try? jwks()
         let response = try await request.send(to: self)
         _ = await keys
-        try checkBinding(of: response.result)
-        try await validate(response.result, context: request.tokenValidatorContext)
+        do {
+            try checkBinding(of: response.result)
+            try await validate(response.result, context: request.tokenValidatorContext)
+        } catch {
+            discard(response.result)
+            throw error
+        }
         return response
+    }
+
+    /// Revokes tokens that nobody gets, in a task of its own: the caller has left, or is cancelled.
+    package func discard(_ token: Token) {
+        Task {
+            // Best effort: nobody is there to be told, and tokens that nobody has end by themselves.
+            try? await revoke(token, type: .all)
+        }
     }
 
     /// Trades a token's refresh token for a new token. Concurrent calls for one token share one request.

@@ -1,4 +1,4 @@
-package import AuthFoundation
+import AuthFoundation
 import Foundation
 
 #if canImport(FoundationNetworking)
@@ -56,13 +56,5 @@ extension OAuth2Client {
         parameters.merge(context.parameters(for: category))
         parameters.merge(configuration.parameters(for: category))
         return parameters ?? [:]
-    }
-
-    /// Revokes tokens that nobody gets, in a task of its own: the caller has left, or is cancelled.
-    package func discard(_ token: Token) {
-        Task {
-            // Best effort: nobody is there to be told, and tokens that nobody has end by themselves.
-            try? await revoke(token, type: .all)
-        }
     }
 }

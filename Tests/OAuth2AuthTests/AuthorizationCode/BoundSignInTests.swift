@@ -37,7 +37,7 @@ struct BoundSignInTests {
         #expect(try JSONWebKey(parsing: jwk.serialized()).thumbprint == announced)
     }
 
-    @Test("refuses tokens that are bound to nothing")
+    @Test("refuses tokens that are bound to nothing, and gives them back", .timeLimit(.minutes(1)))
     func downgrade() async throws {
         let issuer = Issuer()
         var configuration = try issuer.client(scope: "profile").configuration
@@ -46,5 +46,7 @@ struct BoundSignInTests {
         issuer.answer("/v1/token", .tokens())
         let error = await #expect(throws: DPoPError.self) { try await client.resourceOwnerFlow().start(username: "jane", password: "x") }
         #expect(error?.code == .downgraded)
+        await issuer.awaits("/v1/revoke", 2)
+        #expect(Set(issuer.forms("/v1/revoke").compactMap { $0["token"] }) == ["access-1", "refresh-1"])
     }
 }

@@ -148,11 +148,15 @@ struct RedirectTests {
         _ = try await flow.resume(with: redirect("code=c&state=\(context.state)&iss=https://id.example.com/oauth2/default"))
     }
 
-    @Test("is refused when its ID token answers another request", arguments: [JSONValue?.some("other"), .none])
+    @Test(
+        "is refused when its ID token answers another request, and the tokens are given back", .timeLimit(.minutes(1)),
+        arguments: [JSONValue?.some("other"), .none])
     func nonce(_ nonce: JSONValue?) async throws {
         let (flow, context) = try await waitingFlow(claims: ["nonce": nonce])
         await #expect(throws: JWTError.nonceMismatch) { try await flow.resume(with: redirect("code=c&state=\(context.state)")) }
         #expect(!flow.isAuthenticating)
+        await issuer.awaits("/v1/revoke", 2)
+        #expect(Set(issuer.forms("/v1/revoke").compactMap { $0["token"] }) == ["access-1", "refresh-1"])
     }
 
     @Test("is refused when the person authenticated too long ago")
