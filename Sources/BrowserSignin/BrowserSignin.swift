@@ -85,6 +85,8 @@ public final class BrowserSignin {
     }
 
     let makeProvider: ProviderSource
+    /// Whether the browser session of the last sign-in was one that nothing is left of.
+    var wasLastSignInEphemeral = false
     private var attempt: Attempt?
 
     /// Makes one with the settings of `Okta.plist`.

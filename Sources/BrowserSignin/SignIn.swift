@@ -32,7 +32,9 @@ extension BrowserSignin {
             let redirectUri = context.redirectUri ?? registered
             let page = try await flow.start(with: context)
             let redirect = try await BrowserSession(provider).open(page, redirectUri: redirectUri)
-            return try await flow.resume(with: redirect)
+            let token = try await flow.resume(with: redirect)
+            wasLastSignInEphemeral = (provider as? any ForgettingProvider)?.isEphemeral == true
+            return token
         }
     }
 

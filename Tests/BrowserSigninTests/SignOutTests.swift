@@ -71,33 +71,58 @@ struct SignOutTests {
 
     // MARK: After ephemeral sessions
 
-    @Test("shows no browser after an ephemeral session: the server alone is told")
+    /// One that has signed in with a sheet.
+    private func signedIn(_ issuer: ScriptedIssuer, _ browser: ScriptedBrowser, isEphemeral: Bool = true) async throws -> BrowserSignin {
+        let signin = try BrowserSignin(issuer.client(), in: ScriptedSheet(browser, isEphemeral: isEphemeral))
+        _ = try await signin.signIn()
+        return signin
+    }
+
+    @Test("shows no browser after an ephemeral sign-in, whatever the options are by then: the server alone is told")
     func ephemeral() async throws {
         let issuer = ScriptedIssuer(.init(logout: (302, "com.example.app:/?state=STATE")))
         let browser = ScriptedBrowser.signingIn(at: issuer)
-        let signin = try BrowserSignin(issuer.client(), in: browser)
-        signin.ephemeralSession = true
+        let signin = try await signedIn(issuer, browser)
         let redirect = try await signin.signOut(from: nil, context: .init(idToken: "a.b.c", state: "s1"))
-        #expect(redirect.absoluteString == "com.example.app:/?state=s1" && browser.pages.isEmpty)
+        #expect(redirect.absoluteString == "com.example.app:/?state=s1" && browser.pages.count == 1)
         let told = query(issuer.pages("/logout").first)
         #expect(told["id_token_hint"] == "a.b.c" && signin.signOutFlow?.context == nil)
     }
 
-    @Test("takes a question of the server after an ephemeral session for done: there is no session to ask about")
+    @Test("shows the browser that has the session, although the options have become ephemeral since")
+    func shared() async throws {
+        let issuer = ScriptedIssuer(.init(logout: (302, "com.example.app:/?state=STATE")))
+        let browser = ScriptedBrowser.signingIn(at: issuer)
+        let signin = try await signedIn(issuer, browser, isEphemeral: false)
+        signin.ephemeralSession = true
+        try await signin.signOut(from: nil)
+        #expect(browser.pages.count == 2 && issuer.pages("/logout").isEmpty)
+    }
+
+    @Test("shows a browser of the app's own, of which nobody knows what is left", arguments: [true, false])
+    func custom(hasSignedIn: Bool) async throws {
+        let issuer = ScriptedIssuer(.init(logout: (302, "com.example.app:/?state=STATE")))
+        let browser = ScriptedBrowser.signingIn(at: issuer)
+        let signin = try BrowserSignin(issuer.client(), in: browser)
+        signin.ephemeralSession = true
+        if hasSignedIn { _ = try await signin.signIn() }
+        try await signin.signOut(from: nil)
+        #expect(browser.pages.count == (hasSignedIn ? 2 : 1) && issuer.pages("/logout").isEmpty)
+    }
+
+    @Test("is not done when the server would ask a person, and no browser is shown")
     func ephemeralQuestion() async throws {
         let issuer = ScriptedIssuer(.init(logout: (200, nil)))
         let browser = ScriptedBrowser.signingIn(at: issuer)
-        let signin = try BrowserSignin(issuer.client(), in: browser)
-        signin.options = .ephemeralSession
-        #expect(try await signin.signOut(from: nil).absoluteString == "com.example.app:/")
-        #expect(browser.pages.isEmpty && signin.signOutFlow?.context == nil)
+        let signin = try await signedIn(issuer, browser)
+        await #expect(throws: OAuth2Error.missingLocationHeader) { try await signin.signOut(from: nil) }
+        #expect(browser.pages.count == 1 && signin.signOutFlow?.context == nil)
     }
 
     @Test("tells of the server's refusal after an ephemeral session")
     func ephemeralRefusal() async throws {
         let issuer = ScriptedIssuer(.init(logout: (400, nil)))
-        let signin = try BrowserSignin(issuer.client(), in: ScriptedBrowser.signingIn(at: issuer))
-        signin.ephemeralSession = true
+        let signin = try await signedIn(issuer, .signingIn(at: issuer))
         await #expect(throws: APIClientError.self) { try await signin.signOut(from: nil) }
         #expect(signin.signOutFlow?.context == nil)
     }

@@ -35,6 +35,12 @@ extension BrowserSignin {
         func listen(for redirectUri: URL, isAnswer: @escaping @Sendable (URL) -> Bool) async throws -> URL
     }
 
+    /// A provider that tells whether anything is left of its session when it has ended. Of an app's own providers that is not known.
+    protocol ForgettingProvider: Provider {
+        /// Whether it begins without cookies, and keeps none.
+        nonisolated var isEphemeral: Bool { get }
+    }
+
     /// Makes the browser sessions.
     public protocol ProviderFactory: Sendable {
         /// Makes the browser session of one sign-in or sign-out.

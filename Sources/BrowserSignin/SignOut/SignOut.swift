@@ -39,8 +39,8 @@ extension BrowserSignin {
 
     /// Ends a session at the server.
     ///
-    /// After sign-ins with ``Option/ephemeralSession`` no browser is shown, because none has the session: the server alone is told. It is
-    /// shown all the same where the browser is the person's own; see ``ListeningProvider``.
+    /// If the last sign-in here was one with ``Option/ephemeralSession`` in the system's sheet, no browser is shown, because none has the
+    /// session: the server alone is told. With any other browser, one is shown whatever the ``options`` are.
     ///
     /// - Parameters:
     ///   - window: Where the browser session is shown; nil for wherever there is place.
@@ -48,14 +48,14 @@ extension BrowserSignin {
     /// - Returns: The URL that the browser was sent to. If none was shown, the one that it would have been sent to.
     /// - Throws: ``BrowserSigninError/noSignOutFlowProvided`` without logout redirect URI; other ``BrowserSigninError`` of the browser
     ///   session, among them ``BrowserSigninError/userCancelledLogin(_:)``; `OAuth2Error.missingOpenIdConfiguration(attribute:)` if the server
-    ///   does not offer it; `OAuth2Error.redirectUri(_:reason:)` for another sign-out's redirect; `OAuth2ServerError` if the server refused;
+    ///   does not offer it; `OAuth2Error.missingLocationHeader` if no browser was shown and the server wants to ask the person;
+    ///   `OAuth2Error.redirectUri(_:reason:)` for another sign-out's redirect; `OAuth2ServerError` if the server refused;
     ///   `APIClientError` if it is not reached; or `CancellationError`.
     @discardableResult
     public func signOut(from window: WindowAnchor?, context: SessionLogoutFlow.Context = .init()) async throws -> URL {
         guard let flow = signOutFlow, let registered = flow.client.configuration.logoutRedirectUri else {
             throw BrowserSigninError.noSignOutFlowProvided
         }
-        let isEphemeral = ephemeralSession
         return try await attempt(from: window) {
             await flow.cancel()
         } _: { provider in
@@ -65,15 +65,14 @@ extension BrowserSignin {
             }
             let redirectUri = context.redirectUri ?? registered
             let page = try await flow.start(with: context)
-            guard isEphemeral, !(provider is any ListeningProvider) else {
+            guard wasLastSignInEphemeral, provider is any ForgettingProvider else {
                 let redirect = try await BrowserSession(provider).open(page, redirectUri: redirectUri)
                 try await flow.resume(with: redirect)
                 return redirect
             }
             guard let redirect = try await SilentNavigation(client: flow.client).redirect(from: page, to: redirectUri) else {
-                // The server would ask the person whether to end the browser's session, and there is none.
-                await flow.reset()
-                return redirectUri
+                // The server would ask the person whether to end the session, so it has not ended.
+                throw OAuth2Error.missingLocationHeader
             }
             try await flow.resume(with: redirect)
             return redirect

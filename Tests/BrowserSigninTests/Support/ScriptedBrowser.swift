@@ -66,6 +66,23 @@ final class ScriptedBrowser: BrowserSignin.Provider {
     }
 }
 
+/// The same for one of the system's sheets, which tell whether anything is left of them.
+final class ScriptedSheet: BrowserSignin.ForgettingProvider {
+    private let browser: ScriptedBrowser
+    let isEphemeral: Bool
+
+    init(_ browser: ScriptedBrowser, isEphemeral: Bool) {
+        self.browser = browser
+        self.isEphemeral = isEphemeral
+    }
+
+    func open(authorizeUrl: URL, redirectUri: URL) async throws -> URL {
+        try await browser.open(authorizeUrl: authorizeUrl, redirectUri: redirectUri)
+    }
+
+    func cancel() { browser.cancel() }
+}
+
 /// The same for a browser that the provider has no hold on: it listens at a port that the test chose.
 final class ScriptedListeningBrowser: BrowserSignin.ListeningProvider {
     private let browser: ScriptedBrowser
