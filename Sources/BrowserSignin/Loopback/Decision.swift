@@ -9,6 +9,9 @@ final class Decision<Value: Sendable>: Sendable {
 
     private let state = Locked(State())
 
+    /// What was decided; nil if nothing was.
+    var result: Result<Value, any Error>? { state.withLock { $0.result } }
+
     /// Decides it, unless it is decided.
     func decide(_ result: Result<Value, any Error>) {
         let waiting = state.withLock { state -> [CheckedContinuation<Value, any Error>] in

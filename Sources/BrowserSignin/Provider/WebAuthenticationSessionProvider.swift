@@ -7,11 +7,10 @@ internal import Foundation
 /// A redirect with a scheme of the app's own is received by that scheme; an https one, where the system can (iOS and tvOS 17.4, macOS 14.4,
 /// watchOS 10.4, visionOS 1.1), by host and path, for hosts that name the app in their `apple-app-site-association`.
 @MainActor
-final class WebAuthenticationSessionProvider: NSObject, BrowserSignin.Provider {
+final class WebAuthenticationSessionProvider: NSObject, BrowserSignin.ForgettingProvider {
     private let anchor: BrowserSignin.WindowAnchor?
-    private let isEphemeral: Bool
+    let isEphemeral: Bool
     private let redirect = Decision<URL>()
-    private var session: ASWebAuthenticationSession?
 
     init(anchor: BrowserSignin.WindowAnchor?, isEphemeral: Bool) {
         self.anchor = anchor
@@ -24,15 +23,16 @@ final class WebAuthenticationSessionProvider: NSObject, BrowserSignin.Provider {
         #if os(iOS) || os(macOS) || os(visionOS)
         session.presentationContextProvider = self
         #endif
-        self.session = session
-        defer { self.session = nil }
+        // Cancelled before there was a sheet.
+        if let decided = redirect.result { return try decided.get() }
+        // However this ends, no sheet is left open.
+        defer { session.cancel() }
         guard session.start() else { throw BrowserSigninError.cannotStartBrowserSession }
         return try await redirect.value()
     }
 
     nonisolated func cancel() {
         redirect.decide(.failure(BrowserSigninError.userCancelledLogin()))
-        Task { @MainActor in session?.cancel() }
     }
 
     private func makeSession(_ page: URL, _ redirectUri: URL) throws -> ASWebAuthenticationSession {
