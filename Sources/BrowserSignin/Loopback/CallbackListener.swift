@@ -25,6 +25,8 @@ final class CallbackListener: Sendable {
 
     private let rules: CallbackRules
     private let redirect = Decision<URL>()
+    /// Where paths lead on to that were given out.
+    private let hops = Locked<[String: URL]>([:])
     private let closed = Decision<Void>()
     /// The end of the pipe by which the thread is told to close; nil when it has closed.
     private let bell: Locked<Int32?>
@@ -36,12 +38,15 @@ final class CallbackListener: Sendable {
     ///   - isAnswer: Whether a URL is the answer that is waited for.
     /// - Throws: ``SystemBrowserError/cannotListen(port:reason:)``.
     init(_ target: LoopbackRedirect, isAnswer: @escaping @Sendable (URL) -> Bool) throws {
-        let socket = try LoopbackSocket(isIPv6: target.isIPv6, port: target.port)
-        let authority = "\(target.host):\(socket.port)"
-        rules = CallbackRules(authority: socket.port == 80 ? target.host : authority, path: target.path, isAnswer: isAnswer)
+        let sockets = try LoopbackSocket.listening(for: target)
+        let port = sockets[0].port
+        let authority = "\(target.host):\(port)"
+        rules = CallbackRules(
+            authority: port == 80 ? target.host : authority, path: target.path, isAnswer: isAnswer,
+            takeHop: { [hops] path in hops.withLock { $0.removeValue(forKey: path) } })
         var ends: [Int32] = [-1, -1]
         guard let redirectUri = URL(string: "http://\(authority)\(target.path)"), pipe(&ends) == 0 else {
-            closeDescriptor(socket.descriptor)
+            for socket in sockets { closeDescriptor(socket.descriptor) }
             throw SystemBrowserError.cannotListen(port: target.port, reason: String(cString: strerror(errno)))
         }
         self.redirectUri = redirectUri
@@ -49,7 +54,7 @@ final class CallbackListener: Sendable {
         // A fresh pipe can be told that; where not, nothing worse comes of it than that a browser inherits it.
         for end in ends { try? LoopbackSocket.prepare(end) }
         let thread = Thread { [self, ear = ends[0]] in
-            var desk = Desk(listener: socket.descriptor, ear: ear, rules: rules)
+            var desk = Desk(listeners: sockets.map(\.descriptor), ear: ear, rules: rules)
             let result = desk.serve()
             // First the end that others write to: a pipe that nobody reads any more would be a signal to them.
             if let bell = bell.withLock({ $0.take() }) { closeDescriptor(bell) }
@@ -59,6 +64,21 @@ final class CallbackListener: Sendable {
         }
         thread.name = "countersign-redirect"
         thread.start()
+    }
+
+    /// An address that leads on to a page, once and while this listens. Whoever sees it when it was used learns nothing of the page.
+    ///
+    /// - Parameters:
+    ///   - page: The page, of http or https.
+    ///   - name: What nobody can guess: letters, digits, `-` and `_`.
+    /// - Returns: The address.
+    /// - Throws: ``SystemBrowserError/cannotOpen(commands:)`` for another address than one of the web.
+    func hop(to page: URL, name: String) throws -> URL {
+        guard ["http", "https"].contains(page.scheme?.lowercased()), let hop = URL(string: "http://\(rules.authority)/\(name)") else {
+            throw SystemBrowserError.cannotOpen(commands: [])
+        }
+        hops.withLock { $0["/\(name)"] = page }
+        return hop
     }
 
     /// Waits for the redirect. Cancelling the task closes the listener.
@@ -114,14 +134,14 @@ private struct Desk {
         case redirected(URL)
     }
 
-    let listener: Int32
+    let listeners: [Int32]
     /// The end of the pipe at which a close is heard.
     let ear: Int32
     let rules: CallbackRules
     private var connections: [Connection] = []
 
-    init(listener: Int32, ear: Int32, rules: CallbackRules) {
-        self.listener = listener
+    init(listeners: [Int32], ear: Int32, rules: CallbackRules) {
+        self.listeners = listeners
         self.ear = ear
         self.rules = rules
     }
@@ -129,25 +149,27 @@ private struct Desk {
     /// Serves until the redirect has come, or until it is told to close.
     mutating func serve() -> Result<URL, any Error> {
         while true {
-            var watched = ([listener, ear] + connections.map(\.descriptor)).map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+            var watched = ([ear] + listeners + connections.map(\.descriptor)).map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
             let count = poll(&watched, nfds_t(watched.count), -1)
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else { return failure() }
-            if watched[1].revents != 0 { return .failure(CancellationError()) }
-            for index in connections.indices.reversed() where watched[index + 2].revents != 0 {
+            if watched[0].revents != 0 { return .failure(CancellationError()) }
+            for index in connections.indices.reversed() where watched[index + 1 + listeners.count].revents != 0 {
                 switch step(&connections[index]) {
                 case .goesOn: break
                 case .ended: closeDescriptor(connections.remove(at: index).descriptor)
                 case .redirected(let url): return .success(url)
                 }
             }
-            if watched[0].revents != 0, !accept() { return failure() }
+            for (index, listener) in listeners.enumerated() where watched[index + 1].revents != 0 {
+                guard accept(at: listener) else { return failure() }
+            }
         }
     }
 
     func close() {
         for connection in connections { closeDescriptor(connection.descriptor) }
-        closeDescriptor(listener)
+        for listener in listeners { closeDescriptor(listener) }
         closeDescriptor(ear)
     }
 
@@ -156,7 +178,7 @@ private struct Desk {
     }
 
     /// - Returns: Whether it can go on.
-    private mutating func accept() -> Bool {
+    private mutating func accept(at listener: Int32) -> Bool {
         #if canImport(Glibc)
         let descriptor = Glibc.accept(listener, nil, nil)
         #elseif canImport(Musl)
@@ -193,17 +215,21 @@ private struct Desk {
         case .refused(let page):
             connection.received = []
             connection.isAnswered = true
-            send(page, to: connection.descriptor)
+            send(page.response, to: connection.descriptor)
+            return .goesOn
+        case .hop(let page):
+            connection.received = []
+            connection.isAnswered = true
+            send(CallbackPage.redirect(to: page), to: connection.descriptor)
             return .goesOn
         case .answer(let url):
-            send(.taken, to: connection.descriptor)
+            send(CallbackPage.taken.response, to: connection.descriptor)
             return .redirected(url)
         }
     }
 
     /// An answer is shorter than what the system takes without waiting; who does not get it all has gone.
-    private func send(_ page: CallbackPage, to descriptor: Int32) {
-        let bytes = page.response
+    private func send(_ bytes: [UInt8], to descriptor: Int32) {
         #if canImport(Darwin)
         let flags: Int32 = 0
         _ = Darwin.send(descriptor, bytes, bytes.count, flags)

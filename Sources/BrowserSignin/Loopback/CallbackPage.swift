@@ -45,6 +45,15 @@ enum CallbackPage: Equatable, Sendable, CaseIterable {
         }
     }
 
+    /// Sends the browser on, and tells nobody from where.
+    static func redirect(to page: URL) -> [UInt8] {
+        let head = [
+            "HTTP/1.1 302 Found", "Location: \(page.absoluteString)", "Content-Length: 0", "Cache-Control: no-store",
+            "Referrer-Policy: no-referrer", "Connection: close",
+        ]
+        return Array((head.joined(separator: "\r\n") + "\r\n\r\n").utf8)
+    }
+
     static let style =
         "body{font:1.125rem/1.5 system-ui,sans-serif;margin:15vh auto;max-width:32rem;padding:0 1rem;text-align:center}h1{font-size:1.5rem}"
 

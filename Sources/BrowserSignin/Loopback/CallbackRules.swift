@@ -14,6 +14,8 @@ struct CallbackRules: Sendable {
         case refused(CallbackPage)
         /// It is the answer that is waited for.
         case answer(URL)
+        /// The browser is sent on to the server's page.
+        case hop(URL)
     }
 
     /// How many bytes a request may have. A code and a state have some hundred, but all cookies of this host come with them, whichever
@@ -26,6 +28,8 @@ struct CallbackRules: Sendable {
     let path: String
     /// Whether a URL is the answer that is waited for.
     let isAnswer: @Sendable (URL) -> Bool
+    /// Where a path leads on to, once; nil if it leads nowhere.
+    var takeHop: @Sendable (_ path: String) -> URL? = { _ in nil }
 
     /// - Parameter bytes: What has come of the request so far.
     /// - Returns: What becomes of it.
@@ -47,6 +51,7 @@ struct CallbackRules: Sendable {
         let request = lines.removeFirst().split(separator: " ", omittingEmptySubsequences: false)
         guard request.count == 3, request[2] == "HTTP/1.1", request[1].hasPrefix("/") else { return .refused(.malformed) }
         guard hosts(in: lines) == [authority] else { return .refused(.misdirected) }
+        if request[0] == "GET", let page = takeHop(String(request[1])) { return .hop(page) }
         guard request[1].prefix(while: { $0 != "?" }) == path else { return .refused(.notFound) }
         guard request[0] == "GET" else { return .refused(.notAllowed) }
         guard !request[1].contains("#"), let url = URL(string: "http://\(authority)\(request[1])") else { return .refused(.malformed) }

@@ -35,5 +35,8 @@ struct LoopbackRedirect: Sendable, Equatable {
         (try? LoopbackRedirect(url)) != nil
     }
 
+    /// Browsers take either address by that name, and try `::1` first.
+    var isBothAddresses: Bool { host == "localhost" }
+
     var isIPv6: Bool { host == "[::1]" }
 }

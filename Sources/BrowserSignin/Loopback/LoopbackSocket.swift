@@ -47,6 +47,26 @@ struct LoopbackSocket: Sendable {
         self.descriptor = descriptor
     }
 
+    /// Listens where the browser may come to: for `localhost` at both addresses with one port, or else another program could listen at the
+    /// other address and take the redirect. Where the system has no `::1` there is nobody at it either.
+    static func listening(for target: LoopbackRedirect) throws -> [LoopbackSocket] {
+        guard target.isBothAddresses else { return [try LoopbackSocket(isIPv6: target.isIPv6, port: target.port)] }
+        var failure = SystemBrowserError.cannotListen(port: target.port, reason: "")
+        // A free port at the one address may be taken at the other; another one is free soon.
+        for _ in 0..<(target.port == nil ? 16 : 1) {
+            let first = try LoopbackSocket(isIPv6: false, port: target.port)
+            do {
+                return [first, try LoopbackSocket(isIPv6: true, port: first.port)]
+            } catch let error as SystemBrowserError {
+                guard let probe = try? LoopbackSocket(isIPv6: true, port: nil) else { return [first] }
+                close(probe.descriptor)
+                close(first.descriptor)
+                failure = error
+            }
+        }
+        throw failure
+    }
+
     /// A call of the system failed; `errno` says why.
     private struct Failure: Error {}
 

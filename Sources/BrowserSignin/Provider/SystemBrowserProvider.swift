@@ -4,8 +4,8 @@ public import Foundation
 
 /// The person's own browser, and a port at the loopback address to which it returns (RFC 8252, 7.3 and 8.3).
 ///
-/// The redirect URI must be `http://127.0.0.1` or `http://[::1]` with a path; `localhost` works where browsers find 127.0.0.1 by it. Without a
-/// port any free one is taken, which servers must allow for loopback addresses; with a port, that one. Nothing listens at other addresses.
+/// The redirect URI must be `http://127.0.0.1` or `http://[::1]` with a path; for `localhost` both addresses are listened at. Without a port any
+/// free one is taken, which servers must allow for loopback addresses; with a port, that one. Nothing listens at other addresses.
 /// The port is open from the start of the sign-in until the redirect has come, the time is over or the task is cancelled; when
 /// ``open(authorizeUrl:redirectUri:)`` returns it is closed.
 ///
@@ -26,6 +26,8 @@ public final class SystemBrowserProvider: BrowserSignin.ListeningProvider {
 
     private let clock: any OAuth2Clock
     private let timeout: TimeInterval
+    /// Whether the opener is given an address that leads on to the page, instead of the page's.
+    private let isHopping: Bool
     private let opener: @Sendable (URL) async throws -> Void
     private let state = Locked(State())
 
@@ -35,14 +37,26 @@ public final class SystemBrowserProvider: BrowserSignin.ListeningProvider {
     ///   - clock: The clock that the time is taken by; usually the client's.
     ///   - timeout: How many seconds the browser may take to return.
     ///   - opener: Opens the browser; by default the command in the variable `BROWSER`, else the system's. An app that can't open one shows
-    ///     the URL to the person.
-    public init(
+    ///     the URL to the person. Every user of the machine can read the arguments of commands: the default one is given an address at the
+    ///     loopback address that leads on to the page once.
+    public convenience init(
         clock: any OAuth2Clock = DeviceClock(), timeout: TimeInterval = SystemBrowserProvider.defaultTimeout,
         opener: (@Sendable (URL) async throws -> Void)? = nil
     ) {
+        self.init(clock: clock, timeout: timeout, isHopping: opener == nil) { url in
+            if let opener { return try await opener(url) }
+            try await BrowserLauncher(environment: ProcessInfo.processInfo.environment).open(url)
+        }
+    }
+
+    init(
+        clock: any OAuth2Clock, timeout: TimeInterval = SystemBrowserProvider.defaultTimeout, isHopping: Bool,
+        opener: @escaping @Sendable (URL) async throws -> Void
+    ) {
         self.clock = clock
         self.timeout = timeout
-        self.opener = opener ?? { try await BrowserLauncher(environment: ProcessInfo.processInfo.environment).open($0) }
+        self.isHopping = isHopping
+        self.opener = opener
     }
 
     deinit {
@@ -92,11 +106,22 @@ public final class SystemBrowserProvider: BrowserSignin.ListeningProvider {
     }
 
     private func redirect(to listener: CallbackListener, from page: URL) async throws -> URL {
-        try await withThrowingTaskGroup(of: Event.self) { [clock, timeout, opener] group in
+        let page = try isHopping ? listener.hop(to: page, name: Randomness.system.identifier) : page
+        return try await withThrowingTaskGroup(of: Event.self) { [clock, timeout, opener] group in
             defer { group.cancelAll() }
             group.addTask { .redirected(try await listener.answer()) }
             group.addTask {
-                try await opener(page)
+                // One that goes on for as long as the browser is open, whatever it is told, keeps nobody waiting.
+                let opened = Decision<Void>()
+                let opening = Task {
+                    do { opened.decide(.success(try await opener(page))) } catch { opened.decide(.failure(error)) }
+                }
+                try await withTaskCancellationHandler {
+                    try await opened.value()
+                } onCancel: {
+                    opening.cancel()
+                    opened.decide(.failure(CancellationError()))
+                }
                 return .opened
             }
             group.addTask {

@@ -6,6 +6,14 @@ import Testing
 
 @testable import BrowserSignin
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
 @Suite("Listening at the loopback address", .timeLimit(.minutes(2)))
 struct CallbackListenerTests {
     private func listener(_ redirectUri: String = "http://127.0.0.1/callback") throws -> CallbackListener {
@@ -112,6 +120,25 @@ struct CallbackListenerTests {
         #expect(try await second.answer().host() == "localhost")
         await second.end()
     }
+
+    @Test("for localhost both addresses are listened at, and who has the other one already takes no redirect")
+    func bothAddresses() async throws {
+        // A system without IPv6 has no other address.
+        guard let other = try? LoopbackSocket(isIPv6: true, port: nil) else { return }
+        #expect(throws: SystemBrowserError.self) { try listener("http://localhost:\(other.port)/callback") }
+        // Nothing is left open by the try.
+        let free = try LoopbackSocket(isIPv6: false, port: other.port)
+        close(free.descriptor)
+        close(other.descriptor)
+        let both = try listener("http://localhost/callback")
+        let port = try #require(both.redirectUri.port)
+        for isIPv6 in [true, false] {
+            #expect(throws: SystemBrowserError.self) { try LoopbackSocket(isIPv6: isIPv6, port: UInt16(port)) }
+        }
+        both.close()
+        await both.end()
+        for isIPv6 in [true, false] { close(try LoopbackSocket(isIPv6: isIPv6, port: UInt16(port)).descriptor) }
+    }
 }
 
 @Suite("The person's own browser", .timeLimit(.minutes(2)))
@@ -130,9 +157,15 @@ struct SystemBrowserTests {
     private func signin(
         _ issuer: ScriptedIssuer, opener: @escaping @Sendable (URL) async throws -> Void
     ) throws -> BrowserSignin {
+        try custom(issuer) { SystemBrowserProvider(clock: issuer.clock, timeout: 300, opener: opener) }
+    }
+
+    private func custom(
+        _ issuer: ScriptedIssuer, provider: @escaping @Sendable () -> SystemBrowserProvider
+    ) throws -> BrowserSignin {
         let client = try issuer.client(redirectUri: "http://127.0.0.1/callback", logoutRedirectUri: "http://127.0.0.1/bye")
         return BrowserSignin(loginFlow: try AuthorizationCodeFlow(client: client), logoutFlow: SessionLogoutFlow(client: client)) {
-            _, _, _ in SystemBrowserProvider(clock: issuer.clock, timeout: 300, opener: opener)
+            _, _, _ in provider()
         }
     }
 
@@ -233,6 +266,56 @@ struct SystemBrowserTests {
             }
         }
         #expect(try await signin.signIn().accessToken == "access-1")
+    }
+
+    @Test("the browser's command is told an address that leads on once, and nothing of the sign-in or the sign-out")
+    func hop() async throws {
+        let issuer = ScriptedIssuer()
+        let browser = Self.browser(at: issuer)
+        let told = Locked<[URL]>([])
+        let signin = try custom(
+            issuer,
+            provider: {
+                SystemBrowserProvider(clock: issuer.clock, isHopping: true) { hop in
+                    told.withLock { $0.append(hop) }
+                    let port = hop.port ?? 0
+                    func get() async throws -> String {
+                        try await RawConnection.answer(to: "GET \(hop.path()) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\n\r\n", port: port)
+                    }
+                    let answer = try await get()
+                    #expect(answer.hasPrefix("HTTP/1.1 302 ") && answer.contains("Cache-Control: no-store"))
+                    #expect(try await get().hasPrefix("HTTP/1.1 404 "))
+                    let location = answer.components(separatedBy: "\r\n").first { $0.hasPrefix("Location: ") }?.dropFirst(10)
+                    try await browser(url(String(try #require(location))))
+                }
+            })
+        let token = try await signin.signIn()
+        try await signin.signOut(token: token)
+        let addresses = told.withLock { $0 }
+        #expect(addresses.count == 2 && Set(addresses.map { $0.path() }).count == 2)
+        for address in addresses {
+            #expect(address.absoluteString.wholeMatch(of: /http:\/\/127\.0\.0\.1:\d+\/[A-Za-z0-9_-]{22}/) != nil)
+        }
+    }
+
+    @Test("no other address than one of the web is led on to")
+    func hopElsewhere() throws {
+        let listener = try CallbackListener(LoopbackRedirect(url("http://127.0.0.1/callback"))) { _ in false }
+        defer { listener.close() }
+        #expect(throws: SystemBrowserError.cannotOpen(commands: [])) { try listener.hop(to: url("file:///etc/passwd"), name: "a") }
+    }
+
+    @Test("an opener that can't be told to leave keeps nobody waiting")
+    func stubbornOpener() async throws {
+        let issuer = ScriptedIssuer()
+        let browser = Self.browser(at: issuer)
+        let never = Decision<Void>()
+        let signin = try signin(issuer) { page in
+            try await browser(page)
+            try await never.value()
+        }
+        #expect(try await signin.signIn().accessToken == "access-1")
+        never.decide(.success(()))
     }
 }
 #endif
