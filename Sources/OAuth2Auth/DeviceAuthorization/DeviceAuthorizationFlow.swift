@@ -27,6 +27,9 @@ public actor DeviceAuthorizationFlow: AuthenticationFlow, OAuth2ClientDelegate {
     /// What observes the flow.
     nonisolated public let delegateCollection = DelegateCollection<any DeviceAuthorizationFlowDelegate>()
 
+    /// The call of ``resume()`` under way, and what it waits for.
+    private var wait: (verification: Verification, task: Task<Token, any Error>)?
+
     nonisolated let progress = SignInProgress<Context>()
 
     /// What the sign-in under way asks for; nil if there is none.
@@ -87,6 +90,7 @@ public actor DeviceAuthorizationFlow: AuthenticationFlow, OAuth2ClientDelegate {
         var context = context
         context.verification = nil
         let call = FlowCall<Verification>()
+        wait = nil
         progress.begin(context, call)
         await tell { $0.authenticationStarted(flow: self) }
         let verification = try await step(call) { [client, additionalParameters, context] in
@@ -101,7 +105,8 @@ public actor DeviceAuthorizationFlow: AuthenticationFlow, OAuth2ClientDelegate {
     /// Waits until the person has decided on the other device.
     ///
     /// It asks the server at once and then after each interval that the server named, at least a second, five seconds more after each
-    /// `slow_down`, and as long as it says after 429. A server that is not reached is asked again after the next interval.
+    /// `slow_down`, and as long as it says after 429. A server that is not reached is asked again after the next interval. A second call
+    /// meanwhile waits with the first, and gets the same tokens.
     ///
     /// - Returns: The tokens, validated.
     /// - Throws: `OAuth2Error.invalidContext` if no sign-in waits, or if it has been superseded; `APIClientError` with `access_denied` if the
@@ -114,9 +119,33 @@ public actor DeviceAuthorizationFlow: AuthenticationFlow, OAuth2ClientDelegate {
             await tell { $0.authentication(flow: self, received: error) }
             throw error
         }
+        if let wait, wait.verification == verification { return try await join(wait.task) }
         let call = FlowCall<Token>()
         try progress.proceed(call) { $0.verification == verification }
-        return try await finish(call) { [client, additionalParameters] in
+        let task = Task { try await tokens(call, verification, issuedAt, context) }
+        wait = (verification, task)
+        defer { if wait?.task == task { wait = nil } }
+        return try await withTaskCancellationHandler {
+            try await task.value
+        } onCancel: {
+            task.cancel()
+        }
+    }
+
+    /// Waits for another call's tokens. Who leaves here does not end that call.
+    private func join(_ task: Task<Token, any Error>) async throws -> Token {
+        do {
+            return try await FlowCall<Token>().value { try await task.value }
+        } catch is CancellationError where !Task.isCancelled {
+            // The other call was cancelled, and the sign-in has ended with it.
+            throw OAuth2Error.invalidContext
+        }
+    }
+
+    nonisolated private func tokens(
+        _ call: FlowCall<Token>, _ verification: Verification, _ issuedAt: Date, _ context: Context
+    ) async throws -> Token {
+        try await finish(call) { [client, additionalParameters] in
             let wait = ApprovalWait(
                 interval: verification.interval, end: issuedAt.addingTimeInterval(verification.expiresIn), clock: client.clock,
                 tooLate: DeviceCodeExpiredError()

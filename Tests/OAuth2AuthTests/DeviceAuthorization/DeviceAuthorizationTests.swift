@@ -132,6 +132,27 @@ struct DeviceAuthorizationTests {
         #expect(flow.isAuthenticating == (how == "start") && issuer.requests("/v1/token").count == 1)
     }
 
+    @Test("a second call gets what the first one gets, and one that leaves harms nobody", .timeLimit(.minutes(1)))
+    func together() async throws {
+        let clock = ManualClock()
+        let flow = try flow(clock: clock)
+        issuer.answer("/v1/token", .refusal("authorization_pending"), .tokens())
+        _ = try await flow.start()
+        let first = Task { try await flow.resume() }
+        await clock.sleepers(1)
+        let others = (0..<2).map { _ in Task { try await flow.resume() } }
+        let leaving = Task { try await flow.resume() }
+        leaving.cancel()
+        await #expect(throws: CancellationError.self) { try await leaving.value }
+        clock.advance(by: 60)
+        let token = try await first.value
+        for other in others {
+            // One that came when the first had ended already came too late.
+            do { #expect(try await other.value == token) } catch { #expect(error as? OAuth2Error == .invalidContext) }
+        }
+        #expect(issuer.requests("/v1/token").count == 2 && !flow.isAuthenticating)
+    }
+
     @Test("gives tokens back that came after it was given up", .timeLimit(.minutes(1)))
     func late() async throws {
         let flow = try flow()
