@@ -241,7 +241,9 @@ struct BoundTokenTests {
     @Test("a refresh that binds tokens which were not bound before makes them bound ones")
     func bindingRefresh() async throws {
         let unbound = OAuth2Client(try .fixture, session: session, clock: bound.clock)
-        replies("/v1/token", .tokens("access-1"), BoundClient.tokens("access-2", refresh: "refresh-2"), BoundClient.tokens("access-3"))
+        replies(
+            "/v1/token", .tokens("access-1", refresh: "refresh-1"), BoundClient.tokens("access-2", refresh: "refresh-2"),
+            BoundClient.tokens("access-3"))
         let token = try await bound.signIn(unbound)
         let newer = try await bound.client.refresh(token)
         let thumbprint = try #require(try bound.proofs("/v1/token").last?.thumbprint)
