@@ -95,7 +95,8 @@ public final class OAuth2Client: APIClient, UsesDelegateCollection, Sendable {
     /// Makes a client that looks for keys elsewhere than all others do. No app can: the client of a stored token is made from the token
     /// alone, and would not find its key.
     package convenience init(
-        _ configuration: Configuration, session: (any URLSessionProtocol)?, clock: any OAuth2Clock, dpopKeys: any DPoPKeyStorage
+        _ configuration: Configuration, session: (any URLSessionProtocol)? = nil, clock: any OAuth2Clock = DeviceClock(),
+        dpopKeys: any DPoPKeyStorage
     ) {
         self.init(configuration, session: session, clock: clock, randomness: .system, dpopKeys: dpopKeys)
     }
