@@ -89,7 +89,7 @@ struct BoundTokenTests {
             (try proof(token, changing: ["ath": nil]), .badProof),
             (try proof(token, changing: ["ath": .string(DPoPProof.hash(ofAccessToken: other + "x"))]), .badProof),
             (try proof(token, changing: ["iat": .integer(now - 301)]), .badProof),
-            (try proof(token, changing: ["iat": .integer(now + 301)]), .badProof),
+            (try proof(token, changing: ["iat": .integer(now + 6)]), .badProof),
             (RequestProof(values: ["a.b.c"], method: "GET", url: Self.origin + Self.path), .badProof),
         ]
         for (proof, code) in cases {
@@ -152,16 +152,29 @@ struct BoundTokenTests {
     func bounded() {
         let cache = ProofReplayCache(capacity: 3)
         func name(_ number: UInt8) -> [UInt8] { [UInt8](repeating: number, count: 32) }
-        for number in 0..<3 { #expect(cache.use(name(UInt8(number)), until: 1_300 + Double(number) * 100, now: 1_000) == .fresh) }
-        #expect(cache.use(name(0), until: 1_300, now: 1_300) == .used)
-        #expect(cache.use(name(3), until: 1_600, now: 1_300) == .full)
-        #expect(cache.use(name(3), until: 1_600, now: 1_316) == .fresh)
+        for number in 0..<3 {
+            #expect(cache.use(name(UInt8(number)), of: "\(number)", until: 1_300 + Double(number) * 100, now: 1_000) == .fresh)
+        }
+        #expect(cache.use(name(0), of: "0", until: 1_300, now: 1_300) == .used)
+        #expect(cache.use(name(3), of: "3", until: 1_600, now: 1_300) == .full)
+        #expect(cache.use(name(3), of: "3", until: 1_600, now: 1_316) == .fresh)
         #expect(cache.count == 3)
         // Forgotten, and not good again when the clock is set back.
-        #expect(cache.use(name(0), until: 1_300, now: 1_000) == .used)
-        #expect(cache.use(name(1), until: 1_400, now: 1_390) == .used)
-        #expect(cache.use(name(4), until: 9_100, now: 9_000) == .fresh)
+        #expect(cache.use(name(0), of: "0", until: 1_300, now: 1_000) == .used)
+        #expect(cache.use(name(1), of: "1", until: 1_400, now: 1_390) == .used)
+        #expect(cache.use(name(4), of: "4", until: 9_100, now: 9_000) == .fresh)
         #expect(cache.count == 1)
+    }
+
+    @Test("one key has a sixteenth of the room, and the others have theirs")
+    func shares() {
+        let cache = ProofReplayCache(capacity: 32)
+        func name(_ number: UInt8) -> [UInt8] { [UInt8](repeating: number, count: 32) }
+        for number in 0..<2 { #expect(cache.use(name(UInt8(number)), of: "greedy", until: 1_300, now: 1_000) == .fresh) }
+        for number in 2..<40 { #expect(cache.use(name(UInt8(number)), of: "greedy", until: 1_300, now: 1_000) == .full) }
+        #expect(cache.use(name(40), of: "other", until: 1_300, now: 1_000) == .fresh)
+        #expect(cache.use(name(0), of: "greedy", until: 1_300, now: 1_000) == .used)
+        #expect(cache.use(name(41), of: "greedy", until: 1_700, now: 1_400) == .fresh && cache.count == 1)
     }
 
     @Test("when there is no room the answer is 503, for nothing is known of the proof")

@@ -4,6 +4,9 @@ internal import JOSE
 /// Sees to it that an access token came as it must: one that is bound to a key with a proof by that key, one that is not without
 /// (RFC 9449 section 7).
 struct ProofCheck: Sendable {
+    /// How many seconds a proof may be from the future: as much as clocks differ that are set, for each of them is remembered longer.
+    private static let tolerance: Double = 5
+
     private let rules: ProofRules
     private let used: ProofReplayCache
 
@@ -37,11 +40,14 @@ struct ProofCheck: Sendable {
         } catch {
             throw AccessTokenError(.badProof, error.message, underlying: error)
         }
+        guard genuine.issuedAt <= now + Self.tolerance else {
+            throw AccessTokenError(.badProof, "The proof is from the future (iat); check the clock.")
+        }
         guard genuine.thumbprint == thumbprint else {
             throw AccessTokenError(.keyNotProved, "The access token is bound to another key than the one that made the proof.")
         }
         try checkNonce(of: genuine, now: now)
-        switch used.use(genuine.fingerprint(), until: genuine.issuedAt + rules.window, now: now) {
+        switch used.use(genuine.fingerprint(), of: thumbprint, until: genuine.issuedAt + rules.window, now: now) {
         case .fresh: return
         case .used: throw AccessTokenError(.badProof, "The proof was used before. Make a new one for each request.")
         case .full: throw AccessTokenError(.busy, "Too many proofs at a time. Wait a moment and try again.")
