@@ -202,7 +202,9 @@ extension HostedStart.Begun {
             (user, proofs) = (proved.user, proved.transaction.proofs)
         } else {
             guard let known else { return }
-            (user, proofs) = (known.1, request.prompts.contains(.login) ? [] : known.0.proofs)
+            // What such a scope permits is for who signs in for it, not for who finds a session open.
+            let isAnew = request.prompts.contains(.login) || !ScopeRequest.interactive.isDisjoint(with: request.scopes)
+            (user, proofs) = (known.1, isAnew ? [] : known.0.proofs)
         }
         var signIn = SignInRequest(
             application: application, server: request.server, scopes: request.scopes, contextClasses: request.contextClasses)

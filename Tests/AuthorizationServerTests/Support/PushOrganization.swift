@@ -139,7 +139,7 @@ struct PushOrganization: Sendable {
             id: "web-app", name: "Web app", kind: .web, authentication: .clientSecretBasic, secret: "web-app-secret-01234",
             grantTypes: ["authorization_code", "refresh_token"], redirectURIs: ["https://web.example.com/callback"],
             postLogoutRedirectURIs: ["https://web.example.com/bye"],
-            assignment: .init(everyone: true), signOnPolicy: "one factor",
+            assignment: .init(everyone: true), signOnPolicy: "one factor", grantedAPIScopes: [manageScope],
             backchannelLogoutURI: "https://web.example.com/backchannel-logout"),
         Application(
             id: "strange-app", name: "Strange <app>", kind: .web, authentication: .clientSecretBasic, secret: "strange-app-secret-012",

@@ -1,0 +1,48 @@
+import Foundation
+import IdentityEngine
+import JOSE
+import Testing
+
+@Suite("What a session proves to the next app")
+struct InheritedProofTests {
+    private static let manage = "openid \(PushOrganization.manageScope)"
+
+    /// The web app at the org server, which has the scope that registers keys.
+    private static var manager: WireRelyingParty {
+        var app = WireRelyingParty.webApp
+        app.base = "/oauth2/v1"
+        return app
+    }
+
+    /// Signs Jane in to the app that asks for two factors.
+    private static func signInTwice(_ browser: WireBrowser, _ phone: WirePhone) async throws {
+        let app = WireRelyingParty.browserApp
+        let choice = try await browser.signIn(try await app.begin(browser))
+        let waiting = try await browser.submit(choice, "factor", ["factor": "push"])
+        try await phone.approve()
+        let address = try WireBrowser.form(waiting, "cancel").action.replacing("/cancel", with: "")
+        _ = try app.code(try await browser.get(address))
+    }
+
+    @Test("A key is registered after a sign-in for that: no session counts, also none that an app's page has just renewed")
+    func interactive() async throws {
+        try await PushServer.with { server in
+            let phone = try await server.enroll()
+            let browser = WireBrowser(server.wire)
+            try await Self.signInTwice(browser, phone)
+            let app = Self.manager
+            let silent = app.authorizeURL(["scope": Self.manage, "prompt": "none"])
+            #expect(try app.error(try await browser.get(silent)) == "login_required")
+            server.clock.advance(by: 3_600)
+            let reading = WireRelyingParty.readingApp
+            _ = try reading.code(try await browser.signIn(try await reading.begin(browser, ["prompt": "login"])))
+            let page = try await app.begin(browser, ["scope": Self.manage])
+            #expect(page.body.contains("current-password"))
+            let choice = try await browser.signIn(page)
+            #expect(choice.body.contains("asks for a second factor."))
+            #expect(try app.error(try await browser.get(silent)) == "login_required")
+            // For what is no such scope, the session is as good as before.
+            _ = try app.code(try await browser.get(app.authorizeURL(["prompt": "none"])))
+        }
+    }
+}
