@@ -210,9 +210,11 @@ extension HostedStart.Begun {
             application: application, server: request.server, scopes: request.scopes, contextClasses: request.contextClasses)
         signIn.isHosted = true
         let subject = try view.subject(user.value, of: signIn, snapshot: snapshot)
+        let enrollments = try view.usableEnrollments(of: user.value.id, snapshot: snapshot)
         let age = [request.maxAge, subject.decision.reauthenticateAfter].compactMap { $0 }.min()
         held = HostedStart.Held(
-            user: user, subject: subject, proofs: proofs.recent(atMost: age, now: now), isToken: request.sessionToken != nil)
+            user: user, subject: subject, proofs: proofs.recent(atMost: age, now: now).proved(with: enrollments),
+            isToken: request.sessionToken != nil)
         needsConsent = try view.needsConsent(of: user.value.id, to: request, by: application)
     }
 }
@@ -222,6 +224,11 @@ extension [SignInTransaction.Proof] {
     func recent(atMost age: Int?, now: Date) -> Self {
         guard let age else { return self }
         return filter { $0.time > now.addingTimeInterval(-TimeInterval(age)) }
+    }
+
+    /// Those that were proved with what the person still has: what was taken away, or is distrusted, proves nothing any more.
+    func proved(with enrollments: [Enrollment]) -> Self {
+        filter { proof in proof.enrollmentID.map { id in enrollments.contains { $0.id == id } } ?? true }
     }
 }
 

@@ -44,6 +44,12 @@ struct HostedState: Sendable {
         if stored.value.userID != nil {
             guard let user, stored.value.isAbout(user.value), user.value.status == .active else { throw HostedEnd(.over) }
         }
+        if let user {
+            // What the session proved with something that was taken away since counts no more; what is shown would be wrong then.
+            let inherited = Array(stored.value.proofs.prefix(hosted.inherited))
+            let enrollments = try view.usableEnrollments(of: user.value.id, snapshot: snapshot)
+            guard inherited.proved(with: enrollments).count == inherited.count else { throw HostedEnd(.over) }
+        }
         subject = try user.flatMap { try view.subject($0.value, of: stored.value, snapshot: snapshot) }
         approver = try view.approver(of: stored.value, snapshot: snapshot)
         session = try view.session(secret: browser.session, now: now)?.0

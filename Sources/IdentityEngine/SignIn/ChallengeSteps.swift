@@ -70,7 +70,7 @@ extension SignInTransaction {
             return (self, .pending, [])
         case .denied, .failed:
             return refused(.rejectedOnDevice, Self.pushType, [])
-        case .approved(_, let userVerified, let methods, let time):
+        case .approved(let targetID, let userVerified, let methods, let time):
             guard let subject, isAbout(subject.user), subject.user.status == .active,
                 subject.user.lockedAt == nil || subject.user.isLockOver(policy: subject.passwordPolicy, now: now)
             else { return refused(.overTransaction, Self.pushType, []) }
@@ -82,7 +82,8 @@ extension SignInTransaction {
             let place = proofs.firstIndex { $0.time > time } ?? proofs.endIndex
             next.proofs.insert(
                 Proof(
-                    factor: .push, factorClasses: userVerified ? [.possession, .inherence] : [.possession], methods: methods, time: time),
+                    factor: .push, factorClasses: userVerified ? [.possession, .inherence] : [.possession], methods: methods, time: time,
+                    enrollmentID: challenge.targets.first { $0.id == targetID }?.enrollmentID),
                 at: place)
             return next.proved(subject, Self.pushType, [])
         }

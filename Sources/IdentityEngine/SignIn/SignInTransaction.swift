@@ -21,6 +21,8 @@ struct SignInTransaction: Sendable, Equatable, Codable {
         var factorClasses: Set<FactorClass>
         var methods: [String]
         var time: Date
+        /// What it was proved with; nil for a password, and in records of before it was kept.
+        var enrollmentID: String?
     }
 
     /// How it ended.
@@ -193,6 +195,8 @@ extension SignInTransaction {
         user.forgetFailures(of: proof.factor)
         user.passwordHash = newHash ?? user.passwordHash
         next.meet(subject.user)
+        var proof = proof
+        proof.enrollmentID = enrollment?.id
         next.proofs.append(proof)
         var effects: [Effect] = user == subject.user ? [] : [.writeUser(user)]
         if let enrollment { effects.append(.writeEnrollment(enrollment)) }

@@ -45,4 +45,33 @@ struct InheritedProofTests {
             _ = try app.code(try await browser.get(app.authorizeURL(["prompt": "none"])))
         }
     }
+
+    @Test("What was proved with a phone counts as long as the person has it", arguments: ["removed", "suspended"])
+    func takenAway(_ how: String) async throws {
+        try await PushServer.with { server in
+            let phone = try await server.enroll()
+            let browser = WireBrowser(server.wire)
+            try await Self.signInTwice(browser, phone)
+            let app = WireRelyingParty.browserApp
+            let silent = app.authorizeURL(["prompt": "none"])
+            _ = try app.code(try await browser.get(silent))
+            let strange = WireRelyingParty(
+                id: "strange-app", redirectURI: "https://strange.example.com/callback", secret: "strange-app-secret-012")
+            let consent = try await strange.begin(browser)
+            let context = RequestContext(now: server.clock.now, requestID: "test")
+            if how == "removed" {
+                #expect(try await server.engine.deleteDevice(phone.deviceID, context: context))
+            } else {
+                #expect(try await server.engine.suspendDevice(phone.deviceID, context: context))
+            }
+            #expect(try app.error(try await browser.get(silent)) == "access_denied")
+            // A page that leaned on it goes no further.
+            let form = try WireBrowser.form(consent, "consent")
+            let allowed = try await browser.post(form.action, form.fields.merging(["answer": "allow"]) { $1 })
+            #expect(allowed["Location"] == nil)
+            // The password is as good as before.
+            _ = try WireRelyingParty.readingApp.code(
+                try await browser.get(WireRelyingParty.readingApp.authorizeURL(["prompt": "none"])))
+        }
+    }
 }
