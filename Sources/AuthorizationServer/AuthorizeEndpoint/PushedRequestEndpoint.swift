@@ -6,11 +6,13 @@ extension Endpoint {
     /// `/par`: takes an authorization request from the client itself (RFC 9126; oauth reference 5.2).
     static func pushAuthorizationRequest(_ engine: IdentityEngine) -> Endpoint {
         Endpoint(backchannel: "par", engine: engine) { call, form in
-            let request = TokenRequest(server: call.server.id, client: form.client, parameters: form.parameters.values)
+            let request = TokenRequest(server: call.server.id, client: form.client, parameters: form.parameters.values, proof: call.proof)
             switch try await engine.pushAuthorizationRequest(request, context: call.request.context) {
             case .success(let pushed):
                 let body: JSONValue = ["request_uri": .string(pushed.requestURI), "expires_in": .integer(Int64(pushed.expiresIn))]
-                return ServerResponse(status: .created, json: body.serialized()).uncached()
+                var response = ServerResponse(status: .created, json: body.serialized()).uncached()
+                if let nonce = pushed.nextNonce { response.headers[.dpopNonce] = nonce }
+                return response
             case .failure(let refusal): return .refusal(refusal, to: call.request, triedBasic: form.triedBasic)
             }
         }

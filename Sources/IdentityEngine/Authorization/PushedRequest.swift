@@ -6,6 +6,8 @@ public struct PushedAuthorization: Sendable {
     public var requestURI: String
     /// Seconds that it is good for.
     public var expiresIn: Int
+    /// The nonce that the client's next proof should carry, for the header `DPoP-Nonce`; nil if it knows, or sent no proof.
+    public var nextNonce: String?
 }
 
 /// The `request_uri` of a pushed request: a name of ours, which nobody fetches.
@@ -32,6 +34,8 @@ enum PushedRequest {
 extension IdentityEngine {
     /// Takes an authorization request from the client itself (`/par`, RFC 9126).
     ///
+    /// A proof that comes with it binds the code to its key, as `dpop_jkt` does (RFC 9449 section 10.1).
+    ///
     /// - Parameters:
     ///   - request: The client and the parameters of its authorize request.
     ///   - context: When and from where it came.
@@ -41,23 +45,34 @@ extension IdentityEngine {
         _ request: TokenRequest, context: RequestContext
     ) async throws -> Result<PushedAuthorization, Refusal> {
         let snapshot = try await snapshot()
+        let proof = request.proof.map { proofs.genuine($0, with: nil, now: context.now) }
         var assertionUse: Change?
+        var possession: ProofOfPossession?
         let checked: AuthorizationRequest
         do throws(Refusal) {
-            let admitted = try admit(request, snapshot: snapshot, context: context)
-            assertionUse = admitted.assertionUse
+            let admitted = try admit(request, proof: proof, snapshot: snapshot, context: context)
+            (assertionUse, possession) = (admitted.assertionUse, admitted.proof)
             checked = try Self.pushed(admitted)
         } catch {
             // What authenticated is used, whatever came of it.
             if let assertionUse, case .conflict = try await store.commit([assertionUse]) {
                 return .failure(ClientAuthenticator.wrong("client.assertion: used"))
             }
-            return .failure(error)
+            var told = error
+            told.nextNonce = error.nextNonce ?? possession?.nextNonce
+            return .failure(told)
         }
         let secret = try environment.random.secret()
-        let changes = (assertionUse.map { [$0] } ?? []) + [.issue(try PushedRequest.ticket(checked, secret: secret, now: context.now))]
-        guard try await store.commit(changes) == .committed else { return .failure(ClientAuthenticator.wrong("client.assertion: used")) }
-        return .success(PushedAuthorization(requestURI: PushedRequest.uri(secret), expiresIn: Int(PushedRequest.lifetime)))
+        let uses = [assertionUse, possession?.use.change].compactMap { $0 }
+        switch try await store.commit(uses + [.issue(try PushedRequest.ticket(checked, secret: secret, now: context.now))]) {
+        case .committed:
+            return .success(
+                PushedAuthorization(
+                    requestURI: PushedRequest.uri(secret), expiresIn: Int(PushedRequest.lifetime), nextNonce: possession?.nextNonce))
+        case .conflict(let index, _):
+            let isAssertion = assertionUse != nil && index == 0
+            return .failure(isAssertion ? ClientAuthenticator.wrong("client.assertion: used") : .usedProof)
+        }
     }
 
     private static func pushed(_ admitted: AdmittedRequest) throws(Refusal) -> AuthorizationRequest {
@@ -67,8 +82,9 @@ extension IdentityEngine {
         var values = admitted.parameters.filter { !$0.value.isEmpty }
         // Who it is was shown another way, which may leave the parameter out.
         values["client_id"] = admitted.application.id
+        var checked: AuthorizationRequest
         do {
-            return try AuthorizationRequestReader(snapshot: admitted.snapshot, server: admitted.server, now: admitted.context.now)
+            checked = try AuthorizationRequestReader(snapshot: admitted.snapshot, server: admitted.server, now: admitted.context.now)
                 .read(AuthorizationParameters(values))
         } catch {
             switch error {
@@ -76,6 +92,13 @@ extension IdentityEngine {
             case .client(let refusal, _): throw refusal
             }
         }
+        if let shown = admitted.proof?.thumbprint {
+            guard checked.keyThumbprint ?? shown == shown else {
+                throw .invalidProof("The proof is by another key than the one that dpop_jkt names.", reason: "par: dpop_jkt")
+            }
+            checked.keyThumbprint = shown
+        }
+        return checked
     }
 }
 
