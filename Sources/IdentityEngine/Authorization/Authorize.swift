@@ -19,7 +19,9 @@ extension IdentityEngine {
     ) async throws -> HostedAnswer {
         for _ in 0..<Self.attempts {
             let start = try await store.read { [self] in
-                try HostedStart(parameters, server: server, browser: browser, snapshot: snapshot($0), view: $0, now: context.now)
+                // A form only becomes a link: who comes with it is asked then, and what is good once stays good.
+                try HostedStart(
+                    parameters, server: server, browser: isForm ? nil : browser, snapshot: snapshot($0), view: $0, now: context.now)
             }
             switch start {
             case .refused(.page(let refusal)): return HostedAnswer(.refused(HostedRefusal(.badRequest, detail: refusal)))
@@ -142,12 +144,12 @@ enum HostedStart: Sendable {
     }
 
     init(
-        _ parameters: AuthorizationParameters, server id: String?, browser: BrowserSecrets, snapshot: OrgSnapshot, view: any StoreView,
-        now: Date
+        _ parameters: AuthorizationParameters, server id: String?, browser: BrowserSecrets?, snapshot: OrgSnapshot,
+        view: any StoreView, now: Date
     ) throws {
         do {
             var begun = try Begun(parameters, server: id, snapshot: snapshot, view: view, now: now)
-            try begun.hold(by: browser, view: view, now: now)
+            if let browser { try begun.hold(by: browser, view: view, now: now) }
             self = .request(begun)
         } catch let refusal as AuthorizationRefusal {
             self = .refused(refusal)

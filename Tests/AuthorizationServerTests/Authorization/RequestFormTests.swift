@@ -104,6 +104,22 @@ struct RequestFormTests {
         }
     }
 
+    @Test("A session token that comes in a form is good for the link that the form becomes, once")
+    func tokenInForm() async throws {
+        try await PushServer.with { server in
+            let id = try #require(try await server.engine.user(login: PushOrganization.jane)).id
+            let context = RequestContext(now: server.clock.now, requestID: "test")
+            let token = try #require(try await server.engine.mintSessionToken(userID: id, context: context))
+            let app = WireRelyingParty.readingApp
+            let browser = WireBrowser(server.wire)
+            for isFirst in [true, false] {
+                let posted = try await browser.post("\(app.base)/authorize", app.parameters(["sessionToken": token]))
+                let answer = try await browser.get(try #require(posted["Location"]))
+                if isFirst { _ = try app.code(answer) } else { #expect(try app.error(answer) == "login_required") }
+            }
+        }
+    }
+
     @Test("An answer goes in the fragment if the client asks for that, errors too")
     func fragment() async throws {
         try await PushServer.with { server in
