@@ -49,6 +49,7 @@ extension IdentityEngine {
         let digest = TicketDigest(of: code)
         if let earlier = hosted.code { changes.append(.close(.authorizationCode, digest: TicketDigest(bytes: earlier))) }
         transaction.hosted?.code = digest.bytes
+        transaction.hosted?.firstCodeAt = hosted.firstCodeAt ?? now
         transaction.hosted?.session = session.id
         changes += [
             .put(try transaction.record(version: proved.version)),

@@ -54,4 +54,6 @@ struct HostedSignIn: Sendable, Equatable, Codable {
     var code: [UInt8]?
     /// The device that it is for, which gets no code: it polls.
     var device: HostedDevice?
+    /// When it gave the first one; nil also in records of before it was kept.
+    var firstCodeAt: Date?
 }

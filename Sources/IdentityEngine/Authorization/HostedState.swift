@@ -35,6 +35,8 @@ struct HostedState: Sendable {
         let code = try hosted.code.map { try view.ticket(.authorizationCode, digest: TicketDigest(bytes: $0), now: now) }
         // Given and used: whoever comes back to it is told so, also long after.
         if let code, !code.isFresh { throw HostedEnd(.finished) }
+        // A code whose answer was lost is replaced as long as the first one could have been exchanged.
+        if let first = hosted.firstCodeAt, now >= first.addingTimeInterval(HostedSignIn.codeLifetime) { throw HostedEnd(.finished) }
         guard now < stored.value.expiresAt else { throw HostedEnd(.over) }
         // What a session proved counts as long as it is open; and what began one goes no further than it.
         if let id = hosted.session, try view.openSession(id: id, now: now) == nil { throw HostedEnd(.over) }
@@ -44,13 +46,16 @@ struct HostedState: Sendable {
         if stored.value.userID != nil {
             guard let user, stored.value.isAbout(user.value), user.value.status == .active else { throw HostedEnd(.over) }
         }
-        if let user {
-            // What the session proved with something that was taken away since counts no more; what is shown would be wrong then.
+        subject = try user.flatMap { try view.subject($0.value, of: stored.value, snapshot: snapshot) }
+        if let user, hosted.inherited > 0 {
+            // What the session proved with something that was taken away since counts no more, nor what has become too old on the page.
             let inherited = Array(stored.value.proofs.prefix(hosted.inherited))
             let enrollments = try view.usableEnrollments(of: user.value.id, snapshot: snapshot)
-            guard inherited.proved(with: enrollments).count == inherited.count else { throw HostedEnd(.over) }
+            let age = [hosted.request.maxAge, subject?.decision.reauthenticateAfter].compactMap { $0 }.min()
+            guard inherited.recent(atMost: age, now: now).proved(with: enrollments).count == inherited.count else {
+                throw HostedEnd(.over)
+            }
         }
-        subject = try user.flatMap { try view.subject($0.value, of: stored.value, snapshot: snapshot) }
         approver = try view.approver(of: stored.value, snapshot: snapshot)
         session = try view.session(secret: browser.session, now: now)?.0
         consent = try user.flatMap { try view.consent(of: $0.value.id, to: hosted.request) }

@@ -74,4 +74,46 @@ struct InheritedProofTests {
                 try await browser.get(WireRelyingParty.readingApp.authorizeURL(["prompt": "none"])))
         }
     }
+
+    @Test("A proof that grows too old while a page waits is not enough any more")
+    func grownOld() async throws {
+        try await PushServer.with { server in
+            let browser = WireBrowser(server.wire)
+            let reading = WireRelyingParty.readingApp
+            _ = try reading.code(try await browser.signIn(try await reading.begin(browser)))
+            let app = WireRelyingParty(
+                id: "strange-app", redirectURI: "https://strange.example.com/callback", secret: "strange-app-secret-012")
+            for (seconds, isEnough) in [(59.0, true), (2, false)] {
+                let page = try await app.begin(browser, ["max_age": "60", "scope": isEnough ? "openid" : "openid email"])
+                #expect(page.body.contains("asks to:"))
+                server.clock.advance(by: seconds)
+                let form = try WireBrowser.form(page, "consent")
+                let allowed = try await browser.post(form.action, form.fields.merging(["answer": "allow"]) { $1 })
+                if isEnough {
+                    _ = try app.code(try await browser.follow(allowed))
+                } else {
+                    #expect(allowed["Location"] == nil)
+                    let address = form.action.replacing("/consent", with: "")
+                    #expect(try await browser.get(address)["Location"] == nil)
+                }
+            }
+        }
+    }
+
+    @Test("A finished page gives another code as long as the first one would have been good, and none after that")
+    func finishedPage() async throws {
+        try await PushServer.with { server in
+            let browser = WireBrowser(server.wire)
+            let app = WireRelyingParty.readingApp
+            let page = try await app.begin(browser)
+            let address = try WireBrowser.form(page, "password").action.replacing("/password", with: "")
+            let first = try app.code(try await browser.signIn(page))
+            server.clock.advance(by: 299)
+            let second = try app.code(try await browser.get(address))
+            #expect(first != second)
+            server.clock.advance(by: 1)
+            #expect(try await browser.get(address)["Location"] == nil)
+            #expect(try await app.exchange(second, server.wire).status == 200)
+        }
+    }
 }
