@@ -194,11 +194,16 @@ extension HostedStart.Begun {
         let proofs: [SignInTransaction.Proof]
         if let bytes = request.sessionToken {
             let digest = TicketDigest(bytes: bytes)
+            func refuse(_ description: String, _ reason: String) -> AuthorizationRefusal {
+                let refusal = Refusal(.loginRequired, description, reason: reason)
+                return .client(refusal, AuthorizationResponse(refusal, to: request, issuer: snapshot.issuer(of: server)))
+            }
             guard let proved = try SessionToken.proved(digest, in: view, now: now) else {
-                let refusal = Refusal(
-                    .loginRequired, "The session token is unknown, too old, or was used before.", reason: "authorize: sessionToken")
-                throw AuthorizationRefusal.client(
-                    refusal, AuthorizationResponse(refusal, to: request, issuer: snapshot.issuer(of: server)))
+                throw refuse("The session token is unknown, too old, or was used before.", "authorize: sessionToken")
+            }
+            // Whoever makes a browser follow a link must not turn somebody's session into another person's unseen.
+            guard known.map({ $0.1.value.id == proved.user.value.id }) ?? true else {
+                throw refuse("Somebody else is signed in with this browser.", "authorize: sessionToken of another person")
             }
             changes.append(.take(.sessionToken, digest: digest, now: now, gave: []))
             (user, proofs) = (proved.user, proved.transaction.proofs)

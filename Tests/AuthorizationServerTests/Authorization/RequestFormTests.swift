@@ -120,6 +120,27 @@ struct RequestFormTests {
         }
     }
 
+    @Test("A session token in a link does not take the browser from somebody who is signed in")
+    func plantedToken() async throws {
+        try await PushServer.with { server in
+            let jane = try #require(try await server.engine.user(login: PushOrganization.jane)).id
+            let john = try #require(try await server.engine.user(login: PushOrganization.john)).id
+            let context = RequestContext(now: server.clock.now, requestID: "test")
+            let app = WireRelyingParty.readingApp
+            let browser = WireBrowser(server.wire)
+            _ = try app.code(try await browser.signIn(try await app.begin(browser)))
+            let cookies = browser.cookies
+            let planted = try #require(try await server.engine.mintSessionToken(userID: john, context: context))
+            #expect(try app.error(try await browser.get(app.authorizeURL(["sessionToken": planted]))) == "login_required")
+            #expect(browser.cookies == cookies)
+            #expect(try await server.engine.sessions(ofUser: jane, now: server.clock.now).count == 1)
+            #expect(try await server.engine.sessions(ofUser: john, now: server.clock.now).isEmpty)
+            // Her own changes nothing of whose browser it is.
+            let own = try #require(try await server.engine.mintSessionToken(userID: jane, context: context))
+            _ = try app.code(try await browser.get(app.authorizeURL(["sessionToken": own])))
+        }
+    }
+
     @Test("An answer goes in the fragment if the client asks for that, errors too")
     func fragment() async throws {
         try await PushServer.with { server in
