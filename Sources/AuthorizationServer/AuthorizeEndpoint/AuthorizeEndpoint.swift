@@ -25,6 +25,8 @@ extension Endpoint {
             guard limit.isAdmitted else {
                 return ServerResponse.refusal(.tooManyRequests(limit, reason: "rate limit"), to: request).traced(client: client)
             }
+            // Who looks without taking, as a preview does, must not use up what is good once.
+            guard request.head.method != .head else { return ServerResponse(status: .ok).uncached() }
             let answer = try await engine.authorize(
                 parameters, server: call.server.id, isForm: isPost, browser: pages.cookies.read(request), context: request.context)
             return pages.response(answer, to: call).traced(client: client)

@@ -141,6 +141,17 @@ struct RequestFormTests {
         }
     }
 
+    @Test("Who only looks at the head of an answer uses nothing up")
+    func head() async throws {
+        try await PushServer.with { server in
+            let app = WireRelyingParty.webApp
+            let url = Self.url(app, try await Self.pushed(app, server))
+            #expect(try await server.wire.call("HEAD", url).status == 200)
+            let browser = WireBrowser(server.wire)
+            _ = try app.code(try await browser.signIn(try await browser.follow(try await browser.get(url))))
+        }
+    }
+
     @Test("An answer goes in the fragment if the client asks for that, errors too")
     func fragment() async throws {
         try await PushServer.with { server in
