@@ -39,6 +39,12 @@ extension IdentityEngine {
                 try logEntry(
                     "authorization.code", .denied, reason: error.reason, userID: proved.user.value.id, clientID: transaction.applicationID,
                     server: transaction.server, context: context))
+            // Told once: who loads the page again gets the same answer, and no further line.
+            if proved.version > 0 {
+                transaction.end = .refused
+                transaction.hosted?.refused = .init(error: error.code.rawValue, description: error.description)
+                changes.append(.put(try transaction.record(version: proved.version)))
+            }
             guard try await store.commit(changes) == .committed else { return nil }
             return HostedAnswer(.respond(AuthorizationResponse(error, to: hosted.request, issuer: issuer)))
         }

@@ -97,6 +97,10 @@ struct AuthorizeErrorTests {
                 try await browser.get("/oauth2/closed/v1/authorize?" + Form.encode(WireRelyingParty.readingApp.parameters())))
             let location = try #require(try await browser.signIn(page)["Location"])
             #expect(location.contains("error=access_denied"))
+            // That is the end: the page says the same again, and the log is told once.
+            let address = try WireBrowser.form(page, "password").action.replacing("/password", with: "")
+            for _ in 1...2 { #expect(try await browser.get(address)["Location"] == location) }
+            #expect(try await server.logged("authorization.code") == 1)
             #expect(browser.cookies["session"] == nil)
             // Whoever may not use the application is told after the right password only.
             let staff = WireRelyingParty.staffApp
