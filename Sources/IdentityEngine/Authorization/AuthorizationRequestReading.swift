@@ -110,7 +110,9 @@ struct AuthorizationRequestReader {
         }
         request.loginHint = values["login_hint"].map(IdentityEngine.possibleName)
         request.hintedUserID = try hintedUserID(values["id_token_hint"], application)
-        request.contextClasses = Array((values["acr_values"]?.spaceSeparated ?? []).filter { $0.utf8.count <= 200 }.prefix(20))
+        // Others are ignored; nobody needs to keep them.
+        request.contextClasses = Array(
+            (values["acr_values"]?.spaceSeparated ?? []).filter { AuthenticationContextClass(rawValue: $0) != nil }.prefix(20))
         request.locales = Array((values["ui_locales"]?.spaceSeparated ?? []).filter { $0.utf8.count <= 35 }.prefix(10))
         return request
     }

@@ -38,6 +38,7 @@ extension IdentityEngine {
     /// Sends a browser that posted a form to the same request by a link: a form of another site comes without our cookies, and new ones
     /// in their place would part the browser from the sign-ins that it has under way.
     private func sendAgain(_ begun: HostedStart.Begun, context: RequestContext) async throws -> HostedAnswer? {
+        if let refused = countBeginning(snapshot: begun.snapshot, context: context) { return refused }
         let secret = try environment.random.secret()
         let ticket = try PushedRequest.ticket(begun.request, secret: secret, now: context.now)
         guard try await store.commit(begun.changes + [.issue(ticket)]) == .committed else { return nil }
@@ -92,6 +93,7 @@ extension IdentityEngine {
                     ? Refusal(.loginRequired, "Nobody is signed in whose sign-in is enough.", reason: "prompt=none: no session")
                     : Refusal(.interactionRequired, "The person must be asked for more.", reason: "prompt=none: more is asked for"))
         }
+        if let refused = countBeginning(snapshot: begun.snapshot, context: context) { return refused }
         let token = try environment.random.secret()
         changes += [.put(try transaction.record()), .issue(transaction.stateTicket(token))]
         guard try await store.commit(changes) == .committed else { return nil }

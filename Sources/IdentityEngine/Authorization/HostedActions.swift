@@ -99,6 +99,7 @@ extension IdentityEngine {
 
     /// Begins the same request anew, without what was proved. The old transaction ends.
     private func restart(_ state: HostedState, context: RequestContext) async throws -> HostedAnswer? {
+        if let refused = countBeginning(snapshot: state.snapshot, context: context) { return refused }
         var changes: [Change] = []
         if state.transaction.end == nil {
             let (ended, _, effects) = state.transaction.step(.cancelled, now: context.now)

@@ -32,6 +32,8 @@ final class RateLimiter: Sendable {
         case address(String)
         /// The sign-ins from an address.
         case signIns(String)
+        /// The sign-ins on pages that are begun from an address.
+        case beginnings(String)
         case user(String)
         /// The answers to a challenge.
         case challenge(String)

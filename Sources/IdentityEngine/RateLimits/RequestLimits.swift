@@ -38,6 +38,17 @@ extension IdentityEngine {
     }
 }
 
+extension IdentityEngine {
+    /// Counts a sign-in on pages that somebody begins, who proved nothing: what is kept of it must not fill the disk.
+    ///
+    /// - Returns: What to answer instead; nil if it may begin.
+    func countBeginning(snapshot: OrgSnapshot, context: RequestContext) -> HostedAnswer? {
+        guard let address = context.address else { return nil }
+        let status = rateLimiter.count(.beginnings(from: address), limit: snapshot.rateLimits.perAddressSignIns, now: context.now)
+        return status.isAdmitted ? nil : HostedAnswer(.refused(HostedRefusal(tooMany: status)))
+    }
+}
+
 extension RateLimiter.Subject {
     /// The sign-ins with a user name. Long names are counted by their digest: who invents them must not fill the memory.
     static func signIn(as login: String) -> Self {
@@ -48,6 +59,11 @@ extension RateLimiter.Subject {
     /// The sign-ins from an address, counted as its requests are.
     static func signIns(from address: String) -> Self {
         if case .address(let key) = from(address) { .signIns(key) } else { .signIns(address) }
+    }
+
+    /// The sign-ins on pages that are begun from an address.
+    static func beginnings(from address: String) -> Self {
+        if case .address(let key) = from(address) { .beginnings(key) } else { .beginnings(address) }
     }
 
     /// The requests from an address. Of IPv6 its /64 counts, since everybody who has one address there has all of them; an IPv4

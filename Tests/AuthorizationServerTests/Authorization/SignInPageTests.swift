@@ -156,6 +156,31 @@ struct SignInPageTests {
         }
     }
 
+    @Test("From one address so many sign-ins begin in a minute, and none of them counts against the client")
+    func beginnings() async throws {
+        var organization = PushOrganization()
+        organization.rateLimits.perAddressSignIns = 3
+        organization.rateLimits.perClient = 2
+        try await PushServer.with(organization) { server in
+            let app = WireRelyingParty.webApp
+            let browser = WireBrowser(server.wire)
+            let page = try await app.begin(browser)
+            #expect(page.status == 200)
+            let form = try WireBrowser.form(page, "password")
+            let restart = form.action.replacing("/password", with: "/restart")
+            #expect(try await browser.post(restart, form.fields)["Location"]?.hasPrefix("/signin/") == true)
+            #expect(try await server.wire.post("\(app.base)/authorize", Form.encode(app.parameters())).status == 303)
+            #expect(try await browser.get(app.authorizeURL()).status == 429)
+            #expect(try await server.wire.post("\(app.base)/authorize", Form.encode(app.parameters())).status == 429)
+            #expect(try await browser.post(restart, form.fields).status == 429)
+            // What begins no sign-in goes on, and so does the client by itself.
+            #expect(try app.error(try await browser.get(app.authorizeURL(["prompt": "none"]))) == "login_required")
+            try expectRefusal(try await app.exchange("ac_unknown", server.wire), 400, "invalid_grant")
+            server.clock.advance(by: 60)
+            #expect(try await app.begin(browser).status == 200)
+        }
+    }
+
     @Test("Going back and sending a form twice lead on, until a code was used; then the page says that it is over")
     func doubleSubmit() async throws {
         try await PushServer.with { server in
