@@ -14,7 +14,7 @@ struct HostedState: Sendable {
     let subject: SignInTransaction.Subject?
     /// The enrolment whose device approved; written as it was, so that nobody closes it at the same moment unseen.
     let approver: Enrollment?
-    /// The browser's open session, whoever's it is.
+    /// The session that it gave a code by; before that the browser's open one, whoever's it is.
     let session: Session?
     /// Whether the person must still be asked what the client may have.
     let needsConsent: Bool
@@ -39,7 +39,8 @@ struct HostedState: Sendable {
         if let first = hosted.firstCodeAt, now >= first.addingTimeInterval(HostedSignIn.codeLifetime) { throw HostedEnd(.finished) }
         guard now < stored.value.expiresAt else { throw HostedEnd(.over) }
         // What a session proved counts as long as it is open; and what began one goes no further than it.
-        if let id = hosted.session, try view.openSession(id: id, now: now) == nil { throw HostedEnd(.over) }
+        let own = try hosted.session.flatMap { try view.openSession(id: $0, now: now)?.0 }
+        if hosted.session != nil, own == nil { throw HostedEnd(.over) }
         (self.stored, self.hosted, self.browser, self.snapshot) = (stored, hosted, secret, snapshot)
         (self.application, self.server) = (application, server)
         user = try stored.value.userID.flatMap { try view.record(.user, id: $0) }.map(StoredUser.init)
@@ -57,7 +58,14 @@ struct HostedState: Sendable {
             }
         }
         approver = try view.approver(of: stored.value, snapshot: snapshot)
-        session = try view.session(secret: browser.session, now: now)?.0
+        let present = try view.session(secret: browser.session, now: now)?.0
+        if hosted.code != nil {
+            // Its session goes on, whose secret may not have arrived, and no other begins; in place of a later one it does not come back.
+            guard present == nil || present?.id == own?.id else { throw HostedEnd(.finished) }
+            session = own
+        } else {
+            session = present
+        }
         consent = try user.flatMap { try view.consent(of: $0.value.id, to: hosted.request) }
         needsConsent =
             try hosted.isAllowed != true

@@ -139,6 +139,26 @@ struct SessionTests {
         }
     }
 
+    @Test("A finished page that is loaded again by a browser which lost its session goes on with that, under a new secret")
+    func loadedAgain() async throws {
+        try await PushServer.with { server in
+            let browser = WireBrowser(server.wire)
+            let app = WireRelyingParty.readingApp
+            let page = try await app.begin(browser)
+            let address = try WireBrowser.form(page, "password").action.replacing("/password", with: "")
+            _ = try app.code(try await browser.signIn(page))
+            let lost = try #require(browser.cookies["session"])
+            browser.cookies["session"] = nil
+            _ = try app.code(try await browser.get(address))
+            #expect(browser.cookies["session"] != lost)
+            #expect(try await server.engine.sessions(ofUser: try await Self.janesID(server), now: server.clock.now).count == 1)
+            _ = try app.code(try await browser.get(app.authorizeURL(["prompt": "none"])))
+            let thief = WireBrowser(server.wire)
+            thief.cookies["session"] = lost
+            #expect(try app.error(try await thief.get(app.authorizeURL(["prompt": "none"]))) == "login_required")
+        }
+    }
+
     @Test("Somebody else who signs in with the same browser ends the session before")
     func another() async throws {
         try await PushServer.with { server in
