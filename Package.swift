@@ -151,7 +151,8 @@ let package = Package(
         .target(
             name: "CountersignSandbox",
             dependencies: [
-                "AuthorizationServer", "Delivery", "ResourceServer", "AuthFoundation", "OktaDirectAuth", "DeviceAuthenticator",
+                "BrowserSignin", "OAuth2Auth", "AuthorizationServer", "Delivery", "ResourceServer", "AuthFoundation", "OktaDirectAuth",
+                "DeviceAuthenticator",
                 "IdentityEngine", "StoreSQLite", "JOSE",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Hummingbird", package: "hummingbird", condition: server),
@@ -173,7 +174,8 @@ let package = Package(
         .executableTarget(
             name: "countersign",
             dependencies: [
-                "CountersignSandbox", "AuthorizationServer", "Delivery", "ResourceServer", "AuthFoundation", "OktaDirectAuth",
+                "BrowserSignin", "OAuth2Auth", "CountersignSandbox", "AuthorizationServer", "Delivery", "ResourceServer", "AuthFoundation",
+                "OktaDirectAuth",
                 "DeviceAuthenticator", "JOSE", "IdentityEngine", "StoreSQLite",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: server),
                 .product(name: "Logging", package: "swift-log", condition: server),
@@ -251,12 +253,15 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "CountersignSandbox", "AuthorizationServer", "AuthFoundation", "OAuth2Auth", "OktaDirectAuth", "DeviceAuthenticator",
-                "JOSE", "ResourceServer", "TestSupport", "countersign",
+                "BrowserSignin", "CountersignSandbox", "AuthorizationServer", "AuthFoundation", "OAuth2Auth", "OktaDirectAuth",
+                "DeviceAuthenticator", "JOSE", "ResourceServer", "TestSupport", "countersign",
             ],
             swiftSettings: strict),
         .testTarget(
-            name: "BrowserTests", dependencies: ["AuthorizationServer", "CountersignSandbox", "JOSE", "TestSupport"],
+            name: "BrowserTests",
+            dependencies: [
+                "BrowserSignin", "OAuth2Auth", "AuthFoundation", "AuthorizationServer", "CountersignSandbox", "JOSE", "TestSupport",
+            ],
             swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]

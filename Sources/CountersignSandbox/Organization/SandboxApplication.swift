@@ -19,6 +19,9 @@ public struct SandboxApplication: Sendable, Equatable {
     public static let password = SandboxApplication(clientID: "password-app")
     /// `directauth-app`: public, direct authentication with two factors.
     public static let directAuth = SandboxApplication(clientID: "directauth-app")
+    /// `browser-app`: public, authorization code with two factors on the server's pages; redirect URIs on loopback, and
+    /// `com.example.app:/callback`.
+    public static let browser = SandboxApplication(clientID: "browser-app")
     /// `phone-app`: public, enrolls phones at the org server; see ``Sandbox/phone(for:userVerification:session:)``.
     public static let phone = SandboxApplication(clientID: "phone-app")
     /// `service-app`: confidential, with the secret `service-app-secret`; client credentials with the scope `messages.read`.

@@ -34,7 +34,10 @@ public struct InProcessTransport: URLSessionProtocol {
             throw URLError(.networkConnectionLost)
         }
         var fields: [String: String] = [:]
-        for field in head.headerFields { fields[field.name.canonicalName] = field.value }
+        // Several of one name become one with commas (RFC 9110, 5.2), as URLSession has them.
+        for field in head.headerFields {
+            fields[field.name.canonicalName] = (fields[field.name.canonicalName].map { $0 + ", " } ?? "") + field.value
+        }
         guard let response = HTTPURLResponse(url: url, statusCode: head.status.code, httpVersion: "HTTP/1.1", headerFields: fields) else {
             throw URLError(.badServerResponse)
         }

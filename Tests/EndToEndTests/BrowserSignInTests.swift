@@ -1,0 +1,96 @@
+import AuthFoundation
+import BrowserSignin
+import CountersignSandbox
+import Foundation
+import OAuth2Auth
+import Testing
+
+@Suite("A sign-in in a browser", .timeLimit(.minutes(10)))
+struct BrowserSignInTests {
+    @Test("a password and a push bring tokens, and the pages are the server's own")
+    func success() async throws {
+        try await withSandbox(.standing()) { sandbox in
+            let browser = try await sandbox.browser(of: .jane)
+            let signin = try await sandbox.browserSignin(in: browser)
+            let token = try await signin.signIn()
+            #expect(token.idToken?.preferredUsername == SandboxUser.jane.login && token.refreshToken != nil)
+            #expect(Set(token.methods).isSuperset(of: ["pwd", "swk", "mfa"]))
+            #expect(browser.visited.count >= 2 && browser.visited.allSatisfy { $0.url.host() == sandbox.origin.host() })
+            let client = signin.signInFlow.client
+            #expect(try await client.userInfo(token: token).name == "Jane Doe")
+            #expect(try await client.refresh(token).accessToken != token.accessToken)
+        }
+    }
+
+    @Test("a password and a code of an authenticator app do too")
+    func code() async throws {
+        try await withSandbox(.standing()) { sandbox in
+            let app = try await sandbox.authenticatorApp(for: SandboxUser.jane.login)
+            let browser = sandbox.browser(visitor: SandboxBrowser.person(.jane, app: app))
+            let token = try await sandbox.browserSignin(in: browser).signIn()
+            #expect(Set(token.methods).isSuperset(of: ["pwd", "otp", "mfa"]))
+        }
+    }
+
+    @Test("in a browser that has a session nothing is asked again; in a private window it is")
+    func singleSignOn() async throws {
+        try await withSandbox(.standing()) { sandbox in
+            let browser = try await sandbox.browser(of: .jane)
+            let signin = try await sandbox.browserSignin(in: browser)
+            let first = try await signin.signIn()
+            let pages = browser.visited.count
+            let second = try await signin.signIn()
+            #expect(browser.visited.count == pages && first.idToken?.subject == second.idToken?.subject)
+            await MainActor.run { signin.ephemeralSession = true }
+            _ = try await signin.signIn()
+            #expect(browser.visited.count == pages)
+            #expect(sandbox.requests.count { $0.path.hasSuffix("/password") } == 2)
+        }
+    }
+
+    @Test("a wrong password is said, and can be mended")
+    func wrongPassword() async throws {
+        try await withSandbox(.standing()) { sandbox in
+            let phone = try await sandbox.phone(for: SandboxUser.jane.login)
+            let right = SandboxBrowser.person(.jane, phone: phone)
+            let browser = sandbox.browser { page in
+                guard let form = page.forms.first, form.field(ofType: "password") != nil else { return try await right(page) }
+                let password = page.notice == nil ? "wrong" : SandboxUser.jane.password ?? ""
+                return .submit(form, values: ["username": SandboxUser.jane.login, "password": password])
+            }
+            _ = try await sandbox.browserSignin(in: browser).signIn()
+            #expect(browser.visited.contains { $0.notice?.contains("wrong") == true })
+        }
+    }
+
+    @Test("who cancels on the page is told so by the server's error")
+    func cancelledOnPage() async throws {
+        try await withSandbox(.standing()) { sandbox in
+            let browser = sandbox.browser { page in
+                guard let form = page.forms.first(where: { $0.action.path().hasSuffix("/cancel") }) else { return .close }
+                return .submit(form)
+            }
+            let signin = try await sandbox.browserSignin(in: browser)
+            let error = await #expect(throws: OAuth2ServerError.self) { try await signin.signIn() }
+            #expect(error?.code == .accessDenied)
+        }
+    }
+
+    @Test("who closes the browser, or cancels the task, ends it")
+    func closed() async throws {
+        try await withSandbox(.standing()) { sandbox in
+            let signin = try await sandbox.browserSignin(in: sandbox.browser { _ in .close })
+            await #expect(throws: BrowserSigninError.userCancelledLogin()) { try await signin.signIn() }
+            let (pages, entrance) = AsyncStream.makeStream(of: HostedPage.self)
+            let waiting = try await sandbox.browserSignin(
+                in: sandbox.browser { page in
+                    entrance.yield(page)
+                    return .reload(after: 3600)
+                })
+            let call = Task { try await waiting.signIn() }
+            for await _ in pages { break }
+            call.cancel()
+            await #expect(throws: CancellationError.self) { try await call.value }
+        }
+    }
+}
