@@ -14,6 +14,7 @@ struct Countersign: AsyncParsableCommand {
         version: "0.1.0",
         subcommands: [
             DemoCommand.self, SandboxCommand.self, InitCommand.self, ServeCommand.self, KeysCommand.self, SignInCommand.self,
+            SignOutCommand.self,
             PhoneCommand.self, CredentialCommand.self, TokenCommand.self, DoctorCommand.self, TrustCommand.self,
         ])
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import AuthFoundation
+import BrowserSignin
 import DeviceAuthenticator
 import Foundation
 import OktaDirectAuth
@@ -69,6 +70,9 @@ enum Outcome {
         case let error as APIClientError:
             if case .httpError(let inner) = error, !(inner is URLError) { return ExitCode(2) }
             return ExitCode(3)
+        case let error as BrowserSigninError:
+            if case .serverError = error { return ExitCode(2) }
+            return .failure
         case let error as OAuth2Error:
             switch error {
             case .server: return ExitCode(2)

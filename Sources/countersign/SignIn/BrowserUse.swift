@@ -1,0 +1,55 @@
+import ArgumentParser
+import AuthFoundation
+import BrowserSignin
+import Foundation
+import JOSE
+import OAuth2Auth
+
+/// How the commands use a browser.
+struct BrowserUse: ParsableArguments {
+    @Flag(name: .customLong("no-open"), help: "Show the address instead of opening the browser; it has to be opened on this machine.")
+    var showsAddress = false
+
+    @Option(help: ArgumentHelp("How long the browser may take to return.", valueName: "seconds"))
+    var timeout = 600.0
+
+    func validate() throws {
+        guard (1...86_400).contains(timeout) else { throw ValidationError("Give a --timeout of 1 to 86400 seconds.") }
+    }
+
+    /// Signs in and out as a client, in the browser that is meant.
+    ///
+    /// - Parameters:
+    ///   - client: The client, with its redirect URIs.
+    ///   - json: Whether the address is shown as JSON.
+    /// - Returns: What signs in and out.
+    /// - Throws: `OAuth2Error.redirectUriRequired` if the client has no redirect URI.
+    @MainActor
+    func browserSignin(_ client: OAuth2Client, json: Bool) throws -> BrowserSignin {
+        let opener = showsAddress ? Self.show(json: json) : nil
+        let timeout = timeout
+        return BrowserSignin(
+            loginFlow: try AuthorizationCodeFlow(client: client),
+            logoutFlow: client.configuration.logoutRedirectUri == nil ? nil : SessionLogoutFlow(client: client)
+        ) { _, _, _ in
+            if opener == nil, !json { Terminal.note("Go on in the browser. Ctrl-C gives up.") }
+            return SystemBrowserProvider(clock: client.clock, timeout: timeout, opener: opener)
+        }
+    }
+
+    /// Shows the address instead of opening it.
+    private static func show(json: Bool) -> @Sendable (URL) async throws -> Void {
+        { page in
+            if json {
+                Terminal.write(JSONText.line(["status": "waiting", "url": page.absoluteString]))
+            } else {
+                Terminal.note("Open this address in a browser on this machine; Ctrl-C gives up:\n\n\(page.absoluteString)\n")
+            }
+        }
+    }
+}
+
+extension OAuth2Client.Configuration {
+    /// Where the browser returns to if nobody says it: any port of this machine.
+    static let loopback = (signIn: URL(string: "http://127.0.0.1/callback"), signOut: URL(string: "http://127.0.0.1/"))
+}

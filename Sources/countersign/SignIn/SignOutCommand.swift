@@ -1,0 +1,71 @@
+import ArgumentParser
+import AuthFoundation
+import BrowserSignin
+import Foundation
+import JOSE
+import OAuth2Auth
+
+/// Signs a person out: the session at the issuer, and the tokens there and here.
+struct SignOutCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sign-out", abstract: "End the session in the browser, revoke the tokens, and remove the credential.",
+        discussion: """
+            The browser is opened for credentials that were got with it (`countersign sign-in browser`). If the session can't be ended, the \
+            tokens are revoked and removed all the same, and the exit code tells that something failed. If you close the browser and give up \
+            with Ctrl-C, nothing is removed.
+            """)
+
+    @OptionGroup var options: CredentialOptions
+    @OptionGroup var browser: BrowserUse
+
+    @Flag(name: .customLong("keep-session"), help: "Leave the browser signed in: revoke and remove the tokens only.")
+    var keepsSession = false
+
+    func run() async throws {
+        let (browser, keepsSession, json) = (browser, keepsSession, options.json)
+        try await options.use { credential in
+            let report = try await Interruption.cancels {
+                try await Self.signOut(credential, in: browser, keepsSession: keepsSession, json: json)
+            }
+            if case .failed(let error as BrowserSigninError) = report.session, case .userCancelledLogin = error { throw error }
+            options.tell(Self.text(report), json: Self.json(report, credential))
+            if let failure = report.failure { throw failure }
+        }
+    }
+
+    @MainActor
+    private static func signOut(
+        _ credential: Credential, in browser: BrowserUse, keepsSession: Bool, json: Bool
+    ) async throws -> BrowserSignin.SignOutReport {
+        var configuration = credential.oauth2.configuration
+        let steps: BrowserSignin.SignOutSteps = keepsSession || configuration.logoutRedirectUri == nil ? .tokens : .all
+        // For the flow that is not used: credentials of other sign-ins have none.
+        configuration.redirectUri = configuration.redirectUri ?? OAuth2Client.Configuration.loopback.signIn
+        let signin = try browser.browserSignin(OAuth2Client(configuration), json: json)
+        let report = await signin.signOut(credential: credential, ending: steps)
+        try Task.checkCancellation()
+        return report
+    }
+
+    private static func text(_ report: BrowserSignin.SignOutReport) -> String {
+        let session =
+            switch report.session {
+            case .done: "The session has ended."
+            case .skipped: "The session, if there is one, goes on."
+            case .failed: "The session could not be ended."
+            }
+        return
+            "\(session) \(report.tokens.isDone ? "The tokens are revoked and removed." : "The tokens are removed here, but not revoked yet.")"
+    }
+
+    private static func json(_ report: BrowserSignin.SignOutReport, _ credential: Credential) -> JSONValue {
+        func word(_ outcome: BrowserSignin.SignOutReport.Outcome) -> JSONValue {
+            switch outcome {
+            case .done: "done"
+            case .skipped: "skipped"
+            case .failed: "failed"
+            }
+        }
+        return ["id": .string(credential.id), "session": word(report.session), "tokens": word(report.tokens)]
+    }
+}

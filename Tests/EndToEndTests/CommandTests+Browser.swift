@@ -1,0 +1,80 @@
+import AuthFoundation
+import CountersignSandbox
+import Foundation
+import JOSE
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Sign-in and sign-out in a browser, by the command: a process that listens, and a browser of the test's.
+extension CommandTests {
+    @Test("a browser that is sent to the shown address signs the command in", .timeLimit(.minutes(5)))
+    func browserSignIn() async throws {
+        try await withSandbox { sandbox in
+            let folder = try TemporaryFolder()
+            let command = try Self.startBrowserSignIn(sandbox, folder, "--json")
+            let line = try await command.waitFor("}\n")
+            let waiting = try JSONValue(parsing: line.trimmingCharacters(in: .newlines))
+            #expect(waiting["status"] == "waiting")
+            let page = try #require(waiting["url"]?.stringValue.flatMap { URL(string: $0) })
+            let taken = try await Self.walk(page, in: sandbox)
+            #expect(taken.contains("You can close this window."))
+
+            let (status, text) = await command.end()
+            #expect(status == 0, "\(text)")
+            let credential = try JSONValue(parsing: String(try #require(text.split(separator: "\n").last)))
+            #expect(credential["name"] == .string(SandboxUser.jane.login) && credential["client_id"] == "browser-app")
+
+            let out = try await Command.run(["sign-out", "--keep-session", "--json"], environment: Self.vault(folder))
+            #expect(out.status == 0, "\(out.errors)")
+            let report = try JSONValue(parsing: out.output.trimmingCharacters(in: .newlines))
+            #expect(report["session"] == "skipped" && report["tokens"] == "done" && report["id"] == credential["id"])
+            let list = try await Command.run(["credential", "list", "--json"], environment: Self.vault(folder))
+            #expect(!list.output.contains("browser-app"))
+        }
+    }
+
+    @Test("Ctrl-C gives a sign-in in the browser up, and the port is closed", .timeLimit(.minutes(5)))
+    func browserInterrupted() async throws {
+        try await withSandbox { sandbox in
+            let folder = try TemporaryFolder()
+            let command = try Self.startBrowserSignIn(sandbox, folder)
+            let text = try await command.waitFor("code_challenge_method=S256")
+            #expect(text.contains("Open this address in a browser on this machine"))
+            command.interrupt()
+            let (status, all) = await command.end()
+            #expect(status == 130 && all.hasSuffix("countersign: Cancelled.\n"), "\(all)")
+        }
+    }
+
+    @Test("a redirect that nobody can receive is refused, with what to configure")
+    func browserCustomScheme() async throws {
+        let ended = try await Command.run([
+            "sign-in", "browser", "--issuer", "http://127.0.0.1:9/oauth2/default", "--client-id", "browser-app",
+            "--redirect-uri", "com.example.app:/callback", "--no-open",
+        ])
+        #expect(ended.status == 1 && ended.errors.contains("http://127.0.0.1/callback"), "\(ended.errors)")
+    }
+
+    private static func startBrowserSignIn(_ sandbox: Sandbox, _ folder: TemporaryFolder, _ more: String...) throws -> RunningCommand {
+        try RunningCommand(
+            ["sign-in", "browser", "--issuer", sandbox.issuer.absoluteString, "--client-id", "browser-app", "--no-open"] + more,
+            environment: vault(folder))
+    }
+
+    private static func vault(_ folder: TemporaryFolder) -> [String: String] { ["COUNTERSIGN_VAULT": folder.path + "vault"] }
+
+    /// Signs Jane in, and goes where the browser is sent.
+    ///
+    /// - Returns: The page that is shown there.
+    private static func walk(_ page: URL, in sandbox: Sandbox) async throws -> String {
+        let browser = try await sandbox.browser(of: .jane)
+        let query = URLComponents(url: page, resolvingAgainstBaseURL: false)?.queryItems
+        let target = try #require(query?.first { $0.name == "redirect_uri" }?.value.flatMap { URL(string: $0) })
+        let redirect = try await browser.open(authorizeUrl: page, redirectUri: target)
+        let (body, _) = try await EphemeralSession.shared.data(for: URLRequest(url: redirect))
+        return String(decoding: body, as: UTF8.self)
+    }
+}
