@@ -207,7 +207,9 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "BrowserSigninTests",
-            dependencies: ["BrowserSignin", "AuthFoundation", "OAuth2Auth", "JOSE", .product(name: "Crypto", package: "swift-crypto")],
+            dependencies: [
+                "BrowserSignin", "AuthFoundation", "OAuth2Auth", "JOSE", "TestSupport", .product(name: "Crypto", package: "swift-crypto"),
+            ],
             swiftSettings: strict),
         .testTarget(name: "OktaDirectAuthTests", dependencies: ["OktaDirectAuth", "TestSupport"], swiftSettings: strict),
         .testTarget(

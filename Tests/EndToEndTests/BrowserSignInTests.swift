@@ -44,7 +44,7 @@ struct BrowserSignInTests {
             await MainActor.run { signin.ephemeralSession = true }
             _ = try await signin.signIn()
             #expect(browser.visited.count == pages)
-            #expect(sandbox.requests.count { $0.path.hasSuffix("/password") } == 2)
+            #expect(Self.passwords(sandbox) == 2)
         }
     }
 
@@ -93,4 +93,52 @@ struct BrowserSignInTests {
             await #expect(throws: CancellationError.self) { try await call.value }
         }
     }
+
+    // MARK: Signing out
+
+    @Test("a sign-out in the browser ends its session: the next sign-in asks again", arguments: [true, false])
+    func signOut(hasToken: Bool) async throws {
+        try await withSandbox(.standing()) { sandbox in
+            let browser = try await sandbox.browser(of: .jane)
+            let signin = try await sandbox.browserSignin(in: browser)
+            let token = try await signin.signIn()
+            let pages = browser.visited.count
+            let redirect = try await signin.signOut(token: hasToken ? token : nil)
+            #expect(redirect.absoluteString.hasPrefix("com.example.app:/?state="))
+            // Without the token anybody could have asked, and the person is asked whether it was them.
+            #expect(browser.visited.count == (hasToken ? pages : pages + 1))
+            _ = try await signin.signIn()
+            #expect(Self.passwords(sandbox) == 2)
+        }
+    }
+
+    @Test("after a private window the server alone is told, and no page is shown")
+    func ephemeralSignOut() async throws {
+        try await withSandbox(.standing()) { sandbox in
+            let browser = try await sandbox.browser(of: .jane)
+            let signin = try await sandbox.browserSignin(in: browser)
+            await MainActor.run { signin.ephemeralSession = true }
+            let token = try await signin.signIn()
+            let redirect = try await signin.signOut(token: token)
+            #expect(redirect.absoluteString.hasPrefix("com.example.app:/?state=") && browser.visited.isEmpty)
+            #expect(sandbox.requests.count { $0.path.hasSuffix("/logout") } == 1)
+        }
+    }
+
+    @Test("a sign-out of all ends the session and the tokens, and tells of both")
+    func signOutOfAll() async throws {
+        try await withSandbox(.standing()) { sandbox in
+            try await Credential.withStorage(MemoryTokenStorage(), session: sandbox.transport, clock: sandbox.clock) {
+                let signin = try await sandbox.browserSignin(in: sandbox.browser(of: .jane))
+                let credential = try Credential.store(try await signin.signIn())
+                let client = signin.signInFlow.client
+                let report = await signin.signOut(credential: credential, ending: .all)
+                #expect(report.session.isDone && report.tokens.isDone, "\(String(describing: report.failure))")
+                #expect(try await client.introspect(token: credential.token, type: .accessToken).active == false)
+                #expect(Credential.default == nil)
+            }
+        }
+    }
+
+    private static func passwords(_ sandbox: Sandbox) -> Int { sandbox.requests.count { $0.path.hasSuffix("/password") } }
 }

@@ -2,6 +2,7 @@ import AuthFoundation
 import CountersignSandbox
 import Foundation
 import JOSE
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -41,7 +42,7 @@ extension CommandTests {
         try await withSandbox { sandbox in
             let folder = try TemporaryFolder()
             let command = try Self.startBrowserSignIn(sandbox, folder)
-            let text = try await command.waitFor("code_challenge_method=S256")
+            let text = try await command.waitFor("/authorize?")
             #expect(text.contains("Open this address in a browser on this machine"))
             command.interrupt()
             let (status, all) = await command.end()
@@ -58,8 +59,8 @@ extension CommandTests {
         #expect(ended.status == 1 && ended.errors.contains("http://127.0.0.1/callback"), "\(ended.errors)")
     }
 
-    private static func startBrowserSignIn(_ sandbox: Sandbox, _ folder: TemporaryFolder, _ more: String...) throws -> RunningCommand {
-        try RunningCommand(
+    private static func startBrowserSignIn(_ sandbox: Sandbox, _ folder: TemporaryFolder, _ more: String...) throws -> ChildProcess {
+        try Command.start(
             ["sign-in", "browser", "--issuer", sandbox.issuer.absoluteString, "--client-id", "browser-app", "--no-open"] + more,
             environment: vault(folder))
     }
@@ -71,8 +72,7 @@ extension CommandTests {
     /// - Returns: The page that is shown there.
     private static func walk(_ page: URL, in sandbox: Sandbox) async throws -> String {
         let browser = try await sandbox.browser(of: .jane)
-        let query = URLComponents(url: page, resolvingAgainstBaseURL: false)?.queryItems
-        let target = try #require(query?.first { $0.name == "redirect_uri" }?.value.flatMap { URL(string: $0) })
+        let target = try #require(URL(string: "http://127.0.0.1/callback"))
         let redirect = try await browser.open(authorizeUrl: page, redirectUri: target)
         let (body, _) = try await EphemeralSession.shared.data(for: URLRequest(url: redirect))
         return String(decoding: body, as: UTF8.self)

@@ -63,7 +63,7 @@ public final class SandboxBrowser: BrowserSignin.Provider {
     ///
     /// - Parameters:
     ///   - authorizeUrl: The first page.
-    ///   - redirectUri: Where the walk ends.
+    ///   - redirectUri: Where the walk ends. A loopback address without a port stands for it with any port.
     /// - Returns: The URL that the server redirected to.
     /// - Throws: ``SandboxBrowserError``; `BrowserSigninError.userCancelledLogin` if the person closed the browser, or ``cancel()`` did;
     ///   `URLError`; what the visitor throws.
@@ -141,10 +141,11 @@ public final class SandboxBrowser: BrowserSignin.Provider {
 }
 
 extension URL {
-    /// Whether it is that redirect URI, with whatever query.
+    /// Whether it is that redirect URI, with whatever query; for a loopback address without a port, at whatever port.
     fileprivate func leads(to target: URL) -> Bool {
-        scheme?.lowercased() == target.scheme?.lowercased() && host()?.lowercased() == target.host()?.lowercased() && port == target.port
-            && path() == target.path()
+        let isAnyPort = target.port == nil && target.scheme?.lowercased() == "http" && LoopbackRule.isLoopback(target.host() ?? "")
+        return scheme?.lowercased() == target.scheme?.lowercased() && host()?.lowercased() == target.host()?.lowercased()
+            && (port == target.port || isAnyPort) && path() == target.path()
     }
 }
 

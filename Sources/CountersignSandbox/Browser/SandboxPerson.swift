@@ -4,7 +4,8 @@ internal import Foundation
 internal import OAuth2Auth
 
 extension SandboxBrowser {
-    /// Somebody who does what the pages ask for: gives name and password, and then the code of their app, or confirms on their phone.
+    /// Somebody who does what the pages ask for: gives name and password, and then the code of their app, or confirms on their phone; consents,
+    /// and signs out.
     ///
     /// - Parameters:
     ///   - user: Who.
@@ -35,7 +36,10 @@ extension SandboxBrowser {
                 return .submit(form, values: ["code": app.code])
             }
             for form in page.forms {
-                if let button = form.buttons.first(where: { $0.value == factor }) { return .submit(form, button: button) }
+                if let button = form.buttons.first(where: { $0.value == factor || $0.value == "allow" }) {
+                    return .submit(form, button: button)
+                }
+                if form.action.path().hasSuffix("/logout") { return .submit(form) }
             }
             throw SandboxBrowserError(.unexpectedPage, "\(user.login) does not know how to go on: \(page.text)", page: page)
         }

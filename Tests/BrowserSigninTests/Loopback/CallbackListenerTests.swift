@@ -2,6 +2,7 @@
 import AuthFoundation
 import Foundation
 import OAuth2Auth
+import TestSupport
 import Testing
 
 @testable import BrowserSignin
@@ -195,7 +196,7 @@ struct SystemBrowserTests {
         let signin = try signin(issuer) { page.decide(.success($0)) }
         let call = Task { try await signin.signIn() }
         let port = try #require(URL(string: query(try await page.value())["redirect_uri"] ?? "")?.port)
-        await clock.sleeper()
+        await clock.sleepers(1)
         clock.advance(by: 299)
         try await RawConnection(port: port).end()
         clock.advance(by: 1)
@@ -203,7 +204,7 @@ struct SystemBrowserTests {
             try await call.value
         }
         await #expect(throws: RawConnection.Refused.self) { try await RawConnection(port: port) }
-        #expect(!signin.signInFlow.isAuthenticating && clock.sleepers == 0)
+        #expect(!signin.signInFlow.isAuthenticating && clock.waits.isEmpty)
     }
 
     @Test("closes the port before the call ends, whoever ends it", arguments: [true, false])

@@ -1,6 +1,7 @@
 import AuthFoundation
 import Foundation
 import JOSE
+import TestSupport
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking

@@ -1,0 +1,70 @@
+import AuthFoundation
+import BrowserSignin
+import CountersignSandbox
+import Foundation
+import OAuth2Auth
+import TestSupport
+import Testing
+
+/// The whole way in a real browser: the app opens it, the person signs in on the hosted pages and confirms on their phone, and the browser
+/// comes back to the app's port.
+///
+/// With `COUNTERSIGN_SCREENSHOTS` the screenshots are kept in that folder, to be looked at.
+@Suite(
+    "A sign-in in Chromium", .serialized, .timeLimit(.minutes(10)),
+    .enabled(if: OutsidePart.chromium.isEnabled, Comment(rawValue: OutsidePart.chromium.missingNote)))
+@MainActor
+struct BrowserSignInTests {
+    @Test("comes back to the app's port with tokens")
+    func loopback() async throws {
+        let sandbox = try await Sandbox.start()
+        let phone = try await sandbox.phone(for: SandboxUser.jane.login)
+        phone.autoApprove = true
+        var settings = sandbox.configuration(.browser)
+        settings.redirectUri = URL(string: "http://127.0.0.1/callback")
+        settings.logoutRedirectUri = URL(string: "http://127.0.0.1/")
+        let client = OAuth2Client(settings, clock: sandbox.clock)
+        let folder = try Self.folder()
+        let ending = Locked<ChildProcess.Ended?>(nil)
+        let signin = BrowserSignin(loginFlow: try AuthorizationCodeFlow(client: client), logoutFlow: SessionLogoutFlow(client: client)) {
+            _, _, _ in
+            SystemBrowserProvider(clock: client.clock) { page in
+                // In a task of its own: it goes on when the redirect has come, to see what the browser shows then.
+                let script = Task {
+                    try await ForeignProgram.run(
+                        .chromium,
+                        [
+                            OutsidePart.scripts.appending(path: "browser_signin.py").path, page.absoluteString, SandboxUser.jane.login,
+                            SandboxUser.jane.password ?? "", folder.path,
+                        ],
+                        input: "", environment: ["SE_OFFLINE": "true", "SE_AVOID_STATS": "true"])
+                }
+                let result = try await script.value
+                ending.withLock { $0 = result }
+                // A browser that fails ends the wait for it.
+                if result.status != 0 { throw CocoaError(.executableLoad) }
+            }
+        }
+        do {
+            let token = try await signin.signIn()
+            #expect(token.idToken?.preferredUsername == SandboxUser.jane.login && token.refreshToken != nil)
+            #expect(token.context.configuration.redirectUri?.absoluteString == "http://127.0.0.1/callback")
+        } catch {
+            Issue.record("\(error) \(ending.withLock { $0?.errors } ?? "")")
+        }
+        let result = ending.withLock { $0 }
+        #expect(result?.status == 0, "\(result?.errors ?? "no browser")")
+        await sandbox.stop()
+        if Self.kept == nil { try FileManager.default.removeItem(at: folder) }
+    }
+
+    private static let kept = ProcessInfo.processInfo.environment["COUNTERSIGN_SCREENSHOTS"]
+
+    private static func folder() throws -> URL {
+        let folder =
+            kept.map { URL(filePath: $0, directoryHint: .isDirectory) }
+            ?? FileManager.default.temporaryDirectory.appending(path: "countersign-browser-\(ProcessInfo.processInfo.globallyUniqueString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        return folder
+    }
+}
