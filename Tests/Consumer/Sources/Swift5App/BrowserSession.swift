@@ -5,8 +5,8 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// What an app shows of the tokens; the module that comes with BrowserSignin has a type of that name too, and this one goes first.
-struct TokenInfo {
+/// What an app shows of the tokens.
+struct SignedIn {
     let issuer: String
     let username: String
     let signedInAt: Date?
@@ -25,7 +25,9 @@ final class BrowserSession {
 
     var isSignedIn: Bool { Credential.default != nil }
     var idToken: String? { Credential.default?.token.idToken?.rawValue }
-    var tokenInfo: TokenInfo? { TokenInfo(Credential.default?.token.idToken) }
+    var signedIn: SignedIn? { SignedIn(Credential.default?.token.idToken) }
+    /// The app's own type, without a qualifier, though one of that name comes with the module.
+    var info: TokenInfo { TokenInfo() }
 
     @MainActor
     func signIn() async throws {
