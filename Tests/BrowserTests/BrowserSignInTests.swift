@@ -25,12 +25,12 @@ struct BrowserSignInTests {
         settings.logoutRedirectUri = URL(string: "http://127.0.0.1/")
         let client = OAuth2Client(settings, clock: sandbox.clock)
         let folder = try Self.folder()
-        let ending = Locked<ChildProcess.Ended?>(nil)
+        let script = Locked<Task<ChildProcess.Ended, any Error>?>(nil)
         let signin = BrowserSignin(loginFlow: try AuthorizationCodeFlow(client: client), logoutFlow: SessionLogoutFlow(client: client)) {
             _, _, _ in
             SystemBrowserProvider(clock: client.clock) { page in
                 // In a task of its own: it goes on when the redirect has come, to see what the browser shows then.
-                let script = Task {
+                let browser = Task {
                     try await ForeignProgram.run(
                         .chromium,
                         [
@@ -39,10 +39,9 @@ struct BrowserSignInTests {
                         ],
                         input: "", environment: ["SE_OFFLINE": "true", "SE_AVOID_STATS": "true"])
                 }
-                let result = try await script.value
-                ending.withLock { $0 = result }
+                script.withLock { $0 = browser }
                 // A browser that fails ends the wait for it.
-                if result.status != 0 { throw CocoaError(.executableLoad) }
+                if try await browser.value.status != 0 { throw CocoaError(.executableLoad) }
             }
         }
         do {
@@ -50,10 +49,10 @@ struct BrowserSignInTests {
             #expect(token.idToken?.preferredUsername == SandboxUser.jane.login && token.refreshToken != nil)
             #expect(token.context.configuration.redirectUri?.absoluteString == "http://127.0.0.1/callback")
         } catch {
-            Issue.record("\(error) \(ending.withLock { $0?.errors } ?? "")")
+            Issue.record(error)
         }
-        let result = ending.withLock { $0 }
-        #expect(result?.status == 0, "\(result?.errors ?? "no browser")")
+        let ended = try await script.withLock { $0 }?.value
+        #expect(ended?.status == 0, "\(ended?.errors ?? "no browser")")
         await sandbox.stop()
         if Self.kept == nil { try FileManager.default.removeItem(at: folder) }
     }

@@ -36,7 +36,7 @@ extension BrowserSignin {
     }
 
     /// A provider that tells whether anything is left of its session when it has ended. Of an app's own providers that is not known.
-    protocol ForgettingProvider: Provider {
+    package protocol ForgettingProvider: Provider {
         /// Whether it begins without cookies, and keeps none.
         nonisolated var isEphemeral: Bool { get }
     }

@@ -20,7 +20,7 @@ internal import FoundationNetworking
 /// It is a provider for `BrowserSignin`, so that a test of an app, also one of its user interface, meets no sheet of the system. It keeps its
 /// cookies as long as it lives: two sign-ins in one browser are single sign-on. It shows nothing, runs no script and keeps to the server's
 /// origin. `Sendable`; safe from any task.
-public final class SandboxBrowser: BrowserSignin.Provider {
+public final class SandboxBrowser: BrowserSignin.Provider, BrowserSignin.ForgettingProvider {
     /// The person: looks at a page and says what to do.
     public typealias Visitor = @Sendable (HostedPage) async throws -> HostedPage.Step
 
@@ -33,6 +33,8 @@ public final class SandboxBrowser: BrowserSignin.Provider {
         var visited: [HostedPage] = []
     }
 
+    /// Whether it is a private window: made for one call, and gone after it.
+    package let isEphemeral: Bool
     private let session: any URLSessionProtocol
     private let clock: any OAuth2Clock
     private let visitor: Visitor
@@ -44,16 +46,22 @@ public final class SandboxBrowser: BrowserSignin.Provider {
     ///   - session: What requests go through. It must not follow redirects; nil for one that does not.
     ///   - clock: The clock on which pages wait until they are loaded again.
     ///   - visitor: The person; see ``person(_:phone:app:factor:)``.
-    public init(session: (any URLSessionProtocol)? = nil, clock: any OAuth2Clock = DeviceClock(), visitor: @escaping Visitor) {
-        self.session = session ?? EphemeralSession(isBrowserless: true)
+    public convenience init(
+        session: (any URLSessionProtocol)? = nil, clock: any OAuth2Clock = DeviceClock(), visitor: @escaping Visitor
+    ) {
+        self.init(session ?? EphemeralSession(isBrowserless: true), clock, isEphemeral: false, visitor)
+    }
+
+    private init(_ session: any URLSessionProtocol, _ clock: any OAuth2Clock, isEphemeral: Bool, _ visitor: @escaping Visitor) {
+        self.session = session
         self.clock = clock
+        self.isEphemeral = isEphemeral
         self.visitor = visitor
     }
 
     /// A window of the same person that shares nothing with this one.
     public func privateWindow() -> SandboxBrowser {
-        SandboxBrowser(
-            session: session is EphemeralSession ? EphemeralSession(isBrowserless: true) : session, clock: clock, visitor: visitor)
+        SandboxBrowser(session is EphemeralSession ? EphemeralSession(isBrowserless: true) : session, clock, isEphemeral: true, visitor)
     }
 
     /// The pages that were shown, in order.
