@@ -44,14 +44,15 @@ struct BrowserSignInTests {
                 if try await browser.value.status != 0 { throw CocoaError(.executableLoad) }
             }
         }
-        let signedIn: Result<Token, any Error>
-        do { signedIn = .success(try await signin.signIn()) } catch { signedIn = .failure(error) }
-        // The sign-in does not wait for the browser, which still shows its last page.
-        let result = try await driver.withLock { $0 }?.value
-        #expect(result?.status == 0, "\(result?.errors ?? "no browser")")
-        let token = try signedIn.get()
-        #expect(token.idToken?.preferredUsername == SandboxUser.jane.login && token.refreshToken != nil)
-        #expect(token.context.configuration.redirectUri?.absoluteString == "http://127.0.0.1/callback")
+        do {
+            let token = try await signin.signIn()
+            #expect(token.idToken?.preferredUsername == SandboxUser.jane.login && token.refreshToken != nil)
+            #expect(token.context.configuration.redirectUri?.absoluteString == "http://127.0.0.1/callback")
+        } catch {
+            Issue.record(error)
+        }
+        let ended = try await script.withLock { $0 }?.value
+        #expect(ended?.status == 0, "\(ended?.errors ?? "no browser")")
         await sandbox.stop()
         if Self.kept == nil { try FileManager.default.removeItem(at: folder) }
     }
