@@ -55,17 +55,16 @@ extension CommandTests {
         #expect(token.idToken?.subject != nil && token.refreshToken != nil)
 
         let phones = try #require(URL(string: try sandbox.value(of: "Phones")))
-        #expect((try await URLSession.shared.data(from: phones).1 as? HTTPURLResponse)?.statusCode == 200)
+        #expect(try await PlainHTTP.data(for: URLRequest(url: phones)).1.statusCode == 200)
 
         let messages = try sandbox.value(of: "Messages")
         #expect(messages.hasPrefix("http://localhost:") && messages.hasSuffix("/api/messages"))
         var request = URLRequest(url: try #require(URL(string: messages)))
-        request.setValue("close", forHTTPHeaderField: "Connection")
-        let refused = try await URLSession.shared.data(for: request).1 as? HTTPURLResponse
-        #expect(refused?.statusCode == 401)
+        let refused = try await PlainHTTP.data(for: request).1
+        #expect(refused.statusCode == 401)
         request.setValue("Bearer \(token.accessToken)", forHTTPHeaderField: "Authorization")
-        let (body, answer) = try await URLSession.shared.data(for: request)
-        #expect((answer as? HTTPURLResponse)?.statusCode == 200)
+        let (body, answer) = try await PlainHTTP.data(for: request)
+        #expect(answer.statusCode == 200)
         #expect(String(decoding: body, as: UTF8.self).contains("I am a robot."))
 
         #expect(await sandbox.interrupt() == 0)

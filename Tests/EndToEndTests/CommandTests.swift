@@ -50,8 +50,8 @@ struct CommandTests {
         request.httpMethod = "POST"
         request.setValue("application/json", forHTTPHeaderField: "Content-Type")
         request.httpBody = Data("{}".utf8)
-        let (_, answer) = try await URLSession.shared.data(for: request)
-        #expect((answer as? HTTPURLResponse)?.statusCode == 200)
+        let (_, answer) = try await PlainHTTP.data(for: request)
+        #expect(answer.statusCode == 200)
         let rest = try await demo.waitFor("Press Ctrl-C to stop.")
         #expect(rest.contains("approved by you") && rest.contains("Nothing left in the vault"))
         demo.interrupt()

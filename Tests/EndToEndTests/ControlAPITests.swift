@@ -1,6 +1,7 @@
 import CountersignSandbox
 import Foundation
 import JOSE
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -18,9 +19,8 @@ struct ControlAPITests {
         request.setValue("application/json", forHTTPHeaderField: "Content-Type")
         request.setValue(origin, forHTTPHeaderField: "Origin")
         request.setValue(host, forHTTPHeaderField: "Host")
-        request.setValue("close", forHTTPHeaderField: "Connection")
-        let (data, response) = try await URLSession.shared.data(for: request)
-        return (try #require(response as? HTTPURLResponse).statusCode, try JSONValue(parsing: data))
+        let (data, response) = try await PlainHTTP.data(for: request)
+        return (response.statusCode, try JSONValue(parsing: data))
     }
 
     @Test("the clock is read, advanced and set")

@@ -2,6 +2,7 @@ import AuthFoundation
 import CountersignSandbox
 import Foundation
 import JOSE
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -120,8 +121,7 @@ struct SandboxTests {
     private func messages(_ sandbox: Sandbox, token: String) async throws -> Int {
         var request = URLRequest(url: try #require(sandbox.messagesURL).appending(path: "api/messages"))
         request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization")
-        request.setValue("close", forHTTPHeaderField: "Connection")
-        let (_, response) = try await URLSession.shared.data(for: request)
-        return try #require(response as? HTTPURLResponse).statusCode
+        let (_, response) = try await PlainHTTP.data(for: request)
+        return response.statusCode
     }
 }

@@ -1,6 +1,7 @@
 import CountersignSandbox
 import Foundation
 import JOSE
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -18,9 +19,8 @@ struct PhoneControlTests {
         request.httpMethod = method
         request.httpBody = body.map { Data($0.serialized()) }
         request.setValue("application/json", forHTTPHeaderField: "Content-Type")
-        request.setValue("close", forHTTPHeaderField: "Connection")
-        let (data, response) = try await URLSession.shared.data(for: request)
-        return (try #require(response as? HTTPURLResponse).statusCode, try JSONValue(parsing: data))
+        let (data, response) = try await PlainHTTP.data(for: request)
+        return (response.statusCode, try JSONValue(parsing: data))
     }
 
     @Test("a phone is set up, listed, and removed")

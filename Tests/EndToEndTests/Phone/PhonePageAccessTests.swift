@@ -1,6 +1,7 @@
 import CountersignSandbox
 import Foundation
 import JOSE
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -23,14 +24,13 @@ struct PhonePageAccessTests {
         var request = URLRequest(url: try #require(URL(string: "http://127.0.0.1:\(page.port ?? 0)\(path)")))
         request.httpMethod = method
         request.httpBody = body.map { Data($0.utf8) }
-        for (name, value) in headers.merging(["Connection": "close"], uniquingKeysWith: { $1 }) {
+        for (name, value) in headers {
             request.setValue(value, forHTTPHeaderField: name)
         }
-        let (data, response) = try await URLSession.shared.data(for: request)
-        let head = try #require(response as? HTTPURLResponse)
+        let (data, response) = try await PlainHTTP.data(for: request)
         var fields: [String: String] = [:]
-        for (name, value) in head.allHeaderFields { fields["\(name)".lowercased()] = "\(value)" }
-        return Answer(status: head.statusCode, headers: fields, body: String(decoding: data, as: UTF8.self))
+        for (name, value) in response.allHeaderFields { fields["\(name)".lowercased()] = "\(value)" }
+        return Answer(status: response.statusCode, headers: fields, body: String(decoding: data, as: UTF8.self))
     }
 
     /// What the page would send.
