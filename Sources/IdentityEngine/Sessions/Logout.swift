@@ -88,7 +88,7 @@ private struct LogoutState: Sendable {
     let own: Session?
     /// Another session that the id token belongs to: of a form that another site posted, the browser sends no cookie along.
     let hinted: Session?
-    /// Whether the hint is about the browser's session.
+    /// Whether the hint is about the browser's session: an old id token, or that of another device, speaks for nobody here.
     private let isHinted: Bool
     /// A device's secret that ends, whatever it gave with it.
     let deviceSecret: TicketDigest?
@@ -100,7 +100,7 @@ private struct LogoutState: Sendable {
         self.snapshot = snapshot
         let own = try view.session(secret: browser.session, now: now)?.0
         self.own = own
-        isHinted = own != nil && own?.userID == request.hint?.userID
+        isHinted = own.map { $0.userID == request.hint?.userID && $0.id == request.hint?.sessionID } ?? false
         let digest = request.deviceSecret.map { TicketDigest(of: $0) }
         if let digest, let hint = request.hint, let grant = try view.openGrants(by: digest).first,
             grant.userID != hint.userID || grant.sessionID != hint.sessionID

@@ -135,6 +135,21 @@ struct LogoutTests {
         }
     }
 
+    @Test("The id token of the same person's other browser signs nobody out unasked, in neither")
+    func otherBrowser() async throws {
+        try await PushServer.with { server in
+            let first = try await SignedIn(server)
+            let second = try await SignedIn(server)
+            let page = try await first.browser.get(Self.url(["id_token_hint": second.idToken, "post_logout_redirect_uri": Self.bye]))
+            #expect(page.status == 200)
+            let form = try WireBrowser.form(page, "logout")
+            #expect(try await first.isSignedIn())
+            #expect(try await second.isSignedIn())
+            #expect(try await first.browser.post(form.action, form.fields).status == 303)
+            #expect(try await !first.isSignedIn())
+        }
+    }
+
     @Test("A form that another site posts without an id token is answered by a page that asks, not by a lie")
     func crossSiteFormWithoutHint() async throws {
         try await PushServer.with { server in
