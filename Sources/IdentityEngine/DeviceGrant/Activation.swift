@@ -52,9 +52,10 @@ extension IdentityEngine {
         guard let secret = browser.possibleBrowser, FormToken.isRight(formToken, browser: secret, transaction: Self.activationForm) else {
             return ActivationAnswer(outcome: .refused(HostedRefusal(.otherBrowser)))
         }
+        // What can be no code is no guess: it counts against nobody.
+        guard let code = UserCode.reading(entered) else { return try activationPage(browser: browser, isWrong: true) }
         let limit = countUserCode(context)
         guard limit.isAdmitted else { return ActivationAnswer(outcome: .refused(HostedRefusal(tooMany: limit))) }
-        guard let code = UserCode.reading(entered) else { return try activationPage(browser: browser, isWrong: true) }
         let found = try await store.read { [self] view in
             try WaitingDevice(code, browser: browser, snapshot: snapshot(view), view: view, now: context.now)
         }

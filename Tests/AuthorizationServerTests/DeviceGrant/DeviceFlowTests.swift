@@ -342,9 +342,9 @@ struct DeviceFlowTests {
             let (_, userCode) = try await device.begin()
             let browser = WireBrowser(server.wire)
             let form = try WireBrowser.form(try await browser.get("/activate"), "activate")
-            for number in 0..<30 {
-                let guess = try await browser.post(
-                    form.action, form.fields.merging(["user_code": "BCDFGHJ\(number % 2 == 0 ? "K" : "1")"]) { $1 })
+            // What can be no code is no guess, and counts against nobody.
+            for typed in Array(repeating: "BCDFGHJ1", count: 35) + Array(repeating: "BCDFGHJK", count: 30) {
+                let guess = try await browser.post(form.action, form.fields.merging(["user_code": typed]) { $1 })
                 #expect(guess.status == 200)
                 #expect(guess.body.contains("The code is wrong, too old, or was used."))
             }
