@@ -176,7 +176,7 @@ let package = Package(
             dependencies: [
                 "BrowserSignin", "OAuth2Auth", "CountersignSandbox", "AuthorizationServer", "Delivery", "ResourceServer", "AuthFoundation",
                 "OktaDirectAuth",
-                "DeviceAuthenticator", "JOSE", "IdentityEngine", "StoreSQLite",
+                "DeviceAuthenticator", "JOSE", "QRCode", "IdentityEngine", "StoreSQLite",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: server),
                 .product(name: "Logging", package: "swift-log", condition: server),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: server),
@@ -188,7 +188,7 @@ let package = Package(
         .target(name: "CTestSupport", path: "Tests/CTestSupport"),
         .target(
             name: "TestSupport",
-            dependencies: ["JOSE", "AuthFoundation", "IdentityEngine", "StoreSQLite", "CTestSupport"],
+            dependencies: ["JOSE", "AuthFoundation", "IdentityEngine", "StoreSQLite", "QRCode", "CTestSupport"],
             path: "Tests/TestSupport", swiftSettings: strict),
         .testTarget(
             name: "JOSETests",

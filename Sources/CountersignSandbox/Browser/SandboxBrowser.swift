@@ -29,7 +29,7 @@ public final class SandboxBrowser: BrowserSignin.Provider, BrowserSignin.Forgett
 
     private struct State {
         var cookies = CookieJar()
-        var walk: Task<URL, any Error>?
+        var walk: Task<Ending, any Error>?
         var visited: [HostedPage] = []
     }
 
@@ -76,7 +76,41 @@ public final class SandboxBrowser: BrowserSignin.Provider, BrowserSignin.Forgett
     /// - Throws: ``SandboxBrowserError``; `BrowserSigninError.userCancelledLogin` if the person closed the browser, or ``cancel()`` did;
     ///   `URLError`; what the visitor throws.
     public func open(authorizeUrl: URL, redirectUri: URL) async throws -> URL {
-        let walk = Task { try await self.walk(from: authorizeUrl, to: redirectUri) }
+        switch try await cancellable({ try await self.walk(from: authorizeUrl, to: redirectUri) }) {
+        case .redirect(let url): return url
+        case .page(let page):
+            throw SandboxBrowserError(
+                .unexpectedPage, "The walk ended on a page instead of \(redirectUri.absoluteString): \(page.text)", page: page)
+        }
+    }
+
+    /// Walks pages that lead to no app, such as the one on which a device is connected.
+    ///
+    /// - Parameter page: The first page.
+    /// - Returns: The last one: it asks nothing of anybody.
+    /// - Throws: What ``open(authorizeUrl:redirectUri:)`` throws.
+    public func visit(_ page: URL) async throws -> HostedPage {
+        switch try await cancellable({ try await self.walk(from: page, to: nil) }) {
+        case .page(let page): return page
+        // Without a redirect to wait for, none ends the walk.
+        case .redirect(let url): throw SandboxBrowserError(.elsewhere, "The server leads to \(url.absoluteString).")
+        }
+    }
+
+    /// Ends the walk.
+    public func cancel() {
+        state.withLockedValue { $0.walk }?.cancel()
+    }
+
+    /// Where a walk ended.
+    private enum Ending: Sendable {
+        case redirect(URL)
+        case page(HostedPage)
+    }
+
+    /// Walks so that ``cancel()`` ends it.
+    private func cancellable(_ walk: @escaping @Sendable () async throws -> Ending) async throws -> Ending {
+        let walk = Task { try await walk() }
         state.withLockedValue { $0.walk = walk }
         return try await withTaskCancellationHandler {
             do {
@@ -90,12 +124,7 @@ public final class SandboxBrowser: BrowserSignin.Provider, BrowserSignin.Forgett
         }
     }
 
-    /// Ends the walk.
-    public func cancel() {
-        state.withLockedValue { $0.walk }?.cancel()
-    }
-
-    private func walk(from start: URL, to target: URL) async throws -> URL {
+    private func walk(from start: URL, to target: URL?) async throws -> Ending {
         var request = URLRequest(url: start)
         for _ in 0..<Self.maximumPages {
             let (html, answer) = try await send(request)
@@ -104,12 +133,13 @@ public final class SandboxBrowser: BrowserSignin.Provider, BrowserSignin.Forgett
                 guard let url = URL(string: location, relativeTo: here)?.absoluteURL else {
                     throw SandboxBrowserError(.elsewhere, "The server redirects to “\(location)”, which is no URL.")
                 }
-                if url.leads(to: target) { return url }
+                if let target, url.leads(to: target) { return .redirect(url) }
                 request = URLRequest(url: try inside(url, of: start))
                 continue
             }
             let page = HostedPage(html: html, url: here, status: answer.statusCode)
             state.withLockedValue { $0.visited.append(page) }
+            if target == nil, page.status < 400, page.forms.isEmpty, page.refresh == nil { return .page(page) }
             switch try await visitor(page) {
             case .submit(let form, let values, let button):
                 _ = try inside(form.action, of: start)
@@ -121,7 +151,7 @@ public final class SandboxBrowser: BrowserSignin.Provider, BrowserSignin.Forgett
             }
         }
         throw SandboxBrowserError(
-            .tooManyPages, "The server showed \(Self.maximumPages) pages and did not redirect to \(target.absoluteString).")
+            .tooManyPages, "The server showed \(Self.maximumPages) pages, and there was no end.")
     }
 
     private func send(_ request: URLRequest) async throws -> (String, HTTPURLResponse) {

@@ -5,7 +5,7 @@ internal import OAuth2Auth
 
 extension SandboxBrowser {
     /// Somebody who does what the pages ask for: gives name and password, and then the code of their app, or confirms on their phone; consents,
-    /// and signs out.
+    /// connects a device, and signs out.
     ///
     /// - Parameters:
     ///   - user: Who.
@@ -34,6 +34,12 @@ extension SandboxBrowser {
             }
             if let app, page.notice == nil, let form = page.forms.first(where: { $0.fields.contains { $0.name == "code" } }) {
                 return .submit(form, values: ["code": app.code])
+            }
+            if page.notice == nil,
+                let form = page.forms.first(where: { $0.fields.contains { $0.name == "user_code" && !$0.value.isEmpty } })
+            {
+                // The code of a device, which the address had.
+                return .submit(form)
             }
             for form in page.forms {
                 if let button = form.buttons.first(where: { $0.value == factor || $0.value == "allow" }) {

@@ -20,14 +20,24 @@ struct ApprovalNotice: Sendable {
     /// - Returns: What the work gave.
     /// - Throws: What the work threw.
     func show<Result: Sendable>(number: String?, _ work: () async throws -> Result) async throws -> Result {
-        guard !isQuiet else { return try await work() }
-        if json {
+        if json, !isQuiet {
             var line: JSONValue = ["status": "waiting", "channel": "push"]
             line["number"] = number.map(JSONValue.string)
             Terminal.write(JSONText.line(line))
             return try await work()
         }
-        let text = text(number: number)
+        return try await show(text(number: number), work)
+    }
+
+    /// Shows what is waited for as long as it is.
+    ///
+    /// - Parameters:
+    ///   - text: What is waited for, without a full stop.
+    ///   - work: The wait.
+    /// - Returns: What the work gave.
+    /// - Throws: What the work threw.
+    func show<Result: Sendable>(_ text: String, _ work: () async throws -> Result) async throws -> Result {
+        guard !isQuiet else { return try await work() }
         guard isMoving else {
             Terminal.note(text + ".")
             return try await work()

@@ -30,6 +30,14 @@ enum Terminal {
 
     private static let notesShowColour = notesAreSeen && ProcessInfo.processInfo.environment["NO_COLOR"] == nil
 
+    /// How many characters a line of the notes has: what COLUMNS says, or the terminal, or 80.
+    static var noteColumns: Int {
+        if let said = ProcessInfo.processInfo.environment["COLUMNS"].flatMap({ Int($0) }), said > 0 { return said }
+        var size = winsize()
+        guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
+        return Int(size.ws_col)
+    }
+
     /// Writes a line of the result; ends the program if nobody reads it.
     static func write(_ line: String) {
         do {

@@ -1,8 +1,8 @@
-import Foundation
-
 extension Picture {
     /// What the path of one of our SVG elements covers; nil if it is drawn in another way.
-    init?(svg: String) {
+    ///
+    /// - Parameter svg: The element.
+    public init?(svg: String) {
         guard let box = svg.firstMatch(of: /viewBox="0 0 (\d+) (\d+)"/), let width = Int(box.1), let height = Int(box.2),
             let path = svg.firstMatch(of: /fill="#000" d="([^"]*)"/)
         else { return nil }
@@ -18,9 +18,13 @@ extension Picture {
     }
 
     /// What half blocks show.
-    init(terminal text: String, inkIsDark: Bool) {
+    ///
+    /// - Parameters:
+    ///   - text: Lines of half blocks, with or without escape sequences. They end as a file's or as a terminal's.
+    ///   - inkIsDark: Whether the text is darker than its background.
+    public init(terminal text: String, inkIsDark: Bool) {
         var rows: [[Bool]] = []
-        for line in text.split(separator: "\n") {
+        for line in text.split(whereSeparator: \.isNewline) {
             let cells = line.replacing(/\u{1B}\[[0-9;]*m/, with: "")
             rows.append(cells.map { ("█▀".contains($0)) == inkIsDark })
             rows.append(cells.map { ("█▄".contains($0)) == inkIsDark })

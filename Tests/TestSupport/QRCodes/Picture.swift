@@ -1,16 +1,20 @@
-import Foundation
-import QRCode
-import TestSupport
+internal import Foundation
+public import QRCode
 
 /// A picture of modules, as a reader sees it.
-struct Picture {
+public struct Picture: Sendable {
     /// Rows of pixels, dark or light.
-    var rows: [[Bool]]
+    public var rows: [[Bool]]
 
-    init(rows: [[Bool]]) { self.rows = rows }
+    /// Takes a picture as it is.
+    ///
+    /// - Parameter rows: Rows of pixels, dark or light.
+    public init(rows: [[Bool]]) { self.rows = rows }
 
     /// The symbol with its quiet zone.
-    init(_ symbol: QRSymbol) {
+    ///
+    /// - Parameter symbol: The symbol.
+    public init(_ symbol: QRSymbol) {
         rows = (-4..<symbol.size + 4).map { row in (-4..<symbol.size + 4).map { symbol[$0, row] } }
     }
 
@@ -26,8 +30,12 @@ struct Picture {
         return Data(text.utf8)
     }
 
-    /// What zbar reads in pictures: a text for each QR code that it finds. The texts must hold no line ends.
-    static func read(_ pictures: [Picture]) async throws -> [String] {
+    /// What zbar reads in pictures.
+    ///
+    /// - Parameter pictures: The pictures. Their texts must hold no line ends.
+    /// - Returns: A text for each QR code that it finds.
+    /// - Throws: If it can't be run.
+    public static func read(_ pictures: [Picture]) async throws -> [String] {
         let name = "countersign-pictures-\(ProcessInfo.processInfo.globallyUniqueString)"
         let folder = FileManager.default.temporaryDirectory.appending(path: name)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
