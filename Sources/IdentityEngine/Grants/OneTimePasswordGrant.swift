@@ -18,10 +18,7 @@ struct OTPGrant: GrantHandler {
     }
 
     func decide(_ engine: IdentityEngine) async throws -> TokenDecision {
-        let signIn = SignInRequest(
-            application: request.application, server: request.server.id, scopes: scopes,
-            supportedGrantTypes: request["grant_types_supported"]?.spaceSeparated,
-            contextClasses: request["acr_values"]?.spaceSeparated ?? [])
+        let signIn = SignInRequest(request, scopes: scopes)
         switch try await engine.authenticate(
             username: login, code: code, for: signIn, snapshot: request.snapshot, context: request.context)
         {

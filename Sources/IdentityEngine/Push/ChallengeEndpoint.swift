@@ -66,12 +66,8 @@ extension IdentityEngine {
                 throw Refusal(
                     .accessDenied, "The user is not assigned to the client application.", reason: "user is not assigned")
             }
-            let signIn = SignInRequest(
-                application: admitted.application, server: admitted.server.id, scopes: [],
-                supportedGrantTypes: admitted["grant_types_supported"]?.spaceSeparated,
-                contextClasses: admitted["acr_values"]?.spaceSeparated ?? [])
             let transaction = SignInTransaction(
-                id: try environment.random.identifier(prefix: "txn"), request: signIn, now: context.now)
+                id: try environment.random.identifier(prefix: "txn"), request: SignInRequest(admitted, scopes: []), now: context.now)
             return ChallengeStart(new: transaction, user: user)
         }
     }

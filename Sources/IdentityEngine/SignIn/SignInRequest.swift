@@ -25,3 +25,13 @@ public struct SignInRequest: Sendable {
         self.contextClasses = contextClasses
     }
 }
+
+extension SignInRequest {
+    /// What a request of direct authentication asks of a sign-in.
+    init(_ request: AdmittedRequest, scopes: [String]) {
+        self.init(
+            application: request.application, server: request.server.id, scopes: scopes,
+            supportedGrantTypes: request["grant_types_supported"]?.spaceSeparated,
+            contextClasses: request["acr_values"]?.spaceSeparated ?? [])
+    }
+}
