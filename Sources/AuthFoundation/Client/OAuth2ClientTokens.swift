@@ -23,10 +23,10 @@ extension OAuth2Client {
     }
 
     /// Revokes tokens that nobody gets, in a task of its own: the caller has left, or is cancelled.
-    package func discard(_ token: Token) {
+    package func discard(_ token: Token, _ type: Token.RevokeType = .all) {
         Task {
             // Best effort: nobody is there to be told, and tokens that nobody has end by themselves.
-            try? await revoke(token, type: .all)
+            try? await revoke(token, type: type)
         }
     }
 
@@ -39,7 +39,8 @@ extension OAuth2Client {
     ///   - scope: A part of its scopes; nil for all of them.
     /// - Returns: The new token with the same `id`, and with what the answer left out of the old one.
     /// - Throws: ``OAuth2Error/missingToken(type:)`` without a refresh token; ``DPoPError`` with ``DPoPError/Code/keyLost`` without the key
-    ///   that it is bound to; else what ``exchange(token:)`` throws.
+    ///   that it is bound to; else what ``exchange(token:)`` throws. Of an answer that is not acceptable the access token is revoked; its
+    ///   refresh token is not, with which the server would end the session that the old one may still go on with.
     public func refresh(_ token: Token, scope: [String]? = nil) async throws -> Token {
         guard let refreshToken = token.refreshToken else { throw OAuth2Error.missingToken(type: .refreshToken) }
         let key = RefreshKey(id: token.id, refreshToken: refreshToken, scope: scope)
@@ -68,15 +69,20 @@ extension OAuth2Client {
         // Before the request, not after it: once the server has answered, nothing but a bad token may lose the answer.
         if token.idToken != nil { _ = try await jwks() }
         let answer = try await request.send(to: self).result
-        try checkBinding(of: answer)
-        let newToken = try token.replaced(by: answer)
         do {
-            try await validate(newToken, refreshedFrom: token)
-        } catch is APIClientError {
-            // The issuer has a new key, which can't be had now. What can't be checked is not taken, and the rest is not lost for it.
-            return try newToken.keepingIDToken(of: token)
+            try checkBinding(of: answer)
+            let newToken = try token.replaced(by: answer)
+            do {
+                try await validate(newToken, refreshedFrom: token)
+            } catch is APIClientError {
+                // The issuer has a new key, which can't be had now. What can't be checked is not taken, and the rest is not lost for it.
+                return try newToken.keepingIDToken(of: token)
+            }
+            return newToken
+        } catch {
+            discard(answer, .accessToken)
+            throw error
         }
-        return newToken
     }
 
     /// Revokes tokens (RFC 7009). With `.all`, those that exist, at the same time; each request is sent whatever becomes of the others.

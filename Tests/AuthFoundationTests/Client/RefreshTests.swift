@@ -48,6 +48,22 @@ struct RefreshTests {
         }
     }
 
+    @Test("of a refresh that is refused here the access token is given back, and the session is not ended for it")
+    func givesBack() async throws {
+        let issuer = try IssuerFixture()
+        let old = try await signedIn(issuer)
+        let reply = issuer.response(access: "access-2", refresh: "refresh-2", idToken: try issuer.idToken(["sub": "00u2"]))
+        let revoked = Gate()
+        issuer.session.on("/v1/token") { _, _ in reply }
+        issuer.session.on("/v1/revoke") { _, _ in
+            revoked.open()
+            return .empty
+        }
+        await #expect(throws: JWTError.invalidSubject) { try await issuer.client.refresh(old) }
+        await revoked.wait()
+        #expect(issuer.session.forms(to: "/v1/revoke").map { $0["token"] } == ["access-2"])
+    }
+
     @Test("a refresh whose ID token can't be checked, because the issuer's new key can't be had, loses no token")
     func survivesMissingKeys() async throws {
         let issuer = try IssuerFixture()
