@@ -246,7 +246,8 @@ extension SignInTransaction {
         var next = self
         next.end = .authenticated
         let context = AuthenticationContext(
-            userID: subject.user.id, time: proofs.last?.time ?? createdAt, methods: methods, contextClass: asked?.rawValue)
+            userID: subject.user.id, time: proofs.last?.time ?? createdAt, earliestTime: proofs.map(\.time).min(), methods: methods,
+            contextClass: asked?.rawValue)
         return (next, .authenticated(context), effects + [.log(type: type, .success, reason: decision.reason)])
     }
 

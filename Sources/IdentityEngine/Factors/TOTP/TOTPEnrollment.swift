@@ -18,7 +18,7 @@ extension IdentityEngine {
     public func beginTOTPEnrollment(
         _ authentication: AuthenticationContext, context: RequestContext
     ) async throws -> Result<TOTPEnrollmentOffer, Refusal> {
-        guard context.now.timeIntervalSince(authentication.time) <= EnrollmentPermission.freshness else {
+        guard authentication.isFresh(at: context.now) else {
             return .failure(.staleSignIn)
         }
         for _ in 0..<Self.attempts {
@@ -122,7 +122,7 @@ extension IdentityEngine {
     public func deleteTOTPEnrollment(
         id: String, _ authentication: AuthenticationContext, context: RequestContext
     ) async throws -> Result<Void, Refusal> {
-        guard context.now.timeIntervalSince(authentication.time) <= EnrollmentPermission.freshness else {
+        guard authentication.isFresh(at: context.now) else {
             return .failure(.staleSignIn)
         }
         for _ in 0..<Self.attempts {
@@ -184,6 +184,14 @@ private struct TOTPHolder: Sendable {
         } else {
             refusal = nil
         }
+    }
+}
+
+extension AuthenticationContext {
+    /// Whether all of it was proved just now: a second factor that a session remembers, with a password typed since, is what somebody has
+    /// who stole the password and found the browser open.
+    fileprivate func isFresh(at now: Date) -> Bool {
+        now.timeIntervalSince(earliestTime ?? time) <= EnrollmentPermission.freshness
     }
 }
 

@@ -126,6 +126,21 @@ struct TOTPEnrollmentTests {
         #expect(try await enrollments().filter { $0.status == .active }.count == 2)
     }
 
+    @Test("a second factor that a session remembers, with a password of now, is too old")
+    func rememberedFactor() async throws {
+        let time = TestOrganization.time(2_000)
+        func both(since seconds: TimeInterval) -> AuthenticationContext {
+            AuthenticationContext(
+                userID: jane, time: time, earliestTime: TestOrganization.time(seconds), methods: ["pwd", "swk", "mfa"])
+        }
+        #expect(try await begin(both(since: 1_099), at: 2_000).reason == "factor: sign-in is too old")
+        let offer = try await begin(both(since: 1_100), at: 2_000).get()
+        try await confirm(offer, nil, both(since: 1_100), at: 2_001).get()
+        let deletion = try await organization.engine.deleteTOTPEnrollment(
+            id: offer.id, both(since: 1_099), context: PushFixture.context(2_002))
+        #expect(deletion.reason == "factor: sign-in is too old")
+    }
+
     @Test("replaces the app that the person had when it is confirmed, and not before")
     func replacement() async throws {
         let first = try await begin(proved()).get()

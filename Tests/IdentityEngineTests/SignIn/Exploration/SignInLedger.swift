@@ -267,6 +267,7 @@ struct SignInLedger: Hashable, Sendable {
         if kinds > 1 { methods.append("mfa") }
         return .authenticated(
             AuthenticationContext(
-                userID: person.user.id, time: ExploredPolicy.time(proved.map(\.time).max() ?? -1), methods: methods, contextClass: asked))
+                userID: person.user.id, time: ExploredPolicy.time(proved.map(\.time).max() ?? -1),
+                earliestTime: proved.map(\.time).min().map(ExploredPolicy.time), methods: methods, contextClass: asked))
     }
 }
