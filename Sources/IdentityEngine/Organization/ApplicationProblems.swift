@@ -11,6 +11,11 @@ extension DefinitionCheck {
         {
             problem(path + [.key("id")], "A client id has 1 to 100 printable ASCII characters, without space and colon.")
         }
+        if logins.contains(User.key(forLogin: id)) {
+            problem(
+                path + [.key("id")],
+                "The client id “\(id)” is somebody's login, and their tokens could be taken for each other's. Choose another.")
+        }
         credentials(of: application, path)
         known(application.grantTypes, Self.grantTypes, "grant type", path + [.key("grantTypes")])
         if application.kind != .native, application.grantTypes.contains(GrantType.deviceCode) {

@@ -25,11 +25,14 @@ struct DefinitionCheck {
     let definition: OrganizationDefinition
     let groups: Set<String>
     let clients: Set<String>
+    /// As logins are compared.
+    let logins: Set<String>
 
     init(_ definition: OrganizationDefinition) {
         self.definition = definition
         groups = Set(definition.groups.map(\.name))
         clients = Set(definition.applications.map(\.id))
+        logins = Set(definition.users.map { User.key(forLogin: $0.login) })
     }
 
     mutating func problem(_ path: [Step], _ message: String) {

@@ -110,6 +110,7 @@ struct OrganizationProblemsTests {
         Flaw("rateLimits.perAddressSignIns", "out of range") { $0.rateLimits.perAddressSignIns = 0 },
         Flaw("rateLimits.perUser", "out of range") { $0.rateLimits.perUser = 0 },
         Flaw("keyRotation.publishedDaysAfter", "out of range") { $0.keyRotation.publishedDaysAfter = 0 },
+        Flaw("applications[0].id", "somebody's login") { $0.applications[0].id = "JANE.doe@example.com" },
         Flaw("users[3].login", "twice") { $0.users.append(UserDefinition(login: "JANE.DOE@example.com")) },
         Flaw("users[0].login", "no white space") { $0.users[0].login = "jane doe" },
         Flaw("users[0].groups[0]", "no group") { $0.users[0].groups = ["x"] },
