@@ -11,15 +11,17 @@ extension Endpoint {
     ///   - engine: Counts and decides.
     ///   - isCrossOrigin: Whether pages of other origins may call it.
     ///   - acceptsQuery: Whether a public client may give its `client_id` in the query.
+    ///   - acceptsJSON: Whether the parameters may come as the members of a JSON object.
     ///   - respond: What it does with a form that could be read.
     init(
         backchannel name: String, engine: IdentityEngine, isCrossOrigin: Bool = true, acceptsQuery: Bool = false,
+        acceptsJSON: Bool = false,
         respond: @escaping @Sendable (Call, ProtocolForm) async throws -> ServerResponse
     ) {
         self.init(name: name, methods: [.post], isCrossOrigin: isCrossOrigin) { call in
             let form: ProtocolForm
             do {
-                form = try ProtocolForm(reading: call, acceptsQuery: acceptsQuery)
+                form = try ProtocolForm(reading: call, acceptsQuery: acceptsQuery, acceptsJSON: acceptsJSON)
             } catch let refusal as Refusal {
                 let limit = engine.countRequest(clientID: nil, snapshot: call.snapshot, context: call.request.context)
                 var response = Self.unreadable(refusal, call.request)

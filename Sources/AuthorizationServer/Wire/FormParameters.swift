@@ -1,3 +1,5 @@
+internal import JOSE
+
 /// The parameters of an `application/x-www-form-urlencoded` body or of a query (RFC 6749 appendix B).
 ///
 /// Strict where leniency would be ambiguous (bad escapes, bad UTF-8, repeated names) and lenient where clients differ
@@ -23,6 +25,8 @@ struct FormParameters: Sendable, Equatable {
         case notUTF8
         case nulByte
         case repeated(String)
+        case notJSON
+        case noText(String)
 
         var description: String {
             switch self {
@@ -32,6 +36,8 @@ struct FormParameters: Sendable, Equatable {
             case .notUTF8: "The request has a parameter that is not UTF-8."
             case .nulByte: "The request has a parameter with a NUL character."
             case .repeated(let name): "The parameter '\(name)' occurs more than once."
+            case .notJSON: "The request's body is no JSON object, or has a member twice."
+            case .noText(let name): "The parameter '\(name)' must be a text or a whole number."
             }
         }
     }
@@ -67,6 +73,25 @@ struct FormParameters: Sendable, Equatable {
             }
             if value.isEmpty { continue }
             values[name] = values[name].map { $0 + " " + value } ?? value
+        }
+    }
+
+    /// Reads a JSON object whose members are the parameters: texts, and numbers where parameters are numbers.
+    ///
+    /// - Parameter json: The bytes as they were received.
+    /// - Throws: The first thing that is wrong.
+    init(json: [UInt8]) throws(Failure) {
+        guard let members = (try? JSONValue(parsing: json))?.objectValue else { throw .notJSON }
+        guard members.count <= Self.maximumCount else { throw .tooMany }
+        for (name, member) in members.sorted(by: { $0.key < $1.key }) {
+            guard name.utf8.count <= Self.maximumNameLength else { throw .nameTooLong }
+            switch member {
+            case .string(let text):
+                guard !text.utf8.contains(0) else { throw .nulByte }
+                if !text.isEmpty { values[name] = text }
+            case .integer(let number): values[name] = String(number)
+            default: throw .noText(Self.printable(name))
+            }
         }
     }
 

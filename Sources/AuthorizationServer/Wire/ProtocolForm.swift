@@ -18,17 +18,22 @@ struct ProtocolForm: Sendable {
     /// - Parameters:
     ///   - call: The request.
     ///   - acceptsQuery: Whether a public client may give its `client_id` in the query.
+    ///   - acceptsJSON: Whether the parameters may come as the members of a JSON object.
     /// - Throws: The refusal that answers a request that cannot be read.
-    init(reading call: Endpoint.Call, acceptsQuery: Bool = false) throws(Refusal) {
+    init(reading call: Endpoint.Call, acceptsQuery: Bool = false, acceptsJSON: Bool = false) throws(Refusal) {
         let request = call.request
         guard !request.isTooLarge else {
             throw Refusal(.invalidRequest, "The request's body is larger than this server reads.", reason: "body too large")
         }
-        guard Self.isForm(request.head.headerFields[.contentType]) else {
+        let contentType = request.head.headerFields[.contentType]
+        let isJSON = acceptsJSON && Self.isMediaType("application/json", contentType)
+        guard isJSON || Self.isForm(contentType) else {
             throw Refusal(
-                .invalidRequest, "The request's content type must be application/x-www-form-urlencoded.", reason: "content type")
+                .invalidRequest,
+                "The request's content type must be application/x-www-form-urlencoded\(acceptsJSON ? " or application/json" : "").",
+                reason: "content type")
         }
-        parameters = try Self.parse(request.body)
+        parameters = try Self.parse(request.body, isJSON: isJSON)
         var clientID = parameters["client_id"]
         if acceptsQuery, let query = request.query, let inQuery = try Self.parse(Array(query.utf8))["client_id"] {
             guard clientID == nil || clientID == inQuery else {
@@ -50,9 +55,9 @@ struct ProtocolForm: Sendable {
         }
     }
 
-    private static func parse(_ bytes: [UInt8]) throws(Refusal) -> FormParameters {
+    private static func parse(_ bytes: [UInt8], isJSON: Bool = false) throws(Refusal) -> FormParameters {
         do {
-            return try FormParameters(parsing: bytes)
+            return isJSON ? try FormParameters(json: bytes) : try FormParameters(parsing: bytes)
         } catch {
             throw Refusal(.invalidRequest, error.description, reason: error.description)
         }
@@ -60,9 +65,14 @@ struct ProtocolForm: Sendable {
 
     /// Whether a content type is the form's, in UTF-8 if it says.
     static func isForm(_ contentType: String?) -> Bool {
+        isMediaType("application/x-www-form-urlencoded", contentType)
+    }
+
+    /// Whether a content type is a certain one, in UTF-8 if it says.
+    private static func isMediaType(_ type: String, _ contentType: String?) -> Bool {
         guard let contentType else { return false }
         let parts = contentType.split(separator: ";", omittingEmptySubsequences: false).map { $0.trimmed().lowercased() }
-        guard parts.first == "application/x-www-form-urlencoded" else { return false }
+        guard parts.first == type else { return false }
         return parts.dropFirst().allSatisfy { part in
             !part.hasPrefix("charset=") || part == "charset=utf-8" || part == #"charset="utf-8""#
         }

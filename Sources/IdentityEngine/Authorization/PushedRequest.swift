@@ -92,6 +92,12 @@ extension IdentityEngine {
             case .client(let refusal, _): throw refusal
             }
         }
+        // As the published API has it; what such scopes open is in an id token and at userinfo, neither of which is there without openid.
+        guard checked.scopes.contains(ScopeRequest.openID) || ScopeRequest.profile.isDisjoint(with: checked.scopes) else {
+            throw Refusal(
+                .accessDenied, "The scopes of OpenID Connect need the scope openid beside them.", reason: "par: no openid",
+                status: .forbidden)
+        }
         if let shown = admitted.proof?.thumbprint {
             guard checked.keyThumbprint ?? shown == shown else {
                 throw .invalidProof("The proof is by another key than the one that dpop_jkt names.", reason: "par: dpop_jkt")

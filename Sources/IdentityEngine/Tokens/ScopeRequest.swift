@@ -14,6 +14,8 @@ struct ScopeRequest: Sendable, Equatable {
     static let deviceSSO = "device_sso"
     /// The scopes that every server knows.
     static let reserved: Set<String> = ["openid", "profile", "email", "address", "phone", "offline_access"]
+    /// Those of them that open claims about a person.
+    static let profile: Set<String> = ["profile", "email", "address", "phone"]
     /// Scopes that only a sign-in by the person gives: at the org server, in an access token, never by a refresh
     /// (device-authenticator reference 1.2).
     static let interactive: Set<String> = ["okta.myAccount.appAuthenticator.manage"]
