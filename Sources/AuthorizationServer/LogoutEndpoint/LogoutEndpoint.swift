@@ -21,7 +21,8 @@ extension Endpoint {
                 return pages.refusal(HostedRefusal(badRequest: refusal), to: call)
             }
             let client = parameters.values["client_id"]
-            let limit = engine.countRequest(clientID: client, snapshot: call.snapshot, context: request.context)
+            // Not against the client, whose requests are its own: anybody can name it here.
+            let limit = engine.countRequest(clientID: nil, snapshot: call.snapshot, context: request.context)
             guard limit.isAdmitted else { return pages.refusal(HostedRefusal(tooMany: limit), to: call).traced(client: client) }
             // Who looks without following, as a preview does, must not sign anybody out.
             guard request.head.method != .head else { return ServerResponse(status: .ok).uncached() }

@@ -242,6 +242,23 @@ struct LogoutTests {
         }
     }
 
+    @Test("What names a client here does not count against it, and too many requests of one address are told on a page")
+    func limits() async throws {
+        var organization = PushOrganization()
+        organization.rateLimits.perClient = 1
+        organization.rateLimits.perAddress = 4
+        try await PushServer.with(organization) { server in
+            for _ in 1...3 {
+                #expect(try await server.wire.get(Self.url(["client_id": "reading-app", "logout_hint": "jane"])).status == 200)
+            }
+            // The client has its one request still.
+            try expectRefusal(try await WireRelyingParty.readingApp.exchange("ac_some", server.wire), 400, "invalid_grant")
+            let over = try await server.wire.get(Self.url(["client_id": "reading-app"]))
+            #expect(over.status == 429)
+            #expect(over["Content-Type"] == "text/html; charset=utf-8")
+        }
+    }
+
     @Test("A code that was not exchanged is worth nothing after signing out")
     func unusedCode() async throws {
         try await PushServer.with { server in
