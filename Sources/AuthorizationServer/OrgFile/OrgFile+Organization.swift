@@ -118,6 +118,7 @@ extension Application {
             idTokenAlgorithm: section.choice("id_token_algorithm", signatureAlgorithms, default: .rs256),
             dpopBoundAccessTokens: section.bool("dpop_bound_access_tokens", default: false),
             consent: section.choice("consent", ["none": Consent.none, "required": .required], default: Consent.none),
+            silentSignIn: section.choice("silent_sign_in", ["assured": SilentSignIn.assured, "always": .always], default: .assured),
             backchannelLogoutURI: section.string("backchannel_logout_uri"))
         if section.bool("backchannel_logout_session_required", default: false), backchannelLogoutURI == nil {
             section.source.add(

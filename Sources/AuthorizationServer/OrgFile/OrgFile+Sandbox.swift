@@ -68,6 +68,7 @@ extension OrgFile {
             post_logout_redirect_uris: ["http://127.0.0.1/", "http://[::1]/", "com.example.app:/"]
             assignment: everyone
             sign_on_policy: two-factors
+            silent_sign_in: always
           # Two apps of one device that share a sign-in (device_sso).
           - id: sso-app
             name: First App

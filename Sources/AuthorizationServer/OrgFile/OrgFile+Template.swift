@@ -94,6 +94,7 @@ extension OrgFile {
             refresh_token_rotation: rotate  # or static
             refresh_token_leeway: 30s       # how long a retry may bring the one before
             #dpop_bound_access_tokens: true # its tokens are good only with a key of the app's (DPoP)
+            #silent_sign_in: always         # never ask a browser that is signed in whether it meant the app (see SECURITY.md)
             #backchannel_logout_uri: https://app.example.com/backchannel-logout   # told when a browser's session is over
           # A service keeps a secret; give it by the environment, as ${REPORTS_SECRET}.
           #- id: reports

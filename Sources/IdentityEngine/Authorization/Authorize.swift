@@ -73,7 +73,7 @@ extension IdentityEngine {
             switch outcome {
             case .authenticated(let proved):
                 transaction.hosted?.authentication = proved
-                guard begun.needsConsent else {
+                guard begun.needsConsent || begun.needsConfirmation else {
                     return try await finish(
                         .init(
                             transaction: transaction, version: 0, user: held.user, session: begun.session, snapshot: begun.snapshot,
@@ -84,7 +84,7 @@ extension IdentityEngine {
             }
         }
         if request.prompts.contains(.none) {
-            if transaction.end != nil {
+            if transaction.end != nil, begun.needsConsent {
                 return try await respond(
                     Refusal(.consentRequired, "The person must be asked whether they allow this.", reason: "prompt=none: consent"))
             }
@@ -132,6 +132,8 @@ enum HostedStart: Sendable {
         var held: Held?
         /// Whether they must be asked what the client may have.
         var needsConsent = false
+        /// Whether they must be asked if they meant the client.
+        var needsConfirmation = false
         /// What it uses up.
         var changes: [Change] = []
     }
@@ -225,6 +227,8 @@ extension HostedStart.Begun {
             user: user, subject: subject, proofs: proofs.recent(atMost: age, now: now).proved(with: enrollments),
             isToken: request.sessionToken != nil)
         needsConsent = try view.needsConsent(of: user.value.id, to: request, by: application)
+        // A one-time token was the client's to bring.
+        needsConfirmation = request.sessionToken == nil && application.needsConfirmation(of: request)
     }
 }
 

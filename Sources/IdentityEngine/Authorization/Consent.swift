@@ -36,6 +36,16 @@ extension Consent {
     }
 }
 
+extension Application {
+    /// Whether a person must say that they meant this application, where nothing but their session speaks for it.
+    ///
+    /// Any program of a device can open the browser, listen at a loopback port and claim a scheme: who it is is not shown by that, and PKCE
+    /// proves only that it is the one that asked. What the person allowed before does not count, for it may have been another program.
+    func needsConfirmation(of request: AuthorizationRequest) -> Bool {
+        silentSignIn == .assured && !isConfidential && !request.redirectURI.hasPrefix("https://") && request.hintedUserID == nil
+    }
+}
+
 extension StoreView {
     /// What a person allowed a client before; nil for nothing.
     func consent(of userID: String, to request: AuthorizationRequest) throws -> Consent? {

@@ -67,9 +67,12 @@ struct HostedState: Sendable {
             session = present
         }
         consent = try user.flatMap { try view.consent(of: $0.value.id, to: hosted.request) }
+        // Nothing was typed or approved here: the session alone would answer.
+        let isSilent = hosted.device == nil && hosted.inherited > 0 && stored.value.proofs.count == hosted.inherited
         needsConsent =
             try hosted.isAllowed != true
-            && user.map { try view.needsConsent(of: $0.value.id, to: hosted.request, by: application) } ?? false
+            && (isSilent && application.needsConfirmation(of: hosted.request)
+                || user.map { try view.needsConsent(of: $0.value.id, to: hosted.request, by: application) } ?? false)
     }
 
     /// What proved enough, for the next state of the transaction.

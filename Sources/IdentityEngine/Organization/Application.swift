@@ -22,6 +22,15 @@ public struct Application: Sendable, Equatable, Codable {
         case required
     }
 
+    /// When the application gets a code by a browser's session alone, without a page.
+    public enum SilentSignIn: String, Sendable, Codable {
+        /// Where the answer can reach nobody who merely says to be the application: it authenticates, returns to an https address, or
+        /// brings an id token that it was given before. Else the person is asked first (RFC 8252 section 8.6).
+        case assured
+        /// Whenever the session is enough: any program on the person's device can then get tokens in the application's name.
+        case always
+    }
+
     /// What a refresh does to the refresh token.
     public enum RefreshTokenRotation: Sendable, Equatable, Codable {
         /// The same token is used again.
@@ -101,10 +110,18 @@ public struct Application: Sendable, Equatable, Codable {
         set { asksForConsent = newValue == .required ? true : nil }
     }
 
+    /// When it gets a code by a browser's session alone.
+    public var silentSignIn: SilentSignIn {
+        get { isAlwaysSilent == true ? .always : .assured }
+        set { isAlwaysSilent = newValue == .always ? true : nil }
+    }
+
     /// Nil for false, and in records of before there was a choice.
     private var bindsTokens: Bool?
     /// The same.
     private var asksForConsent: Bool?
+    /// The same.
+    private var isAlwaysSilent: Bool?
     /// Where it is told that a session of one of its people is over (OpenID Connect Back-Channel Logout 1.0); nil for nowhere.
     public var backchannelLogoutURI: String?
 
@@ -114,7 +131,8 @@ public struct Application: Sendable, Equatable, Codable {
         keys: JSONWebKeySet? = nil, grantTypes: [String] = [], redirectURIs: [String] = [], postLogoutRedirectURIs: [String] = [],
         assignment: Assignment = Assignment(), signOnPolicy: String, grantedAPIScopes: [String] = [],
         refreshTokenRotation: RefreshTokenRotation = .rotate(leeway: 30), idTokenAlgorithm: JWSAlgorithm = .rs256,
-        dpopBoundAccessTokens: Bool = false, consent: Consent = .none, backchannelLogoutURI: String? = nil
+        dpopBoundAccessTokens: Bool = false, consent: Consent = .none, silentSignIn: SilentSignIn = .assured,
+        backchannelLogoutURI: String? = nil
     ) {
         self.id = id
         self.name = name
@@ -133,6 +151,7 @@ public struct Application: Sendable, Equatable, Codable {
         self.idTokenAlgorithm = idTokenAlgorithm
         self.dpopBoundAccessTokens = dpopBoundAccessTokens
         self.consent = consent
+        self.silentSignIn = silentSignIn
         self.backchannelLogoutURI = backchannelLogoutURI
     }
 

@@ -34,6 +34,9 @@ struct SessionsSectionTests {
         let defaults = try Self.load("lifetime: 8h", consent: "active: true")
         #expect(defaults.sessions == SessionPolicy(idleLifetime: 7_200, lifetime: 28_800))
         #expect(defaults.applications.first?.consent == Application.Consent.none)
+        #expect(defaults.applications.first?.silentSignIn == .assured)
+        let trusting = try Self.load("lifetime: 8h", consent: "silent_sign_in: always")
+        #expect(trusting.applications.first?.silentSignIn == .always)
     }
 
     @Test(
@@ -42,6 +45,7 @@ struct SessionsSectionTests {
             ("idle_lifetime: 5s", "active: true", 8, "60 to 31536000 seconds"),
             ("life_time: 1d", "active: true", 8, "Did you mean lifetime?"),
             ("lifetime: 1d", "consent: requird", 14, "Did you mean “required”?"),
+            ("lifetime: 1d", "silent_sign_in: allways", 14, "Did you mean “always”?"),
         ])
     func refused(sessions: String, consent: String, line: Int, fix: String) throws {
         let error = try #require(throws: OrgFileError.self) { try Self.load(sessions, consent: consent) }

@@ -23,6 +23,8 @@ struct PushOrganization: Sendable {
     var numberChallenge = PushAuthenticator.NumberChallenge.never
     var userVerification = PushAuthenticator.UserVerification.preferred
     var isActive = true
+    /// Whether the app with the loopback address gets codes by a session alone.
+    var silentBrowserApp = true
     /// Whom the default server trusts.
     var trustedIssuers: [TrustedIssuer] = []
     var rateLimits = RateLimits(perClient: 100_000, perAddress: 100_000, perAddressSignIns: 100_000, perUser: 100_000)
@@ -42,7 +44,7 @@ struct PushOrganization: Sendable {
                         AccessPolicy(name: "passwords", rules: [AccessRule(name: "passwords only", grantTypes: ["password"])])
                     ]),
             ],
-            applications: Self.direct + Self.backchannel + Self.browser, groups: [Group(name: "Staff")],
+            applications: Self.direct + Self.backchannel + Self.browser + [browserApp], groups: [Group(name: "Staff")],
             signOnPolicies: [
                 SignOnPolicy(name: "one factor", rules: [SignOnRule(name: "any", assurance: .oneFactor)]),
                 SignOnPolicy(name: "recent", rules: [SignOnRule(name: "any", assurance: .oneFactor, reauthenticateAfter: 600)]),
@@ -93,11 +95,15 @@ struct PushOrganization: Sendable {
             assignment: .init(groups: ["Staff"]), signOnPolicy: "one factor"),
     ]
 
-    private static let browser = [
+    private var browserApp: Application {
         Application(
-            id: "browser-app", name: "Browser app", kind: .native, grantTypes: ["authorization_code", "refresh_token", deviceCode],
+            id: "browser-app", name: "Browser app", kind: .native,
+            grantTypes: ["authorization_code", "refresh_token", Self.deviceCode],
             redirectURIs: ["http://127.0.0.1/callback", "com.example.app:/callback"], assignment: .init(everyone: true),
-            signOnPolicy: "two factors"),
+            signOnPolicy: "two factors", silentSignIn: silentBrowserApp ? .always : .assured)
+    }
+
+    private static let browser = [
         Application(
             id: "sso-app", name: "First app", kind: .native,
             grantTypes: ["authorization_code", "password", "refresh_token", tokenExchange, secondFactorOOB],

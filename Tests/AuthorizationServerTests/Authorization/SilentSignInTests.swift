@@ -1,0 +1,101 @@
+import Foundation
+import IdentityEngine
+import JOSE
+import Testing
+
+@Suite("Codes that a session alone would give (RFC 8252 section 8.6)")
+struct SilentSignInTests {
+    /// A public app that returns to a scheme of its own, as any program of the device could.
+    private static let native = WireRelyingParty(id: "sso-app", redirectURI: "com.example.sso:/callback")
+
+    private static func signedIn(_ server: PushServer) async throws -> WireBrowser {
+        let browser = WireBrowser(server.wire)
+        let app = WireRelyingParty.readingApp
+        _ = try app.code(try await browser.signIn(try await app.begin(browser)))
+        return browser
+    }
+
+    @Test("An app that anybody on the device could pose as gets no code before the person says that they meant it, each time")
+    func asked() async throws {
+        try await PushServer.with { server in
+            let browser = try await Self.signedIn(server)
+            for _ in 1...2 {
+                #expect(
+                    try Self.native.error(try await browser.get(Self.native.authorizeURL(["prompt": "none"]))) == "interaction_required")
+                let page = try await Self.native.begin(browser)
+                #expect(page.status == 200 && page.body.contains("First app asks to:"))
+                #expect(!page.body.contains("current-password"))
+                let code = try Self.native.code(try await browser.submit(page, "consent", ["answer": "allow"]))
+                #expect(try await Self.native.exchange(code, server.wire).status == 200)
+            }
+            let page = try await Self.native.begin(browser)
+            #expect(try Self.native.error(try await browser.submit(page, "consent", ["answer": "deny"])) == "access_denied")
+        }
+    }
+
+    @Test("A loopback address is nobody's in particular either; whoever typed or approved something for it is not asked again")
+    func loopback() async throws {
+        try await PushServer.with(PushOrganization(silentBrowserApp: false)) { server in
+            let phone = try await server.enroll()
+            let browser = try await Self.signedIn(server)
+            let app = WireRelyingParty.browserApp
+            let choice = try await app.begin(browser)
+            let waiting = try await browser.submit(choice, "factor", ["factor": "push"])
+            try await phone.approve()
+            let address = try WireBrowser.form(waiting, "cancel").action.replacing("/cancel", with: "")
+            _ = try app.code(try await browser.get(address))
+            #expect(try app.error(try await browser.get(app.authorizeURL(["prompt": "none"]))) == "interaction_required")
+            let anew = try await app.begin(browser, ["prompt": "login"])
+            #expect(anew.body.contains("current-password"))
+        }
+    }
+
+    @Test("A request that was pushed without a secret proves no more")
+    func pushed() async throws {
+        try await PushServer.with { server in
+            let browser = try await Self.signedIn(server)
+            let answer = try await server.wire.post("\(Self.native.base)/par", Form.encode(Self.native.parameters()))
+            let uri = try #require(try answer.json["request_uri"]?.stringValue)
+            let link = "\(Self.native.base)/authorize?" + Form.encode(["client_id": Self.native.id, "request_uri": uri])
+            #expect(try await browser.follow(try await browser.get(link)).body.contains("First app asks to:"))
+        }
+    }
+
+    @Test("Who authenticates, returns to an https address, or brings the id token that it was given, is not doubted")
+    func assured() async throws {
+        try await PushServer.with { server in
+            let browser = try await Self.signedIn(server)
+            for app in [WireRelyingParty.webApp, .readingApp] {
+                _ = try app.code(try await browser.get(app.authorizeURL(["prompt": "none"])))
+            }
+            let page = try await Self.native.begin(browser)
+            let code = try Self.native.code(try await browser.submit(page, "consent", ["answer": "allow"]))
+            let hint = try #require(try await Self.native.exchange(code, server.wire).json["id_token"]?.stringValue)
+            _ = try Self.native.code(try await browser.get(Self.native.authorizeURL(["prompt": "none", "id_token_hint": hint])))
+        }
+    }
+
+    @Test("An application that its operator trusts on every device is not asked about")
+    func trusted() async throws {
+        try await PushServer.with { server in
+            let id = try #require(try await server.engine.user(login: PushOrganization.jane)).id
+            let token = try #require(
+                try await server.engine.mintSessionToken(
+                    userID: id, isTwoFactors: true, context: .init(now: server.clock.now, requestID: "test")))
+            let browser = WireBrowser(server.wire)
+            let app = WireRelyingParty.browserApp
+            _ = try app.code(try await browser.get(app.authorizeURL(["sessionToken": token])))
+            _ = try app.code(try await browser.get(app.authorizeURL(["prompt": "none"])))
+        }
+    }
+
+    @Test("A one-time token is the app's to bring: nobody is asked")
+    func sessionToken() async throws {
+        try await PushServer.with { server in
+            let id = try #require(try await server.engine.user(login: PushOrganization.jane)).id
+            let token = try #require(
+                try await server.engine.mintSessionToken(userID: id, context: .init(now: server.clock.now, requestID: "test")))
+            _ = try Self.native.code(try await WireBrowser(server.wire).get(Self.native.authorizeURL(["sessionToken": token])))
+        }
+    }
+}
