@@ -1,0 +1,63 @@
+import AuthFoundation
+import Foundation
+import Testing
+
+@testable import OAuth2Auth
+
+/// What an app of version 1 does. By way of a protocol, so that nothing is warned of here.
+private protocol FormerApp: Sendable {
+    func signIn(_ client: OAuth2Client) async throws -> [String: String]
+    func signOut(_ client: OAuth2Client) async throws -> [String: String]
+    func clients() throws -> [OAuth2Client]
+}
+
+private struct FormerNames: FormerApp {
+    @available(*, deprecated)
+    func signIn(_ client: OAuth2Client) async throws -> [String: String] {
+        let flow = try AuthorizationCodeFlow(client: client)
+        let context = AuthorizationCodeFlow.Context(state: "s", additionalParameters: ["brand": "a", "idp": "0oa1"])
+        return Form.query(try await flow.start(with: context, additionalParameters: ["brand": "b"]))
+    }
+
+    @available(*, deprecated)
+    func signOut(_ client: OAuth2Client) async throws -> [String: String] {
+        let context = SessionLogoutFlow.Context(idToken: "a.b.c", additionalParameters: ["brand": "a", "idp": "0oa1"])
+        return Form.query(try await SessionLogoutFlow(client: client).start(with: context, additionalParameters: ["brand": "b"]))
+    }
+
+    @available(*, deprecated)
+    func clients() throws -> [OAuth2Client] {
+        let issuer = try url(Issuer.base)
+        return [
+            AuthorizationCodeFlow(issuer: issuer, clientId: "app", scopes: "a b", redirectUri: issuer, logoutRedirectUri: issuer).client,
+            try SessionTokenFlow(issuer: issuer, clientId: "app", scopes: "a b", redirectUri: issuer).client,
+            SessionLogoutFlow(issuer: issuer, clientId: "app", scopes: "a b", logoutRedirectUri: issuer).client,
+            DeviceAuthorizationFlow(issuer: issuer, clientId: "app", scopes: "a b").client,
+            JWTAuthorizationFlow(issuer: issuer, clientId: "app", scopes: "a b").client,
+            ResourceOwnerFlow(issuer: issuer, clientId: "app", scopes: "a b").client,
+            TokenExchangeFlow(issuer: issuer, clientId: "app", scopes: "a b").client,
+        ]
+    }
+}
+
+@Suite("Names of version 1 of the SDK")
+struct Version1Tests {
+    private let app: any FormerApp = FormerNames()
+
+    @Test("parameters beside the context are sent with it, and win")
+    func starts() async throws {
+        let client = try Issuer().client(logoutRedirectUri: "com.example.app:/")
+        let signIn = try await app.signIn(client)
+        #expect(signIn["brand"] == "b" && signIn["idp"] == "0oa1" && signIn["state"] == "s")
+        let signOut = try await app.signOut(client)
+        #expect(signOut["brand"] == "b" && signOut["idp"] == "0oa1" && signOut["id_token_hint"] == "a.b.c")
+    }
+
+    @Test("flows are made with the same settings")
+    func settings() throws {
+        let settings = try app.clients().map(\.configuration)
+        #expect(settings.allSatisfy { $0.issuerURL.absoluteString == Issuer.base && $0.clientId == "app" && $0.scope == ["a", "b"] })
+        #expect(settings.map { $0.redirectUri != nil } == [true, true, false, false, false, false, false])
+        #expect(settings.map { $0.logoutRedirectUri != nil } == [true, false, true, false, false, false, false])
+    }
+}
