@@ -197,6 +197,25 @@ struct DPoPWireTests {
         }
     }
 
+    @Test("introspection says of a bound refresh token, too, what it is bound to, and of one that is not nothing")
+    func boundRefreshToken() async throws {
+        try await RunningServer.with { running in
+            let client = try Client(running)
+            let bound = try #require(try await client.tokens()["refresh_token"]?.stringValue)
+            let plain = try #require(try await client.post([]).json["refresh_token"]?.stringValue)
+            func known(_ token: String) async throws -> JSONValue {
+                try await running.wire.post(
+                    "/oauth2/default/v1/introspect", "client_id=password-app&token=\(token)&token_type_hint=refresh_token"
+                ).json
+            }
+            let ofBound = try await known(bound)
+            #expect(ofBound["active"] == true && ofBound["token_type"] == "DPoP")
+            #expect(ofBound["cnf"] == ["jkt": .string(client.maker.thumbprint)])
+            let ofPlain = try await known(plain)
+            #expect(ofPlain["active"] == true && ofPlain["token_type"] == "Bearer" && ofPlain["cnf"] == nil)
+        }
+    }
+
     @Test("userinfo refuses a bound token without a good proof with 401 and a DPoP challenge that says why")
     func userInfoRefuses() async throws {
         try await RunningServer.with { running in

@@ -58,6 +58,15 @@ struct DeviceServer: Sendable {
         return try #require(try answer.json["access_token"]?.stringValue, "\(answer.body)")
     }
 
+    /// An access token for the upkeep of an enrolment.
+    func maintenanceToken(of phone: EnrollingPhone) async throws -> String {
+        let form =
+            "grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer&client_id=phone-app"
+            + "&scope=okta.myAccount.appAuthenticator.maintenance.manage&assertion="
+        let answer = try await wire.post("/oauth2/v1/token", form + (try phone.assertion()))
+        return try #require(try answer.json["access_token"]?.stringValue, "\(answer.body)")
+    }
+
     /// An access token of a sign-in of Jane with two factors.
     func strongToken() async throws -> String {
         let engine = running.engine

@@ -40,6 +40,22 @@ struct PendingChallengesTests {
         }
     }
 
+    @Test("another enrolment's maintenance token is 403, be it another person's or the same one's, and its own opens what waits")
+    func maintenance() async throws {
+        try await DeviceServer.with { server in
+            let first = try await server.enrolledPhone()
+            var second = try EnrollingPhone(now: server.running.clock.now)
+            try second.remember(try await server.enroll(second.enrollment(), token: server.strongToken()).json)
+            let token = try await server.maintenanceToken(of: second)
+            try expectDeviceError(
+                await server.call("GET", Self.path(first.enrollmentID), token: token), 403, "E0000006",
+                "The token is for another enrollment. Get one with this enrollment's key.")
+            #expect(try await server.call("GET", Self.path(second.enrollmentID), token: token).body == "[]")
+            let patched = try await server.patch(first.enrollmentID, ["pushToken": "AB"], token: token)
+            #expect(patched.status == 403)
+        }
+    }
+
     @Test("a token without any of the scopes is 403")
     func scopes() async throws {
         try await DeviceServer.with { server in

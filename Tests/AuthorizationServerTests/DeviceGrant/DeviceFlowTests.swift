@@ -41,6 +41,11 @@ extension WireBrowser {
         let form = try Self.form(page, "activate")
         return try await follow(try await post(form.action, form.fields.merging(["user_code": code]) { $1 }))
     }
+
+    /// Signs Jane in at the code of a device, and lets the device have it.
+    func connect(_ code: String) async throws -> WireResponse {
+        try await submit(try await signIn(try await enter(code)), "device", ["decision": "allow"])
+    }
 }
 
 @Suite("Signing in for a device without a browser, over the wire")
@@ -202,9 +207,7 @@ struct DeviceFlowTests {
         try await PushServer.with { server in
             let device = WireDevice(server.wire)
             let (code, userCode) = try await device.begin()
-            let browser = WireBrowser(server.wire)
-            let question = try await browser.signIn(try await browser.enter(userCode))
-            _ = try await browser.submit(question, "device", ["decision": "allow"])
+            _ = try await WireBrowser(server.wire).connect(userCode)
             let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
                 for _ in 0..<8 { group.addTask { try await device.poll(code).status } }
                 return try await group.reduce(into: [Int]()) { $0.append($1) }
@@ -231,9 +234,7 @@ struct DeviceFlowTests {
         try await PushServer.with { server in
             let device = WireDevice(server.wire)
             let (code, userCode) = try await device.begin()
-            let browser = WireBrowser(server.wire)
-            let question = try await browser.signIn(try await browser.enter(userCode))
-            _ = try await browser.submit(question, "device", ["decision": "allow"])
+            _ = try await WireBrowser(server.wire).connect(userCode)
             try expectRefusal(try await device.poll(code, as: "other-tv-app"), 400, "invalid_grant")
             try expectRefusal(try await device.poll(code, as: "reading-app"), 400, "unauthorized_client")
             try expectRefusal(try await device.poll(userCode), 400, "invalid_grant")
@@ -363,27 +364,5 @@ struct DeviceFlowTests {
             #expect(page.body.contains("value=\"&quot;&gt;&lt;script&gt;alert(1)\""))
             #expect(page["Content-Security-Policy"]?.hasPrefix("default-src 'none'; style-src 'self'; form-action 'self'") == true)
         }
-    }
-
-    @Test(
-        "What is wrong with a device's request is told to it",
-        arguments: [
-            (["scope": ""], 400, "invalid_scope"), (["scope": "openid nothing"], 400, "invalid_scope"),
-            (["client_id": "nobody"], 401, "invalid_client"), (["client_id": ""], 401, "invalid_client"),
-            (["client_id": "reading-app"], 400, "unauthorized_client"),
-            (["scope": PushOrganization.manageScope], 400, "invalid_scope"),
-        ])
-    func refused(changes: [String: String], status: Int, error: String) async throws {
-        let server = try await PushServer.refusing().server
-        try expectRefusal(try await WireDevice(server.wire).authorize(changes), status, error)
-    }
-
-    @Test("The endpoint takes forms only; unknown parameters are ignored")
-    func shapes() async throws {
-        let server = try await PushServer.refusing().server
-        #expect(try await server.wire.get("/oauth2/default/v1/device/authorize").status == 405)
-        #expect(try await server.wire.get("/oauth2/default/v1/device/other").status == 404)
-        let answer = try await WireDevice(server.wire).authorize(["redirect_uri": "com.example.tv:/callback", "acr_values": "urn:x"])
-        #expect(answer.status == 200)
     }
 }

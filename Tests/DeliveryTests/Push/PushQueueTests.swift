@@ -34,6 +34,13 @@ struct PushQueueTests {
             logger: logs.logger, metrics: metrics, handler: { [reports] push, outcome in reports.add(push, outcome) })
     }
 
+    /// One in which ten pushes wait.
+    func queueOfTen(_ sender: any PushSender, concurrency: Int) -> PushQueue {
+        let queue = queue(sender, concurrency: concurrency)
+        for number in 0..<10 { queue.submit(push("\(number)")) }
+        return queue
+    }
+
     var timing: PushTiming {
         PushTiming(now: { [clock] in clock.now }, sleep: { [clock] in try await clock.sleep(for: $0 / .seconds(1)) }, jitter: { 0 })
     }
@@ -105,8 +112,7 @@ struct PushQueueTests {
     @Test("a shutdown lets waiting pushes be sent, and takes no more")
     func drains() async throws {
         let sender = ScriptedSender(isHeld: true)
-        let queue = queue(sender, concurrency: 1)
-        for number in 0..<10 { queue.submit(push("\(number)")) }
+        let queue = queueOfTen(sender, concurrency: 1)
         async let running: Void = queue.run()
         await sender.started(1)
         queue.shutdown()
@@ -121,8 +127,7 @@ struct PushQueueTests {
     @Test("when the drain time is over, pushes on their way give up and the rest is dropped, all of them told")
     func drainTime() async throws {
         let sender = ScriptedSender(isHeld: true)
-        let queue = queue(sender, concurrency: 2)
-        for number in 0..<10 { queue.submit(push("\(number)")) }
+        let queue = queueOfTen(sender, concurrency: 2)
         async let running: Void = queue.run()
         await sender.started(2)
         queue.shutdown()
@@ -139,8 +144,7 @@ struct PushQueueTests {
     @Test("cancellation ends the queue at once, and everything is told")
     func cancellation() async throws {
         let sender = ScriptedSender(isHeld: true)
-        let queue = queue(sender, concurrency: 2)
-        for number in 0..<10 { queue.submit(push("\(number)")) }
+        let queue = queueOfTen(sender, concurrency: 2)
         let running = Task { await queue.run() }
         await sender.started(2)
         running.cancel()

@@ -1,0 +1,195 @@
+import Foundation
+import IdentityEngine
+import JOSE
+import Testing
+
+@Suite("Parameters of authorize requests (oauth reference 2.3)")
+struct RequestParametersTests {
+    private static let api = [("Content-Type", "application/json")]
+
+    @Test(
+        "What other servers know and this one does not changes nothing",
+        arguments: [
+            ["idp": "0oa1", "idp_scope": "email"], ["display": "popup", "claims_locales": "de"], ["interclient_token": "x"],
+            ["client_secret": "not-looked-at"], ["enroll_amr_values": "pwd sms"], ["resource": "https://api.example.com", "x": "y"],
+        ])
+    func ignored(parameters: [String: String]) async throws {
+        try await PushServer.with { server in
+            let app = WireRelyingParty.readingApp
+            let browser = WireBrowser(server.wire)
+            let code = try app.code(try await browser.signIn(try await app.begin(browser, parameters)))
+            let tokens = try await app.exchange(code, server.wire, parameters.filter { $0.key != "client_secret" })
+            #expect(tokens.status == 200, "\(tokens.body)")
+        }
+    }
+
+    @Test(
+        "What it does not do is refused by name, and told to the client",
+        arguments: [
+            (["response_type": "none", "prompt": "enroll_authenticator"], "unsupported_response_type"),
+            (["prompt": "enroll_authenticator"], "invalid_request"), (["response_type": "id_token"], "unsupported_response_type"),
+            (["response_type": "id_token token"], "unsupported_response_type"),
+            (["response_type": "token code"], "unsupported_response_type"), (["response_mode": "web_message"], "unsupported_response_mode"),
+            (["response_mode": "query.jwt"], "unsupported_response_mode"), (["request": "a.b.c", "scope": ""], "request_not_supported"),
+        ])
+    func refused(changes: [String: String], error: String) async throws {
+        let server = try await PushServer.refusing().server
+        let app = WireRelyingParty.readingApp
+        let response = try await server.wire.get(app.authorizeURL(changes))
+        #expect(response.status == 302)
+        #expect(try app.error(response) == error)
+    }
+
+    @Test(
+        "prompt=login consent, in either order, asks for both; prompt=consent for consent alone",
+        arguments: [
+            ("login consent", true), ("consent login", true), ("consent", false),
+        ])
+    func prompts(prompt: String, asksForPassword: Bool) async throws {
+        try await PushServer.with { server in
+            let app = WireRelyingParty.webApp
+            let browser = WireBrowser(server.wire)
+            _ = try app.code(try await browser.signIn(try await app.begin(browser)))
+            var page = try await app.begin(browser, ["prompt": prompt])
+            #expect(page.body.contains("current-password") == asksForPassword)
+            if asksForPassword { page = try await browser.signIn(page) }
+            #expect(page.body.contains("Web app asks to:"))
+            _ = try app.code(try await browser.submit(page, "consent", ["answer": "allow"]))
+        }
+    }
+
+    @Test("Without a scope the server's default ones are granted; the longest nonce and state come back")
+    func defaults() async throws {
+        try await PushServer.with { server in
+            var definition = PushOrganization().definition(origin: RunningServer.origin)
+            let index = try #require(definition.authorizationServers.firstIndex { $0.id == "default" })
+            definition.authorizationServers[index].scopes.append(ScopeDefinition(name: "notes.read", isDefault: true))
+            _ = try await server.engine.apply(definition, context: .init(now: server.clock.now, requestID: "test"))
+            let app = WireRelyingParty.readingApp
+            let browser = WireBrowser(server.wire)
+            let state = String(repeating: "s", count: 2_048)
+            let answer = try await browser.signIn(try await app.begin(browser, ["scope": "", "state": state]))
+            let parameters = try app.answer(answer)
+            #expect(parameters["state"] == state)
+            let tokens = try await app.exchange(try #require(parameters["code"]), server.wire).json
+            #expect(tokens["scope"] == "notes.read")
+            #expect(tokens["id_token"] == nil)
+            let nonce = String(repeating: "n", count: 512)
+            let code = try app.code(try await browser.get(app.authorizeURL(["nonce": nonce])))
+            let second = try await IssuedTokens(try await app.exchange(code, server.wire), keysFrom: app.base, server.wire)
+            #expect(second.idToken["nonce"] == .string(nonce))
+        }
+    }
+
+    @Test("Without a nonce the id token has none; login_hint fills the field, and nobody is held to it")
+    func optional() async throws {
+        try await PushServer.with { server in
+            let app = WireRelyingParty.readingApp
+            let browser = WireBrowser(server.wire)
+            let page = try await app.begin(browser, ["nonce": "", "login_hint": PushOrganization.john])
+            #expect(page.body.contains("value=\"\(PushOrganization.john)\""))
+            let code = try app.code(try await browser.signIn(page))
+            let tokens = try await IssuedTokens(try await app.exchange(code, server.wire), keysFrom: app.base, server.wire)
+            #expect(tokens.idToken["nonce"] == nil)
+            #expect(tokens.accessToken["sub"] == .string(PushOrganization.jane))
+        }
+    }
+
+    @Test("An error goes as a form too if the client asks for that, after the person cancelled as well")
+    func formPostError() async throws {
+        try await PushServer.with { server in
+            let app = WireRelyingParty.webApp
+            let refused = try await server.wire.get(app.authorizeURL(["response_mode": "form_post", "prompt": "none"]))
+            let browser = WireBrowser(server.wire)
+            let cancelled = try await browser.submit(try await app.begin(browser, ["response_mode": "form_post"]), "cancel")
+            for (page, error) in [(refused, "login_required"), (cancelled, "access_denied")] {
+                #expect(page.status == 200)
+                #expect(page["Location"] == nil)
+                #expect(page.body.contains(#"action="https://web.example.com/callback""#))
+                #expect(page.body.contains("name=\"error\" value=\"\(error)\""))
+                #expect(page.body.contains(#"name="state" value="some-state""#))
+                #expect(page.body.contains(#"name="iss" value="https://id.example.com/oauth2/default""#))
+                #expect(!page.body.contains(#"name="code""#))
+            }
+        }
+    }
+
+    @Test("A code and an error leave no trace: they are not kept, and no page is told where they came from")
+    func headers() async throws {
+        try await PushServer.with { server in
+            let app = WireRelyingParty.readingApp
+            let browser = WireBrowser(server.wire)
+            let answer = try await browser.signIn(try await app.begin(browser))
+            _ = try app.code(answer)
+            for response in [answer, try await browser.get(app.authorizeURL(["prompt": "none"]))] {
+                #expect(response["Cache-Control"] == "no-cache, no-store")
+                #expect(response["Referrer-Policy"] == "no-referrer")
+            }
+        }
+    }
+
+    @Test("Over an address's limit the answer is 429 in the API form, at authorize and where requests are pushed")
+    func limits() async throws {
+        var organization = PushOrganization()
+        organization.rateLimits.perAddress = 2
+        try await PushServer.with(organization) { server in
+            let app = WireRelyingParty.readingApp
+            for _ in 1...2 { #expect(try await server.wire.get(app.authorizeURL(["prompt": "none"])).status == 302) }
+            let link = try await server.wire.get(app.authorizeURL(["prompt": "none"]))
+            let pushed = try await server.wire.post("\(app.base)/par", Form.encode(app.parameters()))
+            for response in [link, pushed] {
+                #expect(response.status == 429)
+                try expectAPIError(response, code: "E0000047", summary: "Too many requests. Wait and try again.")
+            }
+        }
+    }
+}
+
+@Suite("Codes at the token endpoint, over the wire (oauth reference 2.4.1)")
+struct CodeRequestTests {
+    @Test(
+        "What is wrong with the request itself is told",
+        arguments: [
+            (["code": ""], 400, "invalid_request"), (["grant_type": ""], 400, "invalid_request"),
+            (["client_id": "nobody"], 401, "invalid_client"), (["client_id": ""], 401, "invalid_client"),
+            (["client_id": "no-code-app"], 400, "unauthorized_client"), (["client_id": "closed-app"], 401, "invalid_client"),
+            (["code": "ac_unknown"], 400, "invalid_grant"), (["grant_type": "code"], 400, "unsupported_grant_type"),
+        ])
+    func refused(changes: [String: String], status: Int, error: String) async throws {
+        let server = try await PushServer.refusing().server
+        try expectRefusal(try await WireRelyingParty.readingApp.exchange("ac_some", server.wire, changes), status, error)
+    }
+
+    @Test(
+        "A code that comes twice in one form, with its verifier or without, is refused and not spent", arguments: ["code", "code_verifier"])
+    func twice(name: String) async throws {
+        try await PushServer.with { server in
+            let app = WireRelyingParty.readingApp
+            let browser = WireBrowser(server.wire)
+            let code = try app.code(try await browser.signIn(try await app.begin(browser)))
+            let form = Form.encode([
+                "client_id": app.id, "grant_type": "authorization_code", "code": code, "redirect_uri": app.redirectURI,
+                "code_verifier": WireRelyingParty.verifier,
+            ])
+            let value = name == "code" ? code : WireRelyingParty.verifier
+            try expectRefusal(try await server.wire.post("\(app.base)/token", "\(form)&\(name)=\(value)"), 400, "invalid_request")
+            #expect(try await app.exchange(code, server.wire).status == 200)
+        }
+    }
+
+    @Test("What official clients send beside the code changes nothing: scope, state, nonce, the challenge")
+    func superfluous() async throws {
+        try await PushServer.with { server in
+            let app = WireRelyingParty.readingApp
+            let browser = WireBrowser(server.wire)
+            let code = try app.code(try await browser.signIn(try await app.begin(browser)))
+            let tokens = try await app.exchange(
+                code, server.wire,
+                ["scope": "openid email phone", "state": "x", "nonce": "other", "code_challenge": "y", "login_hint": "z", "max_age": "1"])
+            #expect(tokens.status == 200)
+            #expect(try tokens.json["scope"] == "openid")
+            let verified = try await IssuedTokens(tokens, keysFrom: app.base, server.wire)
+            #expect(verified.idToken["nonce"] == "some-nonce")
+        }
+    }
+}
