@@ -1,7 +1,7 @@
-# Each of `demo`, `test`, `lint`, `bench` and `docs` installs what is missing (Debian packages when root, Python packages in .venv),
+# Each of `demo`, `test`, `lint`, `bench`, `docs` and `release` installs what is missing (Debian packages when root, Python packages in .venv),
 # builds and runs. `swift build` and `swift test` work as well, without any of this.
 SHELL := /bin/bash
-.PHONY: demo test lint format bench docs setup setup-test kill-test
+.PHONY: demo test lint format bench docs release setup setup-test kill-test
 
 setup:
 	@scripts/install libsqlite3-dev:sqlite3.h
@@ -26,6 +26,10 @@ lint: setup
 
 format:
 	swift format --in-place --recursive --parallel Package.swift Sources Tests Benchmarks
+
+# The command in one file, with Swift's runtime in it, for machines that have no toolchain.
+release: setup
+	@scripts/release
 
 bench: setup
 	scripts/install wrk:wrk sqlite3:sqlite3 curl:curl

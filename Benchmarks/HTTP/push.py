@@ -200,7 +200,7 @@ def poll(codes, stop, counts):
 
 def main():
     os.chdir(os.path.dirname(os.path.abspath(__file__)))
-    command = os.environ.get("COUNTERSIGN") or "../../.build/release/countersign"
+    command = os.environ.get("COUNTERSIGN") or subprocess.check_output("../../scripts/release").decode().splitlines()[-1]
     with tempfile.TemporaryDirectory() as folder:
         with open(f"{folder}/org.yaml", "w") as file:
             file.write(organization())
