@@ -33,9 +33,10 @@ struct FrontDoor: Sendable {
 
     /// The names of all routes, for metrics.
     var routeNames: [String] {
-        endpoints.keys.sorted() + devices.values.map(\.name).sorted() + Endpoint.signInNames + [
-            openID.name, oauth.name, activation.name, HealthEndpoint.live, HealthEndpoint.ready,
-        ]
+        endpoints.keys.sorted() + devices.values.map(\.name).sorted() + Endpoint.signInNames
+            + AuthnRoute.names + [
+                openID.name, oauth.name, activation.name, HealthEndpoint.live, HealthEndpoint.ready,
+            ]
     }
 
     /// Answers a request. An error becomes an answer here, with what it says kept for the log.
@@ -61,6 +62,7 @@ struct FrontDoor: Sendable {
             return try await call(endpoint, server: nil, request)
         case .signIn(let route):
             return try await call(.signIn(route, engine, pages, pushes), server: nil, request)
+        case .authn(let route): return try await call(.authn(route, engine, pages, pushes), server: nil, request)
         case .activate: return try await call(activation, server: nil, request)
         case .endpoint(let name, let server):
             guard let endpoint = name.utf8.count <= 64 ? endpoints[name] : nil else {

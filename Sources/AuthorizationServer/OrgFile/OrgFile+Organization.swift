@@ -21,7 +21,8 @@ extension OrgFile {
             sessions: root.section("sessions").map(SessionPolicy.init) ?? SessionPolicy(),
             keyRotation: root.section("key_rotation").map(KeyRotation.init) ?? KeyRotation(),
             authenticators: root.sections("authenticators", PushAuthenticator.init),
-            dpop: root.section("dpop").map(DPoPPolicy.init) ?? DPoPPolicy(), users: root.sections("users", UserDefinition.init))
+            dpop: root.section("dpop").map(DPoPPolicy.init) ?? DPoPPolicy(),
+            classic: root.section("authn_api", as: "classic").map(ClassicPolicy.init), users: root.sections("users", UserDefinition.init))
         server = root.section("server")?.members().compactMapKeysAndValues { ($0.replacing("_", with: "-"), $1.plainText) } ?? [:]
         root.reportUnknownKeys()
     }

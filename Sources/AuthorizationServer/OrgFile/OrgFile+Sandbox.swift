@@ -114,6 +114,14 @@ extension OrgFile {
             secret: service-app-secret
             grant_types: [client_credentials]
 
+        # The classic sign-in API.
+        authn_api:
+          sign_on_policy: one-factor
+          remember_devices: device
+          trusted_callers:
+            - name: portal
+              token: sandbox-portal-token-0123456789abcdef
+
         # The virtual phones. Their pushes go to a gateway that the sandbox starts, which brings its own APNs credentials.
         authenticators:
           - id: autsandboxphone

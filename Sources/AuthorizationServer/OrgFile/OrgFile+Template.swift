@@ -115,6 +115,15 @@ extension OrgFile {
           #  sign_on_policy: one-factor      # who has another factor must prove it all the same before a phone is enrolled
           #  assignment: everyone
 
+        # The classic sign-in API, /api/v1/authn; without the section it is off.
+        #authn_api:
+        #  sign_on_policy: two-factors
+        #  show_lockout: false               # true tells everybody which accounts there are
+        #  remember_devices: never           # device: as long as it brings its token; or a time: 30d
+        #  trusted_callers:                  # back ends that may say which device they speak for
+        #    - name: portal
+        #      token: ${PORTAL_TOKEN}        # at least 32 characters; only its digest is kept
+
         # Apps that confirm sign-ins by a push to a person's phone.
         authenticators: []
         #authenticators:

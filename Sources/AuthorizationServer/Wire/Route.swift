@@ -8,6 +8,8 @@ enum Route: Equatable {
     case device(DeviceRoute)
     /// The hosted sign-in pages.
     case signIn(SignInRoute)
+    /// The classic sign-in API.
+    case authn(AuthnRoute)
     /// Where the codes of devices are entered.
     case activate
     /// Whether the process runs.
@@ -21,6 +23,10 @@ enum Route: Equatable {
     init?(_ path: [Substring]) {
         if let device = DeviceRoute(path) {
             self = .device(device)
+            return
+        }
+        if let authn = AuthnRoute(path) {
+            self = .authn(authn)
             return
         }
         if let signIn = SignInRoute(path) {

@@ -39,7 +39,7 @@ struct ConfigurationPlan {
         let settings = OrganizationSettings(
             id: organizationID, name: definition.name, origin: definition.origin, rateLimits: definition.rateLimits,
             sessions: definition.sessions == SessionPolicy() ? nil : definition.sessions, keyRotation: definition.keyRotation,
-            dpop: definition.dpop == DPoPPolicy() ? nil : definition.dpop)
+            dpop: definition.dpop == DPoPPolicy() ? nil : definition.dpop, classic: definition.classic)
         try plan(
             .organization, [(OrganizationSettings.reference.id, definition.name, settings)], stored: { $0 },
             plain: { (stored: OrganizationSettings) in stored })

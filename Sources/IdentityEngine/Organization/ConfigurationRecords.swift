@@ -25,6 +25,8 @@ struct OrganizationSettings: Codable, Sendable, Equatable {
     var keyRotation: KeyRotation
     /// Nil for the default, and in records of before there was one.
     var dpop: DPoPPolicy?
+    /// Nil for none.
+    var classic: ClassicPolicy?
 }
 
 /// An application with its secret sealed.

@@ -31,6 +31,8 @@ public struct OrganizationDefinition: Sendable, Equatable, Codable {
     public var authenticators: [PushAuthenticator]
     /// What is asked of proofs of possession.
     public var dpop: DPoPPolicy
+    /// What holds at the classic sign-in API; nil for an organization that does not offer it.
+    public var classic: ClassicPolicy?
     /// The people that the file brings; people made elsewhere are left alone.
     public var users: [UserDefinition]
 
@@ -40,8 +42,7 @@ public struct OrganizationDefinition: Sendable, Equatable, Codable {
         applications: [Application] = [], groups: [Group] = [], signOnPolicies: [SignOnPolicy] = [],
         passwordPolicy: PasswordPolicy = PasswordPolicy(), rateLimits: RateLimits = RateLimits(),
         sessions: SessionPolicy = SessionPolicy(), keyRotation: KeyRotation = KeyRotation(), authenticators: [PushAuthenticator] = [],
-        dpop: DPoPPolicy = DPoPPolicy(),
-        users: [UserDefinition] = []
+        dpop: DPoPPolicy = DPoPPolicy(), classic: ClassicPolicy? = nil, users: [UserDefinition] = []
     ) {
         self.id = id
         self.name = name
@@ -56,6 +57,7 @@ public struct OrganizationDefinition: Sendable, Equatable, Codable {
         self.keyRotation = keyRotation
         self.authenticators = authenticators
         self.dpop = dpop
+        self.classic = classic
         self.users = users
     }
 }

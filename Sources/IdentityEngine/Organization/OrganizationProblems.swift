@@ -12,6 +12,7 @@ extension OrganizationDefinition {
         check.authenticators()
         check.signOnPolicies()
         check.limits()
+        check.classic()
         check.users()
         return check.problems
     }
@@ -116,6 +117,18 @@ struct DefinitionCheck {
                 }
             }
         }
+    }
+
+    mutating func classic() {
+        guard let classic = definition.classic else { return }
+        let path: [Step] = [.key("classic")]
+        let names = Set(definition.signOnPolicies.map(\.name))
+        if !names.contains(classic.signOnPolicy) {
+            let hint = Suggestion.nearest(to: classic.signOnPolicy, among: names).map { " Did you mean “\($0)”?" } ?? ""
+            problem(path + [.key("signOnPolicy")], "There is no sign-on policy “\(classic.signOnPolicy)”.\(hint)")
+        }
+        if case .time(let minutes) = classic.remembering { range(minutes, 1...525_600, path + [.key("remembering")], "minutes") }
+        duplicates(classic.trustedCallers.map(\.name), path + [.key("trustedCallers")], "name", "Caller")
     }
 
     mutating func users() {

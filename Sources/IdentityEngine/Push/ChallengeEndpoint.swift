@@ -102,6 +102,8 @@ struct ChallengeStart: Sendable {
     var type: String?
     var bindingMessage: String?
     var preferredAuthenticator: String?
+    /// The one enrolment that is asked; nil for all that can be.
+    var enrollmentID: String?
     var ticket = TicketKind.oobCode
 
     init(stored: StoredTransaction, user: StoredUser, type: String) {

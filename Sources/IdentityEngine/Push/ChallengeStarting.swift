@@ -79,6 +79,7 @@ extension IdentityEngine {
         let asked = AuthenticationContextClass.preferred(of: start.transaction.contextClasses)
         let needsTwo = subject.decision.assurance == .twoFactors || subject.demandsTwoFactors || asked == .twoFactors
         let enrollments = try view.usableEnrollments(of: start.user.value.id, snapshot: admitted.snapshot)
+            .filter { start.enrollmentID ?? $0.id == $0.id }
         let remaining = start.transaction.expiresAt.timeIntervalSince(context.now)
         let plan = try ChallengePlan(
             .init(

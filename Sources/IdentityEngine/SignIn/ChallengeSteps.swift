@@ -11,7 +11,7 @@ extension SignInTransaction {
             return refused(.overTransaction, Self.pushType, [])
         }
         // Whoever said no is not asked until they give in; the client is told as if it had polled.
-        if self.challenge?.isRejected == true { return refused(.rejectedOnDevice, Self.pushType, []) }
+        if isRejectedForGood { return refused(.rejectedOnDevice, Self.pushType, []) }
         guard subject.decision.assurance != .deny else {
             return refused(
                 Refusal(.accessDenied, "You are not allowed to sign in to this application.", reason: subject.decision.reason),
@@ -61,23 +61,20 @@ extension SignInTransaction {
     /// The client asks for its tokens.
     func polled(_ subject: Subject?, now: Date) -> (SignInTransaction, Outcome, [Effect]) {
         guard end == nil, let challenge else { return refused(.overTransaction, Self.pushType, []) }
-        guard now < challenge.expiresAt else {
-            return refused(
-                Refusal(.expiredToken, "Nobody answered in time. Sign in again.", reason: "challenge expired"), Self.pushType, [])
-        }
+        guard now < challenge.expiresAt || (classic != nil && challenge.isRejected) else { return unanswered(.expiredChallenge) }
         switch challenge.state {
         case .pending:
             return (self, .pending, [])
         case .denied, .failed:
-            return refused(.rejectedOnDevice, Self.pushType, [])
+            return unanswered(.rejectedOnDevice)
         case .approved(let targetID, let userVerified, let methods, let time):
             guard let subject, isAbout(subject.user), subject.user.status == .active,
                 subject.user.lockedAt == nil || subject.user.isLockOver(policy: subject.passwordPolicy, now: now)
             else { return refused(.overTransaction, Self.pushType, []) }
             var next = self
-            // On pages a sign-in may go on after an approval, which counts once.
-            if let hosted, hosted.countedChallenge == challengeCount { return proved(subject, Self.pushType, []) }
-            next.hosted?.countedChallenge = challengeCount
+            // Where a sign-in may go on after an approval, that counts once.
+            if countedChallenge == challengeCount { return proved(subject, Self.pushType, []) }
+            next.countedChallenge = challengeCount
             // It was proved when the device answered: something else may have been proved between then and now.
             let place = proofs.firstIndex { $0.time > time } ?? proofs.endIndex
             next.proofs.insert(
@@ -87,6 +84,24 @@ extension SignInTransaction {
                 at: place)
             return next.proved(subject, Self.pushType, [])
         }
+    }
+
+    /// A challenge came to nothing. The classic API tells so, and lets the person be asked again; elsewhere that is the end.
+    private func unanswered(_ refusal: Refusal) -> (SignInTransaction, Outcome, [Effect]) {
+        guard classic != nil else { return refused(refusal, Self.pushType, []) }
+        var next = self
+        let isNews = classic?.reportedChallenge != challengeCount
+        next.classic?.reportedChallenge = challengeCount
+        return (next, .tryAgain(refusal), isNews ? [.log(type: Self.pushType, .denied, reason: refusal.reason)] : [])
+    }
+
+    /// Whether somebody said no on a device, so that nothing else that is proved for this sign-in counts. Of the classic API, which may
+    /// ask again, only who says that it is not them at all is taken at their word.
+    var isRejectedForGood: Bool {
+        guard let challenge, challenge.isRejected else { return false }
+        guard classic != nil else { return true }
+        if case .denied(_, let isSuspicious, _) = challenge.state { return isSuspicious }
+        return false
     }
 
     /// How many challenges of these transactions the person did not approve, of those of the last minutes.
@@ -122,6 +137,8 @@ extension PushChallenge {
 extension Refusal {
     static let rejectedOnDevice = Refusal(
         .accessDenied, "The sign-in was rejected on the device.", reason: "rejected")
+
+    static let expiredChallenge = Refusal(.expiredToken, "Nobody answered in time. Sign in again.", reason: "challenge expired")
 
     /// The transaction was finished, cancelled, or met an account that changed since.
     static let overTransaction = Refusal(

@@ -66,20 +66,34 @@ extension IdentityEngine {
         }
     }
 
-    /// Lets a verifier, which is made for the person's usable enrolments, judge a first factor, and commits what it comes to.
     private func judge<Verifier: FactorVerifier>(
         _ response: FactorResponse, of username: String, _ request: SignInRequest, snapshot: OrgSnapshot, context: RequestContext,
         by verifier: ([Enrollment]) -> Verifier
     ) async throws -> SignInOutcome {
         let transaction = SignInTransaction(id: try environment.random.identifier(prefix: "txn"), request: request, now: context.now)
-        var known = try await load(username, request, snapshot)
+        let outcome = try await judgeFirst(response, of: username, transaction, snapshot: snapshot, context: context, by: verifier) {
+            try await commit($0, $1, $2, user: $3, context: context)
+        }
+        return outcome ?? .refused(.tooManyRequests(nil, reason: "the account changed on every attempt to write it"))
+    }
+
+    /// Lets a verifier, which is made for the person's usable enrolments, judge the first factor of a transaction.
+    ///
+    /// - Parameter commit: Writes what it came to, and answers; nil if somebody else wrote the user first.
+    /// - Returns: The answer; nil if somebody else was faster every time.
+    func judgeFirst<Verifier: FactorVerifier, Answer: Sendable>(
+        _ response: FactorResponse, of username: String, _ transaction: SignInTransaction, snapshot: OrgSnapshot, context: RequestContext,
+        by verifier: ([Enrollment]) -> Verifier,
+        commit: (SignInTransaction, SignInTransaction.Outcome, [SignInTransaction.Effect], StoredUser?) async throws -> Answer?
+    ) async throws -> Answer? {
+        var known = try await load(username, transaction, snapshot)
         var judge = verifier(known?.enrollments ?? [])
         var verdict = try await judge.verify(response, of: known?.user.value, policy: snapshot.passwordPolicy)
         // Others may have signed in, guessed or changed the password in the meantime: what counts is the state that the
         // commit meets. Each round that loses means that somebody else's went through.
         for _ in 0..<1_000 {
             let judged = known
-            known = try await load(username, request, snapshot)
+            known = try await load(username, transaction, snapshot)
             let isStale =
                 known?.user.value.passwordHash != judged?.user.value.passwordHash
                 || (judge.kind == .totp && known?.enrollments != judged?.enrollments)
@@ -90,20 +104,21 @@ extension IdentityEngine {
             }
             let (next, outcome, effects) = transaction.step(
                 .judged(judge.kind, judge.factorClass, methods: judge.methods, verdict, known?.subject), now: context.now)
-            if let answer = try await commit(next, outcome, effects, user: known?.user, context: context) { return answer }
+            if let answer = try await commit(next, outcome, effects, known?.user) { return answer }
         }
-        return .refused(.tooManyRequests(nil, reason: "the account changed on every attempt to write it"))
+        return nil
     }
 
     /// The user with a name and what this sign-in asks of them.
     private func load(
-        _ username: String, _ request: SignInRequest, _ snapshot: OrgSnapshot
+        _ username: String, _ transaction: SignInTransaction, _ snapshot: OrgSnapshot
     ) async throws -> KnownPerson? {
         try await store.read { [self] view in
-            guard let user = try user(login: username, in: view) else { return nil }
+            guard let user = try user(login: username, in: view),
+                let subject = try view.subject(user.value, of: transaction, snapshot: snapshot)
+            else { return nil }
             return KnownPerson(
-                user: user, subject: try view.subject(user.value, of: request, snapshot: snapshot),
-                enrollments: try view.usableEnrollments(of: user.value.id, snapshot: snapshot))
+                user: user, subject: subject, enrollments: try view.usableEnrollments(of: user.value.id, snapshot: snapshot))
         }
     }
 

@@ -11,7 +11,8 @@ public struct SignInRequest: Sendable {
     /// The authentication contexts asked for (`acr_values`), in order of preference; unknown ones are ignored.
     public var contextClasses: [String]
 
-    /// Whether the person signs in on the hosted pages, where any factor of theirs can be presented, whatever grants the client has.
+    /// Whether the person signs in on the hosted pages or by the classic API, where any factor of theirs can be presented, whatever
+    /// grants the client has.
     var isHosted = false
 
     /// Describes what a sign-in is for.

@@ -24,11 +24,11 @@ extension StoreView {
     func subject(
         _ user: User, of transaction: SignInTransaction, scopes: [String]? = nil, snapshot: OrgSnapshot
     ) throws -> SignInTransaction.Subject? {
-        guard let application = snapshot.application(transaction.applicationID) else { return nil }
+        guard let application = snapshot.application(of: transaction) else { return nil }
         var request = SignInRequest(
             application: application, server: transaction.server, scopes: scopes ?? transaction.scopes,
             supportedGrantTypes: transaction.supportedGrantTypes, contextClasses: transaction.contextClasses)
-        request.isHosted = transaction.hosted != nil
+        request.isHosted = transaction.hosted != nil || transaction.classic != nil
         return try subject(user, of: request, snapshot: snapshot)
     }
 

@@ -59,6 +59,8 @@ struct SignInTransaction: Sendable, Equatable, Codable {
     var end: End?
     /// What a sign-in on the hosted pages knows beside; nil for those of clients that ask by themselves.
     var hosted: HostedSignIn?
+    /// What a sign-in by the classic API knows beside.
+    var classic: ClassicSignIn?
     /// What a device that waits knows beside.
     var device: DeviceRequest?
 
@@ -154,7 +156,7 @@ extension SignInTransaction {
             guard let subject else { return wrong("unknown user", type, []) }
             guard isAbout(subject.user) else { return refused(.overTransaction, type, []) }
             // Whoever said no on a device said it to this sign-in, whatever else is proved for it.
-            if challenge?.isRejected == true { return refused(.rejectedOnDevice, type, []) }
+            if isRejectedForGood { return refused(.rejectedOnDevice, type, []) }
             return judged(
                 Proof(factor: factor, factorClasses: [factorClass], methods: methods, time: now), verdict, subject, type: type, now: now)
         case .resumed(let proofs, let subject): return resumed(proofs, subject, now: now)

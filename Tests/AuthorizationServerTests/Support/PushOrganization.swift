@@ -27,6 +27,8 @@ struct PushOrganization: Sendable {
     var silentBrowserApp = true
     /// Whom the default server trusts.
     var trustedIssuers: [TrustedIssuer] = []
+    /// What holds at the classic sign-in API.
+    var classic: ClassicPolicy? = ClassicPolicy(signOnPolicy: "one factor")
     var rateLimits = RateLimits(perClient: 100_000, perAddress: 100_000, perAddressSignIns: 100_000, perUser: 100_000)
 
     func definition(origin: String) -> OrganizationDefinition {
@@ -49,6 +51,7 @@ struct PushOrganization: Sendable {
                 SignOnPolicy(name: "one factor", rules: [SignOnRule(name: "any", assurance: .oneFactor)]),
                 SignOnPolicy(name: "recent", rules: [SignOnRule(name: "any", assurance: .oneFactor, reauthenticateAfter: 600)]),
                 SignOnPolicy(name: "two factors", rules: [SignOnRule(name: "any", assurance: .twoFactors)]),
+                SignOnPolicy(name: "nobody", rules: [SignOnRule(name: "any", assurance: .deny)]),
                 SignOnPolicy(name: "often", rules: [SignOnRule(name: "any", assurance: .oneFactor, reauthenticateAfter: 300)]),
             ],
             passwordPolicy: PasswordPolicy(lockoutAttempts: 5, scryptLogN: 10), rateLimits: rateLimits,
@@ -57,6 +60,7 @@ struct PushOrganization: Sendable {
                     id: "autphone1", kind: kind, name: "Phone", clientID: "phone-app", isActive: isActive,
                     userVerification: userVerification, numberChallenge: numberChallenge, credentials: Self.credentials)
             ],
+            classic: classic,
             users: [
                 UserDefinition(
                     login: Self.jane, profile: ["name": "Jane Doe", "email": "jane.doe@example.com"], password: Self.janesPassword),

@@ -108,6 +108,8 @@ struct WirePhone: Sendable {
         case approve
         case approveVerified
         case deny
+        /// Denies, and says that it was not them.
+        case report
         case pick(String)
         /// A word of the reference's table 5.5, signed with the key that needs no person, or with the one that the person unlocks.
         case says(String, verified: Bool = false)
@@ -136,6 +138,9 @@ struct WirePhone: Sendable {
         switch answer {
         case .approve: context["userConsent"] = "APPROVED_CONSENT_PROMPT"
         case .deny: context["userConsent"] = "DENIED_CONSENT_PROMPT"
+        case .report:
+            context["userConsent"] = "DENIED_CONSENT_PROMPT"
+            context["suspicious"] = true
         case .pick(let number):
             context["userConsent"] = "APPROVED_CONSENT_PROMPT"
             context["selectedNumber"] = .string(number)

@@ -34,6 +34,13 @@ package enum TimeBasedCode {
         return String(repeating: "0", count: digits - text.count) + text
     }
 
+    /// Whether a typed code was right before, in the five minutes before those that count.
+    static func isPast(_ typed: String, secret: [UInt8], now: Date) -> Bool {
+        (2...10).reduce(false) { found, back in
+            step(ofTyped: typed, secret: secret, now: now.addingTimeInterval(-period * Double(back + 1)), after: nil) != nil || found
+        }
+    }
+
     /// The step that a typed code is of, of those around a moment.
     ///
     /// One step before and one after count too (RFC 6238 section 5.2): people type slowly, and phones' clocks go wrong by seconds. More

@@ -1,0 +1,74 @@
+internal import HTTPTypes
+internal import IdentityEngine
+internal import JOSE
+
+/// The body of a request to the classic API: a JSON object whose members are texts, booleans and objects; what is not known is passed
+/// over.
+struct AuthnBody: Sendable {
+    private let json: JSONValue
+
+    /// Reads a request's body.
+    ///
+    /// - Throws: ``ClassicRefusal`` with `E0000003` if it is too large, of another type, or no JSON object.
+    init(_ request: ServerRequest) throws(ClassicRefusal) {
+        // Whatever the server's own limit is: nothing that a client sends comes near this.
+        guard !request.isTooLarge, request.body.count <= 64 << 10 else { throw .malformed("body too large") }
+        // A form of another site is no JSON: what a browser sends by itself is not taken.
+        let type = request.head.headerFields[.contentType]?.prefix { $0 != ";" && $0 != "," }.filter { $0 != " " }.lowercased()
+        guard type ?? "application/json" == "application/json" else { throw .malformed("content type") }
+        do {
+            json = try JSONValue(parsing: request.body)
+        } catch {
+            throw .malformed("body: \(error.code.rawValue)")
+        }
+        guard json.objectValue != nil else { throw .malformed("body is no object") }
+    }
+
+    /// A text; nil if it is absent or null.
+    ///
+    /// - Throws: ``ClassicRefusal`` with `E0000001` if it is something else.
+    func text(_ name: String, in object: String) throws(ClassicRefusal) -> String? {
+        guard let value = json[name], !value.isNull else { return nil }
+        guard let text = value.stringValue else { throw .invalid(object, ["\(name): The member must be a text."]) }
+        return text
+    }
+
+    /// A boolean among the options; false if it is absent.
+    func option(_ name: String) -> Bool { json["options"]?[name]?.boolValue ?? false }
+
+    /// What the caller says of the device.
+    var deviceToken: String? { json["context"]?["deviceToken"]?.stringValue }
+
+    /// The state token.
+    ///
+    /// - Throws: ``ClassicRefusal`` with `E0000001` if there is none.
+    func stateToken() throws(ClassicRefusal) -> String {
+        guard let token = try text("stateToken", in: "stateToken"), !token.isEmpty else {
+            throw .invalid("stateToken", ["stateToken: The member must be there."])
+        }
+        return token
+    }
+}
+
+extension ClassicCaller {
+    /// Who a request to the classic API is from.
+    init(_ request: ServerRequest, body: AuthnBody) {
+        let values = request.head.headerFields[values: .authorization]
+        var token: String?
+        if let value = values.first, value.prefix(5).lowercased() == "ssws " { token = String(value.dropFirst(5).drop { $0 == " " }) }
+        self.init(apiToken: token, deviceCookie: DeviceCookie.read(request), deviceToken: body.deviceToken)
+    }
+}
+
+/// The cookie by which a device is known again (authn reference 1.1 and 6.4).
+enum DeviceCookie {
+    static let name = "DT"
+
+    /// What a request's cookie holds; nil if there is none, or more than one.
+    static func read(_ request: ServerRequest) -> String? {
+        let values = (request.head.headerFields[.cookie] ?? "").split(separator: ";").map { $0.drop { $0 == " " } }
+            .filter { $0.hasPrefix("\(name)=") }.map { $0.dropFirst(name.utf8.count + 1) }
+        guard values.count == 1, let value = values.first, !value.isEmpty else { return nil }
+        return String(value)
+    }
+}

@@ -1,0 +1,133 @@
+public import Foundation
+internal import JOSE
+
+/// What a step of a classic sign-in came to, committed: what the client is told, and what is to be sent.
+public struct ClassicAnswer: Sendable {
+    /// What the client is told.
+    public enum Outcome: Sendable {
+        /// Where the transaction stands.
+        case transaction(ClassicTransaction)
+        /// It was given up.
+        case cancelled(relayState: String?)
+    }
+
+    /// What the client is told.
+    public var outcome: Outcome
+    /// To be sent now; each at most once.
+    public var pushes: [PushMessage] = []
+    /// The device token that the browser is to keep from now on; nil to leave it what it has.
+    public var deviceToken: String?
+
+    init(_ outcome: Outcome) { self.outcome = outcome }
+
+    init(_ transaction: ClassicTransaction, pushes: [PushMessage] = []) {
+        outcome = .transaction(transaction)
+        self.pushes = pushes
+    }
+}
+
+/// A transaction as the client sees it (authn reference 2.1). Which links it has follows from this.
+public struct ClassicTransaction: Sendable {
+    /// Where it stands.
+    public enum Status: String, Sendable {
+        case passwordWarn = "PASSWORD_WARN"
+        case passwordExpired = "PASSWORD_EXPIRED"
+        case passwordReset = "PASSWORD_RESET"
+        case recovery = "RECOVERY"
+        case recoveryChallenge = "RECOVERY_CHALLENGE"
+        case lockedOut = "LOCKED_OUT"
+        case factorEnroll = "MFA_ENROLL"
+        case factorEnrollActivate = "MFA_ENROLL_ACTIVATE"
+        case factorRequired = "MFA_REQUIRED"
+        case factorChallenge = "MFA_CHALLENGE"
+        case success = "SUCCESS"
+    }
+
+    /// What came of the last attempt with a factor.
+    public enum FactorResult: String, Sendable {
+        case waiting = "WAITING"
+        case rejected = "REJECTED"
+        case timeout = "TIMEOUT"
+    }
+
+    /// What the link `next` does; nil for none.
+    public enum Next: String, Sendable {
+        case poll, verify, activate, changePassword, resetPassword, unlock, answer, recovery
+    }
+
+    /// Where it stands.
+    public var status: Status
+    /// Leads to it; nil once it is over.
+    public var stateToken: String?
+    /// When the state token, or the session token, ends.
+    public var expiresAt: Date?
+    /// Begins a session, once; with ``Status/success`` only.
+    public var sessionToken: String?
+    /// What the client gave at the beginning.
+    public var relayState: String?
+    /// What came of the last attempt.
+    public var factorResult: FactorResult?
+    /// Whom it is about; nil before they proved something.
+    public var user: ClassicPerson?
+    /// What can be chosen.
+    public var factors: [ClassicFactor]?
+    /// What was chosen.
+    public var factor: ClassicFactor?
+    /// Whether the device can be remembered; nil where that is no question.
+    public var remembering: ClassicRemembering?
+    /// What the link `next` does.
+    public var next: Next?
+    /// Whether the client can go back, give up, go on without.
+    public var canReturn = false, canCancel = false, canSkip = false
+    /// Whether what was sent can be sent again.
+    public var canResend = false
+
+    init(_ status: Status) { self.status = status }
+}
+
+/// A person as the client sees them.
+public struct ClassicPerson: Sendable {
+    /// The user's id.
+    public var id: String
+    /// When their password was last set.
+    public var passwordChanged: Date?
+    /// `login`, `firstName`, `lastName`, `locale`, `timeZone`.
+    public var profile: [String: String]
+
+    init(_ user: User) {
+        id = user.id
+        passwordChanged = user.passwordChangedAt
+        func text(_ name: String) -> String? { user.profile[name]?.stringValue.flatMap { $0.isEmpty ? nil : $0 } }
+        // Official clients want both names: who has none is called by what there is.
+        let words = (text("name") ?? user.login).split(separator: " ", maxSplits: 1).map(String.init)
+        profile = [
+            "login": user.login, "firstName": text("given_name") ?? words.first ?? user.login,
+            "lastName": text("family_name") ?? (words.count > 1 ? words[1] : words.first ?? user.login),
+            "locale": text("locale") ?? "en", "timeZone": text("zoneinfo") ?? "UTC",
+        ]
+    }
+}
+
+/// A factor as the client sees it (authn reference 5.1).
+public struct ClassicFactor: Sendable {
+    /// Names it in paths; nil for one that is not set up.
+    public var id: String?
+    /// Such as `push`.
+    public var type: String
+    /// Such as `OKTA`.
+    public var provider: String
+    /// What it is known by.
+    public var profile: [String: String]
+    /// The number that the person picks on their device; nil if none is asked for now.
+    public var correctAnswer: Int?
+}
+
+/// Whether a device can stand in for the second factor from now on (authn reference 2.3).
+public struct ClassicRemembering: Sendable {
+    /// Whether it may.
+    public var isAllowed: Bool
+    /// Whether this device was remembered before.
+    public var isDefault: Bool
+    /// For how long, in minutes; 0 for as long as the device brings its token, or not at all.
+    public var minutes: Int
+}

@@ -1,0 +1,123 @@
+internal import Foundation
+
+/// An expected refusal of the classic sign-in API (authn reference 1.4 and 1.5). A front door gives it its form and decides nothing.
+public struct ClassicRefusal: Error, Sendable, Equatable {
+    /// What a program reads, such as `E0000004`.
+    public var code: String
+    /// The HTTP status.
+    public var status: Int
+    /// A sentence for a person.
+    public var summary: String
+    /// What is wrong in detail, a sentence each.
+    public var causes: [String]
+    /// Why, for the log only.
+    public var reason: String
+    /// The limit that was met, for the headers; nil for every other refusal.
+    public var rateLimit: RateLimitStatus?
+
+    /// Makes a refusal.
+    public init(
+        code: String, status: Int, summary: String, causes: [String] = [], reason: String, rateLimit: RateLimitStatus? = nil
+    ) {
+        self.code = code
+        self.status = status
+        self.summary = summary
+        self.causes = causes
+        self.reason = reason
+        self.rateLimit = rateLimit
+    }
+}
+
+// MARK: - Of requests
+
+extension ClassicRefusal {
+    /// The body is no JSON object, or too large to be read.
+    ///
+    /// - Parameter reason: Why, for the log.
+    /// - Returns: `E0000003`, status 400.
+    public static func malformed(_ reason: String) -> ClassicRefusal {
+        ClassicRefusal(
+            code: "E0000003", status: 400, summary: "The request body was not well-formed. Send a JSON object of at most 64 KiB.",
+            reason: reason)
+    }
+
+    /// A member of the body is missing or cannot be.
+    ///
+    /// - Parameters:
+    ///   - object: What the reference calls the body, such as `authRequest`.
+    ///   - causes: A sentence for each.
+    /// - Returns: `E0000001`, status 400.
+    public static func invalid(_ object: String, _ causes: [String]) -> ClassicRefusal {
+        ClassicRefusal(
+            code: "E0000001", status: 400, summary: "Api validation failed: \(object)", causes: causes,
+            reason: causes.joined(separator: " "))
+    }
+
+    /// Requests over a limit.
+    ///
+    /// - Parameters:
+    ///   - status: The limit; nil for one of the moment.
+    ///   - reason: Which, for the log.
+    /// - Returns: `E0000047`, status 429.
+    public static func tooManyRequests(_ status: RateLimitStatus?, reason: String) -> ClassicRefusal {
+        ClassicRefusal(
+            code: "E0000047", status: 429, summary: "Too many requests. Wait and try again.", reason: reason, rateLimit: status)
+    }
+
+    /// The API is off.
+    static let notEnabled = ClassicRefusal(
+        code: "E0000015", status: 401, summary: "This organization does not offer this API.", reason: "authn: not configured")
+}
+
+// MARK: - Of callers and transactions
+
+extension ClassicRefusal {
+    /// One answer to everything that keeps a person out before they are in.
+    static func authenticationFailed(_ reason: String) -> ClassicRefusal {
+        ClassicRefusal(code: "E0000004", status: 401, summary: "Authentication failed", reason: reason)
+    }
+
+    /// One answer to every token that leads nowhere (any more).
+    static func invalidToken(_ reason: String) -> ClassicRefusal {
+        ClassicRefusal(code: "E0000011", status: 401, summary: "The token is invalid or expired. Begin again.", reason: reason)
+    }
+
+    /// The transaction is somewhere else.
+    static func notAllowed(in status: String) -> ClassicRefusal {
+        let text = "This operation is not allowed in the current state of the sign-in."
+        return ClassicRefusal(code: "E0000079", status: 403, summary: text, causes: [text], reason: "authn: not in \(status)")
+    }
+
+    /// There is no such factor of the person's.
+    static let unknownFactor = ClassicRefusal(
+        code: "E0000007", status: 404, summary: "Not found: there is no such factor.", reason: "authn: unknown factor")
+
+    /// A code or an answer was wrong.
+    static let wrongCode = ClassicRefusal(
+        code: "E0000068", status: 403, summary: "Invalid Passcode/Answer",
+        causes: ["The code or the answer is wrong. Check it and try again."], reason: "authn: wrong code")
+
+    /// A code was used before.
+    static let replayedCode = ClassicRefusal(
+        code: "E0000082", status: 403, summary: "The code was used before.", causes: ["Wait until another code is shown, and enter that."],
+        reason: "authn: code was used")
+
+    /// A code came too late.
+    static let lateCode = ClassicRefusal(
+        code: "E0000083", status: 403, summary: "The code is right, but too old.",
+        causes: ["Enter the code that is shown now; the clock of the device must be right."], reason: "authn: code is too old")
+
+    /// Too many wrong answers: the transaction is over.
+    static let locked = ClassicRefusal(
+        code: "E0000069", status: 403, summary: "The sign-in is locked after too many wrong answers.", reason: "authn: locked")
+
+    /// The person's devices cannot be asked.
+    static func factorFailed(_ refusal: Refusal) -> ClassicRefusal {
+        guard let limit = refusal.rateLimit else {
+            return ClassicRefusal(
+                code: "E0000074", status: 400, summary: "The factor cannot be used now. Choose another one.",
+                causes: [refusal.description], reason: refusal.reason)
+        }
+        return .tooManyRequests(limit, reason: refusal.reason)
+    }
+}

@@ -1,0 +1,66 @@
+/// What begins a classic sign-in (authn reference 4.2).
+public struct ClassicRequest: Sendable {
+    /// The name as it was typed.
+    public var username: String
+    /// The password as it was typed.
+    public var password: String
+    /// Given back with every answer; at most 2,048 characters.
+    public var relayState: String?
+    /// Whether the client wants to be offered what can be set up, one after the other.
+    public var enrollsOptional: Bool
+    /// Whether the client shows that a password will expire.
+    public var warnsBeforeExpiry: Bool
+
+    /// Describes a request.
+    public init(
+        username: String, password: String, relayState: String? = nil, enrollsOptional: Bool = false, warnsBeforeExpiry: Bool = false
+    ) {
+        self.username = username
+        self.password = password
+        self.relayState = relayState
+        self.enrollsOptional = enrollsOptional
+        self.warnsBeforeExpiry = warnsBeforeExpiry
+    }
+}
+
+/// Who calls the classic API: anybody, or a back end that shows an API token.
+public struct ClassicCaller: Sendable {
+    /// What came in `Authorization: SSWS`; nil without it.
+    public var apiToken: String?
+    /// What the browser's cookie `DT` holds.
+    public var deviceCookie: String?
+    /// What the body says of the device; believed only of a caller with a good API token.
+    public var deviceToken: String?
+
+    /// Describes a caller.
+    public init(apiToken: String? = nil, deviceCookie: String? = nil, deviceToken: String? = nil) {
+        self.apiToken = apiToken
+        self.deviceCookie = deviceCookie
+        self.deviceToken = deviceToken
+    }
+
+    /// The longest device token, in bytes.
+    static let longestDeviceToken = 32
+
+    /// The token of the device that it is on; nil if it names none that can be one.
+    func device(isTrusted: Bool) -> String? {
+        [isTrusted ? deviceToken : nil, deviceCookie].lazy.compactMap { $0 }
+            .first { (1...Self.longestDeviceToken).contains($0.utf8.count) && !$0.contains("-") }
+    }
+}
+
+extension ClassicRequest: CustomStringConvertible, CustomReflectable {
+    /// That it is one; never what was typed.
+    public var description: String { "ClassicRequest" }
+    /// Shows what ``description`` shows.
+    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
+}
+
+extension ClassicCaller: CustomStringConvertible, CustomReflectable {
+    /// Which parts there are; never the tokens.
+    public var description: String {
+        "ClassicCaller(apiToken: \(apiToken != nil), device: \(deviceCookie != nil || deviceToken != nil))"
+    }
+    /// Shows what ``description`` shows.
+    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
+}

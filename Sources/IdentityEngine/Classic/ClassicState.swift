@@ -1,0 +1,81 @@
+internal import Foundation
+
+/// A classic sign-in as one read finds it by its state token.
+struct ClassicState: Sendable {
+    let stored: StoredTransaction
+    let classic: ClassicSignIn
+    let token: String
+    let snapshot: OrgSnapshot
+    let policy: ClassicPolicy
+    let application: Application
+    let user: StoredUser
+    let subject: SignInTransaction.Subject
+    /// What the person can present now.
+    let enrollments: [Enrollment]
+    /// The devices of those that are on one, by their ids.
+    let devices: [String: Device]
+    /// The enrolment whose device approved; written as it was, so that nobody closes it at the same moment unseen.
+    let approver: Enrollment?
+
+    var transaction: SignInTransaction { stored.value }
+
+    /// Finds the sign-in that a state token leads to; throws ``ClassicRefusal`` if it leads to none that is open.
+    init(_ token: String, snapshot: OrgSnapshot, view: any StoreView, now: Date) throws {
+        guard let policy = snapshot.organization.classic, let application = snapshot.classicApplication else {
+            throw ClassicRefusal.notEnabled
+        }
+        guard token.utf8.count <= 64, case (let stored, .fresh)? = try view.transaction(.stateToken, secret: token, now: now),
+            let classic = stored.value.classic
+        else { throw ClassicRefusal.invalidToken("stateToken: unknown, closed or of a page") }
+        guard stored.value.end == nil, now < stored.value.expiresAt else { throw ClassicRefusal.invalidToken("stateToken: expired") }
+        guard let id = stored.value.userID, let user = try view.record(.user, id: id).map(StoredUser.init),
+            stored.value.isAbout(user.value), user.value.status == .active,
+            let subject = try view.subject(user.value, of: stored.value, snapshot: snapshot)
+        else { throw ClassicRefusal.invalidToken("stateToken: the account changed") }
+        (self.stored, self.classic, self.token, self.snapshot) = (stored, classic, token, snapshot)
+        (self.policy, self.application, self.user, self.subject) = (policy, application, user, subject)
+        enrollments = try view.usableEnrollments(of: id, snapshot: snapshot)
+        devices = try enrollments.compactMap(\.push?.deviceID).reduce(into: [:]) { devices, id in
+            devices[id] = try view.record(.device, id: id).map(Device.init)
+        }
+        approver = try view.approver(of: stored.value, snapshot: snapshot)
+    }
+
+    /// What is asked for now, by policy and proofs.
+    var asked: SignInTransaction.Outcome { transaction.proved(subject, "", []).1 }
+
+    /// The status of a transaction of this sign-in.
+    func status(of transaction: SignInTransaction) -> ClassicTransaction.Status? {
+        switch transaction.proved(subject, "", []).1 {
+        case .factorRequired: selected(in: transaction) == nil ? .factorRequired : .factorChallenge
+        default: nil
+        }
+    }
+
+    /// What the person can present that is asked for.
+    var presentable: [Enrollment] {
+        guard case .factorRequired(let grants) = asked else { return [] }
+        return enrollments.filter { $0.factor.secondFactorGrantTypes.contains(where: grants.contains) }
+    }
+
+    /// The factor that was chosen, if it is still there.
+    func selected(in transaction: SignInTransaction) -> Enrollment? {
+        transaction.classic?.selected.flatMap { id in presentable.first { $0.classicID == id } }
+    }
+
+    /// What came of the challenge to a factor; nil if that is not asked by a challenge.
+    func result(of enrollment: Enrollment, in transaction: SignInTransaction, now: Date) -> ClassicTransaction.FactorResult? {
+        guard enrollment.push != nil, let challenge = transaction.challenge,
+            challenge.targets.contains(where: { $0.enrollmentID == enrollment.id })
+        else { return nil }
+        switch challenge.state {
+        case .denied, .failed: return .rejected
+        case .pending, .approved: return now < challenge.expiresAt ? .waiting : .timeout
+        }
+    }
+}
+
+extension Enrollment {
+    /// What the classic API calls it.
+    var classicID: String { push?.id ?? id }
+}
