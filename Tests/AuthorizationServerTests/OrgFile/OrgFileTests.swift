@@ -33,6 +33,7 @@ struct OrgFileTests {
             yaml: uncommented,
             environment: [
                 "REPORTS_SECRET": "a-secret-of-some-length", "JANES_FIRST_PASSWORD": "Correct-Horse-7", "APNS_KEY": key,
+                "PORTAL_TOKEN": "0123456789abcdef0123456789abcdef",
             ])
         #expect(file.server["tls-certificate"] == "certificate.pem")
         #expect(file.organization.applications.map(\.id) == ["mobile-app", "reports", "phone-app"])
@@ -41,6 +42,7 @@ struct OrgFileTests {
         #expect(file.organization.authenticators.map(\.clientID) == ["phone-app"])
         #expect(file.organization.authenticators.first?.credentials?.privateKey == key)
         #expect(file.organization.users.first?.password == "Correct-Horse-7")
+        #expect(file.organization.classic?.trustedCallers == [.init(name: "portal", token: "0123456789abcdef0123456789abcdef")])
         #expect(file.organization.authorizationServers.last?.accessPolicies.first?.clients == ["mobile-app"])
     }
 
