@@ -15,6 +15,8 @@ public final class IdentityEngine: Sendable {
     let proofs: ProofJudge
     /// Slows down clients that poll too fast.
     let pollPacer = PollPacer()
+    /// Keeps messages to one number or address apart.
+    let messagePacer = MessagePacer()
 
     private let logNumber = Locked<UInt32>(0)
     private let latest = Locked<OrgSnapshot?>(nil)

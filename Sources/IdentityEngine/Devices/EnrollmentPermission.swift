@@ -39,7 +39,7 @@ struct EnrollmentPermission: Sendable {
     static func factors(ofUser id: String, _ directory: DeviceDirectory) throws -> [Enrollment] {
         try directory.enrollments(ofUser: id).filter { enrollment in
             // What is suspended counts: it was suspended because somebody distrusted it, which is no reason to ask for less.
-            guard enrollment.status == .active || enrollment.status == .suspended else { return false }
+            guard enrollment.status == .active || enrollment.status == .suspended, enrollment.isStrong else { return false }
             guard enrollment.push != nil else { return true }
             guard let enrolled = try directory.enrolled(enrollment) else { return false }
             return enrolled.device.status != .deleted && enrolled.authenticator?.isActive == true

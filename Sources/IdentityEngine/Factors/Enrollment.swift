@@ -13,6 +13,10 @@ struct Enrollment: Sendable, Equatable, Codable {
     var push: PushMethod?
     /// What codes are checked against; nil for factors that have none.
     var totp: TOTPMethod?
+    /// Where codes are sent; nil for factors that send none.
+    var code: CodeMethod?
+    /// What is asked; nil for factors that ask nothing.
+    var question: QuestionMethod?
     /// Until when it can be confirmed; nil once it was.
     var pendingUntil: Date?
     /// When it last changed; nil if it never did.
@@ -25,7 +29,7 @@ struct Enrollment: Sendable, Equatable, Codable {
     var version: Int64 = 0
 
     private enum CodingKeys: String, CodingKey {
-        case id, userID, factor, status, createdAt, push, totp, pendingUntil, updatedAt, grantID, deletedAt
+        case id, userID, factor, status, createdAt, push, totp, code, question, pendingUntil, updatedAt, grantID, deletedAt
     }
 
     /// Seconds that a deleted enrolment is remembered.
@@ -48,6 +52,8 @@ struct Enrollment: Sendable, Equatable, Codable {
             }
             // One app at a time: a new one takes the place of the old one when it is confirmed.
             if totp != nil, status != .pending { unique["totp"] = userID }
+            // One telephone of each kind, one mailbox, one question.
+            if code != nil || question != nil, status != .pending { unique[factor.rawValue] = userID }
         }
         return Record(
             kind: .enrollment, id: id, version: version, uniqueKeys: unique, indexedKeys: indexed, expiresAt: expiresAt,
@@ -71,4 +77,10 @@ extension Enrollment {
         self.createdAt = createdAt
         self.push = push
     }
+}
+
+extension Enrollment {
+    /// Whether it stands between a password and the account. A question does not: it can be asked nowhere but by the classic API, and
+    /// whoever knows much of a person knows the answer.
+    var isStrong: Bool { factor != .question }
 }

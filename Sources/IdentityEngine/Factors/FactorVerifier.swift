@@ -1,13 +1,20 @@
 /// What a factor rests on; two factors count as two only if they differ in this.
 enum FactorClass: String, Sendable, Codable {
     case knowledge, possession, inherence
+    /// What a person once said of themselves. Weaker than a password, and no more than that; it counts beside one only because the
+    /// organization chose to ask for it.
+    case recollection
 }
 
 /// What a person answered.
 enum FactorResponse: Sendable {
     case password(String)
-    /// Of an authenticator app.
+    /// Of an authenticator app, or one that was sent.
     case code(String)
+    /// The link that came with a code was opened, and there the person said that it is them.
+    case confirmedLink
+    /// To a security question.
+    case answer(String)
 }
 
 /// What an answer came to.
@@ -17,6 +24,8 @@ enum FactorVerdict: Sendable, Equatable {
     case proved(passwordHash: String?, enrollment: Enrollment? = nil)
     /// It is wrong, or there is nothing that it could be right against.
     case failed
+    /// It is wrong, which the stored enrolment counts.
+    case wrong(Enrollment)
 }
 
 /// Checks one kind of factor.

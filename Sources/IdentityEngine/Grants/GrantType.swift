@@ -11,5 +11,9 @@ enum GrantType {
     static let webAuthn = "urn:okta:params:oauth:grant-type:webauthn"
     static let deviceCode = "urn:ietf:params:oauth:grant-type:device_code"
     static let tokenExchange = "urn:ietf:params:oauth:grant-type:token-exchange"
+    /// No grant: stands for a factor that pages and the classic API can ask for, and no client can by itself.
+    static let mailedCode = "countersign:mailed-code"
+    /// Likewise.
+    static let securityQuestion = "countersign:security-question"
     static let ciba = "urn:openid:params:grant-type:ciba"
 }

@@ -136,7 +136,7 @@ extension SignInTransaction {
     enum Effect: Sendable, Equatable {
         /// The user is written.
         case writeUser(User)
-        /// An enrolment is written, in the version that was read: a code of it is used up.
+        /// An enrolment is written, in the version that was read: a code of it is used up, or a wrong one counted.
         case writeEnrollment(Enrollment)
         /// The system log gets a line.
         case log(type: String, LogEvent.Outcome, reason: String)
@@ -192,7 +192,9 @@ extension SignInTransaction {
                 user.passwordHash == nil && proof.factor == .password ? "account has no password" : "wrong \(proof.factor.rawValue)"
             let locked = Effect.log(
                 type: "user.account.lock", .success, reason: "\(user.allFailures) failed attempts")
-            return next.wrong(reason, type, [.writeUser(user)] + (lockedNow ? [locked] : []))
+            var counted: [Effect] = [.writeUser(user)]
+            if case .wrong(let enrollment) = verdict { counted.append(.writeEnrollment(enrollment)) }
+            return next.wrong(reason, type, counted + (lockedNow ? [locked] : []))
         }
         user.forgetFailures(of: proof.factor)
         user.passwordHash = newHash ?? user.passwordHash

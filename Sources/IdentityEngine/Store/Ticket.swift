@@ -7,6 +7,8 @@ public enum TicketKind: String, Sendable, CaseIterable, Codable {
     case stateToken, mfaToken, oobCode, recoveryToken, backchannelRequest, deviceSecret
     /// The id of a push challenge, by which a device answers.
     case pushChallenge
+    /// The link that came with a code by mail.
+    case mailLink
     /// The secret in a browser's cookie, which leads to its session.
     case session
 }

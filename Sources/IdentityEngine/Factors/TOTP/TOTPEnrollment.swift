@@ -195,11 +195,6 @@ extension AuthenticationContext {
     }
 }
 
-extension Enrollment {
-    /// Takes it away for good: no device must be told of it.
-    fileprivate var removal: Change { .remove(.enrollment, id: id, version: version) }
-}
-
 extension Refusal {
     fileprivate static let staleSignIn = Refusal(
         .accessDenied, "The sign-in is longer ago than \(Int(EnrollmentPermission.freshness / 60)) minutes. Sign in again.",

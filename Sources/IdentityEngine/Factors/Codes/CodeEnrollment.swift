@@ -1,0 +1,183 @@
+internal import Foundation
+
+/// What setting up a telephone or a mailbox begins with.
+struct CodeEnrollmentRequest: Sendable {
+    var channel: CodeChannel
+    /// As it was typed; nil for one that is verified already. Of no meaning for mail.
+    var phoneNumber: String?
+    var phoneExtension: String?
+    /// Whether a number that is verified may be replaced by another.
+    var replaces = false
+    /// The id of the transaction that it is a part of: the code is good for nothing else.
+    var owner: String
+}
+
+/// What confirming a telephone or a mailbox came to.
+struct CodeConfirmation: Sendable {
+    /// To be committed, also of a refusal: wrong answers count.
+    var changes: [Change]
+    /// The factor, if it is set up now.
+    var enrollment: Enrollment?
+    /// Why it is not.
+    var refusal: CodeRefusal?
+}
+
+/// Setting up a telephone or a mailbox as a factor: a code is sent there, and comes back. Whether the person may is for the caller to
+/// judge, by what was proved.
+extension IdentityEngine {
+    /// Seconds that a telephone or mailbox waits for its code to come back.
+    static let codeEnrollmentLifetime: TimeInterval = 600
+
+    /// Makes the enrolment, which waits for its code. Nothing that the person has is replaced before it is confirmed.
+    ///
+    /// - Parameters:
+    ///   - request: What is set up.
+    ///   - user: For whom.
+    ///   - enrollments: All that they have, pending ones too, as they were read.
+    ///   - snapshot: The configuration.
+    ///   - context: When and from where it is asked for.
+    /// - Returns: What is committed, and then sent.
+    /// - Throws: ``CodeRefusal``; what the random source throws.
+    func beginCodeEnrollment(
+        _ request: CodeEnrollmentRequest, for user: User, holding enrollments: [Enrollment], snapshot: OrgSnapshot, context: RequestContext
+    ) throws -> PreparedCode {
+        let destination = try request.destination(of: user, holding: enrollments)
+        let waiting = enrollments.filter { $0.status == .pending && $0.code?.channel == request.channel }
+        // Who begins again goes on with what waits, so that limits are not begun again; another number takes its place.
+        var enrollment =
+            waiting.first { $0.code?.destination == destination }
+            ?? Enrollment(
+                id: try environment.random.identifier(prefix: request.channel.idPrefix), userID: user.id, factor: request.channel.factor,
+                status: .pending, createdAt: context.now)
+        if enrollment.code == nil {
+            enrollment.code = CodeMethod(channel: request.channel, destination: destination)
+            enrollment.code?.sent = waiting.compactMap { $0.code?.sent }.max { $0.count < $1.count } ?? []
+            enrollment.code?.wrong = waiting.compactMap { $0.code?.wrong }.max { $0.count < $1.count } ?? []
+        }
+        enrollment.pendingUntil = context.now.addingTimeInterval(Self.codeEnrollmentLifetime)
+        var prepared = try prepareCode(
+            CodeRequest(purpose: .enrollment, owner: request.owner), for: enrollment, of: user, snapshot: snapshot, context: context)
+        prepared.changes = waiting.filter { $0.id != enrollment.id }.map(\.removal) + prepared.changes
+        return prepared
+    }
+
+    /// Judges a code that came back, and makes the factor the person's if it is right, in place of the one that they had.
+    ///
+    /// - Parameters:
+    ///   - id: The enrolment that waits.
+    ///   - code: As it was typed.
+    ///   - owner: The transaction that it was begun in.
+    ///   - user: The person, as they were read.
+    ///   - enrollments: All that they have, as they were read.
+    ///   - context: When and from where it came.
+    /// - Returns: What is committed, and what came of it.
+    /// - Throws: What encoding throws.
+    func confirmCodeEnrollment(
+        id: String, code: String, owner: String, user: StoredUser, holding enrollments: [Enrollment], context: RequestContext
+    ) throws -> CodeConfirmation {
+        guard let pending = enrollments.first(where: { $0.id == id && $0.status == .pending }), let method = pending.code,
+            let until = pending.pendingUntil, context.now < until
+        else { return CodeConfirmation(changes: [], refusal: .notPending) }
+        if let until = method.closedUntil(at: context.now) {
+            return CodeConfirmation(changes: [], refusal: .tooMany(method.channel, until: until))
+        }
+        let verifier = CodeVerifier(
+            environment: environment, channel: method.channel, enrollments: [pending], owner: owner, now: context.now)
+        let type = "user.mfa.factor.activate"
+        switch verifier.verify(.code(code), of: user.value, policy: PasswordPolicy()) {
+        case .failed, .proved(_, nil):
+            return CodeConfirmation(changes: [], refusal: .wrongCode)
+        case .wrong(let counted):
+            let log = try logEntry(
+                type, .failure, reason: "\(method.channel.rawValue): wrong code", userID: user.value.id, context: context)
+            return CodeConfirmation(changes: [.put(try counted.record()), log], refusal: .wrongCode)
+        case .proved(_, var confirmed?):
+            confirmed.status = .active
+            confirmed.pendingUntil = nil
+            confirmed.updatedAt = context.now
+            let others = enrollments.filter { $0.id != id && $0.code?.channel == method.channel && $0.status != .deleted }
+            let isReplacing = others.contains { $0.status != .pending }
+            let changes: [Change] =
+                try others.map(\.removal) + [
+                    .put(confirmed.record()),
+                    // Written as they were, so that of two enrolments at one moment the second sees the first.
+                    .put(user.record(holding: user.value)),
+                    logEntry(
+                        type, .success, reason: method.channel.rawValue + (isReplacing ? ", replaced" : ""), userID: user.value.id,
+                        context: context),
+                ]
+            return CodeConfirmation(changes: changes, enrollment: confirmed)
+        }
+    }
+
+    /// Gives a user a telephone or a mailbox as a factor, without the ceremony that sets it up: for tests and the sandbox. It takes the
+    /// place of the one that they had.
+    ///
+    /// - Parameters:
+    ///   - channel: The way that codes take.
+    ///   - destination: Where they go.
+    ///   - userID: The user.
+    ///   - context: The request.
+    /// - Returns: The enrolment's id; nil if there is no such user.
+    /// - Throws: ``StoreError`` if the store failed.
+    package func grantCodeFactor(
+        _ channel: CodeChannel, to destination: CodeDestination, userID: String, context: RequestContext
+    ) async throws -> String? {
+        for _ in 0..<Self.attempts {
+            let found = try await store.read { [self] view -> (StoredUser, [Enrollment])? in
+                guard let user = try user(id: userID, in: view) else { return nil }
+                return (user, try view.records(.enrollment, where: "user", is: userID, limit: 200).map(Enrollment.init))
+            }
+            guard let (user, enrollments) = found else { return nil }
+            var enrollment = Enrollment(
+                id: try environment.random.identifier(prefix: channel.idPrefix), userID: userID, factor: channel.factor, status: .active,
+                createdAt: context.now)
+            enrollment.code = CodeMethod(channel: channel, destination: destination)
+            let changes: [Change] =
+                try enrollments.filter { $0.code?.channel == channel }.map(\.removal) + [
+                    .put(enrollment.record()), .put(user.record(holding: user.value)),
+                    logEntry("user.mfa.factor.activate", .success, reason: channel.rawValue, userID: userID, context: context),
+                ]
+            if try await store.commit(changes) == .committed { return enrollment.id }
+        }
+        throw StoreError(.unavailable, "The user \(userID) changed on every attempt to write them. Try again.")
+    }
+}
+
+extension CodeEnrollmentRequest {
+    /// Where the code goes; throws ``CodeRefusal``.
+    fileprivate func destination(of user: User, holding enrollments: [Enrollment]) throws(CodeRefusal) -> CodeDestination {
+        guard channel != .email else {
+            guard let address = user.mailAddress else { throw .noAddress }
+            return CodeDestination(address)
+        }
+        let verified = enrollments.filter { $0.status == .active && $0.code?.destination.phoneNumber != nil }
+        let own = verified.first { $0.code?.channel == channel }?.code?.destination
+        guard let typed = phoneNumber, !typed.isEmpty else {
+            let waiting = enrollments.first { $0.status == .pending && $0.code?.channel == channel }?.code?.destination
+            guard let known = own ?? waiting ?? verified.first?.code?.destination else { throw .noNumber }
+            return known
+        }
+        guard let number = PhoneNumber(typed) else { throw .invalidNumber }
+        if let own, own.phoneNumber != number, !replaces { throw .otherNumber }
+        guard let text = phoneExtension, !text.isEmpty else { return CodeDestination(number) }
+        guard channel == .voice, CodeDestination.isExtension(text) else { throw .invalidExtension }
+        return CodeDestination(number, phoneExtension: text)
+    }
+}
+
+extension CodeChannel {
+    /// What the ids of its enrolments begin with (authn reference 5.1).
+    var idPrefix: String {
+        switch self {
+        case .sms: "sms"
+        case .voice: "clf"
+        case .email: "emf"
+        }
+    }
+}
+
+extension Enrollment {
+    /// Takes it away for good: no device must be told of it.
+    var removal: Change { .remove(.enrollment, id: id, version: version) }
+}

@@ -1,0 +1,110 @@
+internal import Foundation
+
+/// A code that was made: what is to be committed, and what is to be sent after that.
+struct PreparedCode: Sendable {
+    /// As it is written, in the version that was read.
+    var enrollment: Enrollment
+    /// The enrolment, the link, and a line of the log.
+    var changes: [Change]
+    /// To be sent once.
+    var message: OutgoingMessage
+}
+
+/// What a code is made for.
+struct CodeRequest: Sendable {
+    var purpose: OutgoingMessage.Purpose
+    /// The id of the transaction: the code is good for nothing else.
+    var owner: String
+    /// The way that it takes, where a telephone has two; nil for the factor's own.
+    var channel: CodeChannel?
+    /// Whether a link comes with it, which does as well as the code.
+    var hasLink = false
+    var applicationName: String?
+}
+
+extension IdentityEngine {
+    /// Makes a code for a factor. The one that was open is good no more when the changes are committed.
+    ///
+    /// Reads nothing and writes nothing; for use before a commit that is tried again. Asked again within one request, it counts once.
+    ///
+    /// - Parameters:
+    ///   - request: What it is for.
+    ///   - enrollment: The factor, as it was read.
+    ///   - user: Whose it is.
+    ///   - snapshot: The configuration.
+    ///   - context: When and from where it is asked for.
+    /// - Returns: What is committed, and then sent.
+    /// - Throws: ``CodeRefusal`` if none may be sent now; what the random source throws.
+    func prepareCode(
+        _ request: CodeRequest, for enrollment: Enrollment, of user: User, snapshot: OrgSnapshot, context: RequestContext
+    ) throws -> PreparedCode {
+        guard let method = enrollment.code else { throw CodeRefusal.notPending }
+        let channel = request.channel ?? method.channel
+        if let refusal = method.refusal(at: context.now)
+            ?? messagePacer.refusal(channel, to: method.destination.key, requestID: context.requestID, now: context.now)
+        {
+            throw refusal
+        }
+        let code = try environment.makeCode()
+        let link = request.hasLink && channel == .email ? try environment.random.secret(prefix: "ml_") : nil
+        let expiresAt = context.now.addingTimeInterval(CodeMethod.lifetime)
+        var next = enrollment
+        next.code?.open = CodeMethod.OpenCode(
+            digest: environment.digest(ofCode: code, enrollment: enrollment.id, owner: request.owner), owner: request.owner,
+            sentAt: context.now, expiresAt: expiresAt, link: link.map { TicketDigest(of: $0).bytes })
+        next.code?.sent = method.sent.filter { $0 > context.now.addingTimeInterval(-CodeMethod.sendingWindow) } + [context.now]
+        var changes: [Change] = []
+        if let old = method.open?.link { changes.append(.close(.mailLink, digest: TicketDigest(bytes: old))) }
+        changes.append(.put(try next.record()))
+        if let link {
+            changes.append(
+                .issue(
+                    Ticket(
+                        kind: .mailLink, digest: TicketDigest(of: link), owner: RecordReference(.enrollment, enrollment.id),
+                        use: .untilClosed, expiresAt: expiresAt)))
+        }
+        changes.append(
+            try logEntry(
+                "user.mfa.code.send", .success, reason: "\(channel.rawValue), \(request.purpose.rawValue)", userID: user.id,
+                context: context))
+        let message = OutgoingMessage(
+            id: try environment.random.identifier(prefix: "msg"), channel: channel, destination: method.destination,
+            purpose: request.purpose, code: code, linkToken: link, expiresAt: expiresAt, recipient: .init(user),
+            organizationName: snapshot.organization.name, applicationName: request.applicationName,
+            origin: .init(requestID: context.requestID, address: context.address, time: context.now))
+        return PreparedCode(enrollment: next, changes: changes, message: message)
+    }
+
+    /// A message that brings a link and no code, such as one by which a password is set again.
+    ///
+    /// - Parameters:
+    ///   - purpose: What it is about.
+    ///   - channel: The way that it takes.
+    ///   - destination: Where it goes.
+    ///   - token: The secret of the link, whose ticket the caller issues.
+    ///   - expiresAt: Until when that is good.
+    ///   - user: To whom.
+    ///   - snapshot: The configuration.
+    ///   - context: When and from where it is asked for.
+    /// - Returns: What is sent after the commit.
+    /// - Throws: ``CodeRefusal`` if none may be sent now; what the random source throws.
+    func linkMessage(
+        _ purpose: OutgoingMessage.Purpose, by channel: CodeChannel, to destination: CodeDestination, token: String, expiresAt: Date,
+        user: User, snapshot: OrgSnapshot, context: RequestContext
+    ) throws -> OutgoingMessage {
+        if let refusal = messagePacer.refusal(channel, to: destination.key, requestID: context.requestID, now: context.now) {
+            throw refusal
+        }
+        return OutgoingMessage(
+            id: try environment.random.identifier(prefix: "msg"), channel: channel, destination: destination, purpose: purpose,
+            code: nil, linkToken: token, expiresAt: expiresAt, recipient: .init(user), organizationName: snapshot.organization.name,
+            applicationName: nil, origin: .init(requestID: context.requestID, address: context.address, time: context.now))
+    }
+}
+
+extension User {
+    /// Where mail reaches the person: the address of their profile, or the name that they sign in with, if that is one.
+    var mailAddress: MailAddress? {
+        profile["email"]?.stringValue.flatMap(MailAddress.init) ?? MailAddress(login)
+    }
+}

@@ -1,0 +1,102 @@
+public import Foundation
+
+/// A message to a person, to be sent after what it belongs to is stored. Sending it may fail: the person can ask for another.
+///
+/// Its descriptions show neither the code nor the link, the number or the address.
+public struct OutgoingMessage: Sendable {
+    /// What it is about.
+    public enum Purpose: String, Sendable, Hashable, CaseIterable {
+        /// Somebody signs in.
+        case signIn
+        /// A telephone or a mailbox is set up as a factor.
+        case enrollment
+        /// Somebody forgot a password.
+        case recovery
+        /// Somebody unlocks an account.
+        case unlock
+        /// An authenticator app is set up on the device that opens the link.
+        case activation
+    }
+
+    /// Unique.
+    public var id: String
+    /// The way that it takes.
+    public var channel: CodeChannel
+    /// Where it goes.
+    public var destination: CodeDestination
+    /// What it is about.
+    public var purpose: Purpose
+    /// Six digits; nil for a message that brings a link only.
+    public var code: String?
+    /// The secret of a link; the front door makes an address of it. Nil for none.
+    public var linkToken: String?
+    /// The code and the link are good until then.
+    public var expiresAt: Date
+    /// To whom.
+    public var recipient: Recipient
+    /// The organization's name, as people know it.
+    public var organizationName: String
+    /// The application that it is about; nil for none.
+    public var applicationName: String?
+    /// The request that led to it.
+    public var origin: Origin
+
+    /// A person, as far as messages name them.
+    public struct Recipient: Sendable {
+        /// The user's id.
+        public var userID: String
+        /// The name that they sign in with.
+        public var login: String
+        /// The given name; nil if it is not known.
+        public var firstName: String?
+        /// The family name; nil if it is not known.
+        public var lastName: String?
+        /// The language that they prefer, a tag of RFC 5646; nil if it is not known.
+        public var locale: String?
+
+        init(_ user: User) {
+            func text(_ name: String) -> String? { user.profile[name]?.stringValue.flatMap { $0.isEmpty ? nil : $0 } }
+            userID = user.id
+            login = user.login
+            firstName = text("given_name")
+            lastName = text("family_name")
+            locale = text("locale")
+        }
+    }
+
+    /// The request that led to a message.
+    public struct Origin: Sendable {
+        /// The request's id.
+        public var requestID: String
+        /// The peer's address; nil if it is not known.
+        public var address: String?
+        /// When it arrived.
+        public var time: Date
+    }
+}
+
+extension OutgoingMessage: CustomStringConvertible, CustomReflectable {
+    /// The id, the channel and the purpose.
+    public var description: String { "OutgoingMessage(\(id), \(channel.rawValue), \(purpose.rawValue))" }
+    /// Shows what ``description`` shows.
+    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
+}
+
+extension IdentityEngine {
+    /// Notes in the system log that a message did not arrive: how it was sent, and why not; neither what it said nor where it went.
+    ///
+    /// - Parameters:
+    ///   - message: The message.
+    ///   - reason: A word for why: `refused`, `gave up`, `dropped`.
+    ///   - context: When.
+    /// - Throws: ``StoreError`` if the store failed.
+    public func noteUndelivered(_ message: OutgoingMessage, reason: String, context: RequestContext) async throws {
+        var context = context
+        context.requestID = message.origin.requestID
+        _ = try await store.commit([
+            logEntry(
+                "user.mfa.code.undelivered", .failure, reason: "\(message.channel.rawValue): \(reason)", userID: message.recipient.userID,
+                context: context)
+        ])
+    }
+}
