@@ -31,13 +31,40 @@ extension PasswordPolicy {
         self.init(
             minimumLength: section.int("minimum_length", default: standard.minimumLength),
             lockoutAttempts: section.int("lockout_attempts", default: standard.lockoutAttempts), lockoutMinutes: minutes,
-            scryptLogN: section.int("scrypt_log_n", default: standard.scryptLogN))
+            scryptLogN: section.int("scrypt_log_n", default: standard.scryptLogN),
+            complexity: section.section("complexity").map(Complexity.init) ?? standard.complexity,
+            age: section.section("age").map(Age.init) ?? standard.age)
         // Less is for tests, which set it in code: a file must not make the passwords of a real organization cheap to guess.
         if scryptLogN < 14 {
             section.source.add(
                 "\(scryptLogN) is out of range: 14 to 20 as the power of two of the scrypt cost.",
                 at: section.value("scrypt_log_n") ?? section.node, key: section.spelled("scrypt_log_n"))
         }
+        section.reportUnknownKeys()
+    }
+}
+
+extension PasswordPolicy.Complexity {
+    init(_ section: OrgFileSection) {
+        let standard = PasswordPolicy.Complexity()
+        self.init(
+            lowercase: section.int("lowercase", default: standard.lowercase),
+            uppercase: section.int("uppercase", default: standard.uppercase), digits: section.int("digits", default: standard.digits),
+            symbols: section.int("symbols", default: standard.symbols),
+            excludesNames: section.bool("exclude_names", default: standard.excludesNames))
+        section.reportUnknownKeys()
+    }
+}
+
+extension PasswordPolicy.Age {
+    init(_ section: OrgFileSection) {
+        let standard = PasswordPolicy.Age()
+        let isUnlimited = section.value("maximum_days")?.scalar?.string ?? "unlimited" == "unlimited"
+        self.init(
+            maximumDays: isUnlimited ? nil : section.int("maximum_days", default: 1),
+            warningDays: section.int("warning_days", default: standard.warningDays),
+            minimumMinutes: section.int("minimum_minutes", default: standard.minimumMinutes),
+            history: section.int("history", default: standard.history))
         section.reportUnknownKeys()
     }
 }
@@ -89,7 +116,8 @@ extension UserDefinition {
             profile: (section.section("profile")?.members() ?? [:]).asClaims, groups: section.strings("groups") ?? [],
             password: section.string("password"),
             status: section.choice(
-                "status", ["active": .active, "staged": .staged, "suspended": .suspended, "deactivated": .deactivated], default: .active))
+                "status", ["active": .active, "staged": .staged, "suspended": .suspended, "deactivated": .deactivated], default: .active),
+            mustChangePassword: section.bool("must_change_password", default: false))
     }
 }
 

@@ -40,6 +40,17 @@ extension OrgFile {
           lockout_attempts: 10              # 0: never
           lockout_minutes: 15               # unlimited: until an administrator opens the account
           scrypt_log_n: 15                  # 14 to 20; 15 takes 32 MiB a hash, each step doubles memory and time
+          #complexity:                      # fewest of each kind; long passwords are better than mixed ones
+          #  lowercase: 1
+          #  uppercase: 1
+          #  digits: 1
+          #  symbols: 0
+          #  exclude_names: true            # no given or family name in it
+          #age:
+          #  maximum_days: 365              # then it must be changed when they sign in; unlimited: never
+          #  warning_days: 14               # people are warned so many days before
+          #  minimum_minutes: 60            # before they can change it again
+          #  history: 5                     # none of the last five is taken again
 
         # How long people stay signed in with a browser.
         sessions:
@@ -147,6 +158,7 @@ extension OrgFile {
         #users:
         #  - login: jane.doe@example.com
         #    password: ${JANES_FIRST_PASSWORD}
+        #    must_change_password: true     # at the first sign-in, which takes a browser
         #    groups: [Staff]
         #    profile:
         #      name: Jane Doe

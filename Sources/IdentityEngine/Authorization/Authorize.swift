@@ -80,7 +80,7 @@ extension IdentityEngine {
                             server: begun.server, changes: changes), context: context)
                 }
             case .refused(let refusal): return try await respond(refusal)
-            case .factorRequired, .tryAgain, .challenged, .pending, .judged, .tooLate, .cancelled: break
+            case .factorRequired, .passwordDue, .tryAgain, .challenged, .pending, .judged, .tooLate, .cancelled: break
             }
         }
         if request.prompts.contains(.none) {

@@ -11,9 +11,13 @@ public enum AccountChange: Sendable, Equatable {
 }
 
 extension User {
-    /// Gives the account a password: guesses are forgotten, and what was granted before is no longer good.
-    mutating func setPasswordHash(_ hash: String?, now: Date) {
+    /// Gives the account a password: guesses are forgotten, and what was granted before is no longer good. Of those before it as many are
+    /// remembered as the policy compares new ones with, the present one among them.
+    mutating func setPasswordHash(_ hash: String?, remembering history: Int = 0, now: Date) {
+        let earlier = ([passwordHash].compactMap { $0 } + (earlierPasswords ?? [])).prefix(max(history - 1, 0))
+        earlierPasswords = earlier.isEmpty ? nil : Array(earlier)
         passwordHash = hash
+        mustChangePassword = false
         passwordChangedAt = Self.time(now, unlike: passwordChangedAt)
         failedAttempts = 0
         lockedAt = nil
@@ -45,11 +49,26 @@ extension IdentityEngine {
             (try snapshot(view).passwordPolicy, try self.user(id: userID, in: view)?.value)
         }
         guard let known else { return .unknownUser }
-        if let problem = policy.problem(withNewPassword: password, login: known.login) { return .unacceptablePassword(problem) }
+        if let problem = policy.problem(withNewPassword: password, login: known.login, names: known.names) {
+            return .unacceptablePassword(problem)
+        }
         let hash = try await environment.passwordHasher.hash(
             password, logN: policy.scryptLogN, salt: try environment.random.bytes(16))
         return try await change(userID, type: "user.account.update_password", context: context) {
-            $0.setPasswordHash(hash, now: context.now)
+            $0.setPasswordHash(hash, remembering: policy.age.history, now: context.now)
+        }
+    }
+
+    /// Makes a user change their password when they next sign in with it. What they are signed in to already goes on.
+    ///
+    /// - Parameters:
+    ///   - userID: The user.
+    ///   - context: The request.
+    /// - Returns: What became of it.
+    /// - Throws: ``StoreError`` if the store failed.
+    public func expirePassword(userID: String, context: RequestContext) async throws -> AccountChange {
+        try await change(userID, type: "user.account.expire_password", context: context) {
+            if $0.passwordHash != nil { $0.mustChangePassword = true }
         }
     }
 

@@ -86,6 +86,7 @@ struct DefinitionCheck {
             range(minutes, 1...525_600, [.key("passwordPolicy"), .key("lockoutMinutes")], "minutes")
         }
         range(policy.scryptLogN, 10...20, [.key("passwordPolicy"), .key("scryptLogN")], "as the power of two of the scrypt cost")
+        passwordTimes(policy)
         let limits = definition.rateLimits
         let perMinute = "requests per minute"
         range(limits.perClient, 1...100_000_000, [.key("rateLimits"), .key("perClient")], perMinute)
@@ -99,6 +100,29 @@ struct DefinitionCheck {
         range(rotation.signsForDays, 1...3_650, [.key("keyRotation"), .key("signsForDays")], "days")
         range(rotation.publishedDaysAhead, 1...365, [.key("keyRotation"), .key("publishedDaysAhead")], "days")
         range(rotation.publishedDaysAfter, 1...365, [.key("keyRotation"), .key("publishedDaysAfter")], "days: a token may live for one")
+    }
+
+    private mutating func passwordTimes(_ policy: PasswordPolicy) {
+        let path: [Step] = [.key("passwordPolicy")]
+        let kinds = policy.complexity
+        for (count, key) in [
+            (kinds.lowercase, "lowercase"), (kinds.uppercase, "uppercase"), (kinds.digits, "digits"), (kinds.symbols, "symbols"),
+        ] {
+            range(count, 0...20, path + [.key("complexity"), .key(key)], "characters")
+        }
+        let age = policy.age
+        let times = path + [.key("age")]
+        if let days = age.maximumDays { range(days, 1...3_650, times + [.key("maximumDays")], "days") }
+        range(age.warningDays, 0...365, times + [.key("warningDays")], "days")
+        range(age.minimumMinutes, 0...43_200, times + [.key("minimumMinutes")], "minutes")
+        range(age.history, 0...24, times + [.key("history")], "passwords")
+        if age.warningDays > 0, age.warningDays >= age.maximumDays ?? 0 {
+            problem(
+                times + [.key("warningDays")],
+                age.maximumDays == nil
+                    ? "Nobody is warned of passwords that never end. Set maximum_days, or remove warning_days."
+                    : "People would be warned of every new password. Use fewer days than maximum_days.")
+        }
     }
 
     // MARK: - People and their policies
@@ -141,7 +165,7 @@ struct DefinitionCheck {
             }
             known(user.groups, groups, "group", path + [.key("groups")])
             if let password = user.password,
-                let flaw = definition.passwordPolicy.problem(withNewPassword: password, login: login)
+                let flaw = definition.passwordPolicy.problem(withNewPassword: password, login: login, names: user.names)
             {
                 problem(path + [.key("password")], flaw)
             }

@@ -42,26 +42,6 @@ public struct SignOnRule: Sendable, Equatable, Codable {
     }
 }
 
-/// What passwords must be, and what happens when they are guessed at.
-public struct PasswordPolicy: Sendable, Equatable, Codable {
-    /// Fewest characters, 8 to 72.
-    public var minimumLength: Int
-    /// Failed attempts after which the account is locked; 0 for never.
-    public var lockoutAttempts: Int
-    /// Minutes until a locked account opens by itself; nil for never.
-    public var lockoutMinutes: Int?
-    /// The scrypt cost as a power of two, 14 to 20: 15 takes 32 MiB. (Tests and the sandbox go down to 10.)
-    public var scryptLogN: Int
-
-    /// Makes a policy; the defaults are for production.
-    public init(minimumLength: Int = 8, lockoutAttempts: Int = 10, lockoutMinutes: Int? = 15, scryptLogN: Int = 15) {
-        self.minimumLength = minimumLength
-        self.lockoutAttempts = lockoutAttempts
-        self.lockoutMinutes = lockoutMinutes
-        self.scryptLogN = scryptLogN
-    }
-}
-
 /// Limits on requests, each per minute.
 public struct RateLimits: Sendable, Equatable, Codable {
     /// Requests of one client to the protocol's endpoints.

@@ -13,16 +13,26 @@ public struct UserDefinition: Sendable, Equatable, Codable {
     public var password: String?
     /// What may be done with the account.
     public var status: User.Status
+    /// Whether they must change the password when they next sign in with it, as one that others know.
+    public var mustChangePassword: Bool {
+        get { isPasswordDue ?? false }
+        set { isPasswordDue = newValue ? true : nil }
+    }
+
+    /// Nil for no, and in records of before there was a choice.
+    private var isPasswordDue: Bool?
 
     /// Describes a person.
     public init(
-        login: String, profile: [String: JSONValue] = [:], groups: [String] = [], password: String? = nil, status: User.Status = .active
+        login: String, profile: [String: JSONValue] = [:], groups: [String] = [], password: String? = nil, status: User.Status = .active,
+        mustChangePassword: Bool = false
     ) {
         self.login = login
         self.profile = profile
         self.groups = groups
         self.password = password
         self.status = status
+        self.mustChangePassword = mustChangePassword
     }
 }
 
@@ -47,6 +57,13 @@ public struct User: Sendable, Equatable, Codable {
     public var passwordHash: String?
     /// When the password was last set. A grant is good as long as this stays what it was at the sign-in.
     public var passwordChangedAt: Date?
+    /// Whether the password must be changed when they next sign in with it.
+    public internal(set) var mustChangePassword: Bool {
+        get { isPasswordDue ?? false }
+        set { isPasswordDue = newValue ? true : nil }
+    }
+    /// The hashes of the passwords before this one, the last one first, as far as the policy remembers them; nil for none.
+    var earlierPasswords: [String]?
     /// Wrong passwords since the last right one.
     public var failedAttempts: Int
     /// Wrong codes since the last right one; nil for none.
@@ -61,6 +78,9 @@ public struct User: Sendable, Equatable, Codable {
     public var createdAt: Date
     /// When the profile last changed.
     public var updatedAt: Date
+
+    /// Nil for no, and in records of before it was kept.
+    private var isPasswordDue: Bool?
 
     /// Makes a person who never signed in.
     public init(
@@ -78,6 +98,20 @@ public struct User: Sendable, Equatable, Codable {
         self.lockedAt = nil
         self.createdAt = createdAt
         self.updatedAt = createdAt
+    }
+}
+
+extension UserDefinition {
+    /// The names that the policy may keep out of passwords.
+    var names: [String] { User.names(in: profile) }
+}
+
+extension User {
+    /// The names that the policy may keep out of passwords.
+    var names: [String] { Self.names(in: profile) }
+
+    fileprivate static func names(in profile: [String: JSONValue]) -> [String] {
+        ["given_name", "family_name"].compactMap { profile[$0]?.stringValue }
     }
 }
 

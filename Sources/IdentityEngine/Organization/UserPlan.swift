@@ -16,6 +16,8 @@ struct UserPlan {
     private let hashes: [String: String]
     private let environment: EngineEnvironment
     private let now: Date
+    /// How many of a person's passwords are remembered.
+    private let history: Int
 
     /// Plans from one view of the store, with the password hashes that were made already, by login key.
     init(
@@ -26,6 +28,7 @@ struct UserPlan {
         self.hashes = hashes
         self.environment = environment
         self.now = now
+        history = definition.passwordPolicy.age.history
         var named: Set<String> = []
         for wanted in definition.users {
             let key = User.key(forLogin: wanted.login)
@@ -44,9 +47,10 @@ struct UserPlan {
 
     private mutating func create(_ wanted: UserDefinition, key: String) throws {
         let hash = wanted.password.flatMap { newHash(of: $0, key: key) }
-        let user = User(
+        var user = User(
             id: try environment.random.identifier(prefix: "00u"), login: wanted.login, status: wanted.status, profile: wanted.profile,
             groups: wanted.groups, passwordHash: hash, createdAt: now)
+        user.mustChangePassword = wanted.mustChangePassword
         let stored = StoredUser(new: user, origin: .file, applied: applied(wanted, tag: tag(of: wanted.password, key: key)))
         changes.append(.put(try stored.record(holding: user)))
         entries.append(ApplyReport.Entry(action: .created, kind: .user, name: wanted.login))
@@ -61,10 +65,12 @@ struct UserPlan {
         if before?.profile != wanted.profile { user.profile = wanted.profile }
         if before?.groups != wanted.groups { user.groups = wanted.groups }
         if before?.status != wanted.status { user.setStatus(wanted.status, now: now) }
+        if before?.mustChangePassword != wanted.mustChangePassword { user.mustChangePassword = wanted.mustChangePassword }
         var passwordTag = stored.applied?.passwordTag
         if let password = wanted.password, tag(of: password, key: key) != passwordTag {
             if user.passwordHash == nil || options.replacesPasswords {
-                user.setPasswordHash(newHash(of: password, key: key), now: now)
+                user.setPasswordHash(newHash(of: password, key: key), remembering: history, now: now)
+                user.mustChangePassword = wanted.mustChangePassword
                 passwordTag = tag(of: password, key: key)
                 note = "password replaced"
             } else {

@@ -16,7 +16,8 @@ extension StoreView {
             user: user, decision: snapshot.signOnDecision(for: user, application: request.application),
             passwordPolicy: snapshot.passwordPolicy, secondFactorGrantTypes: grants(of: enrollments),
             verifyingGrantTypes: grants(of: enrollments.filter { $0.push?.userVerification != nil }),
-            demandsTwoFactors: enrollments.contains(where: \.isStrong) && !ScopeRequest.interactive.isDisjoint(with: request.scopes))
+            demandsTwoFactors: enrollments.contains(where: \.isStrong) && !ScopeRequest.interactive.isDisjoint(with: request.scopes),
+            canChangePassword: request.isHosted)
     }
 
     /// The same for a transaction that goes on; nil if its application is gone. The scopes are what the tokens will permit, where the

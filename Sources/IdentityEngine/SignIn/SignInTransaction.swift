@@ -52,6 +52,8 @@ struct SignInTransaction: Sendable, Equatable, Codable {
     var challengeCount = 0
     /// How often an answer to a further factor was wrong.
     var wrongAnswers = 0
+    /// Whether the person keeps a password of which they were warned; nil as long as they did not say so.
+    var keepsPassword: Bool?
     /// The digest of the secret by which the client asks for the challenge's outcome.
     var challengeTicket: [UInt8]?
     var createdAt: Date
@@ -92,6 +94,10 @@ extension SignInTransaction {
         /// Whether what is asked for takes two factors whatever the policy says: a device is enrolled by one factor only as long as
         /// there is no other.
         var demandsTwoFactors = false
+        /// Whether they can set a new password in the middle of the sign-in; where they cannot, an old one that is due lets nobody in.
+        var canChangePassword = false
+        /// Whether they want to be warned of a password that ends soon; the policy says how soon.
+        var warnsOfPassword = false
     }
 
     /// What happens to a transaction.
@@ -100,6 +106,10 @@ extension SignInTransaction {
         case judged(FactorKind, FactorClass, methods: [String], FactorVerdict, Subject?)
         /// The person comes with a session: what they proved before, as far as that is recent enough. At the beginning only.
         case resumed([Proof], Subject)
+        /// The person set a new password in place of the one that is due; the hash is that of the new one, which was judged.
+        case passwordChanged(hash: String, Subject)
+        /// The person keeps a password that is good for some days yet.
+        case passwordKept(Subject)
         /// A challenge is about to be sent to the person's devices; one that is open is replaced by it.
         case challenged(PushChallenge, Subject)
         /// A device answered.
@@ -116,6 +126,8 @@ extension SignInTransaction {
         case authenticated(AuthenticationContext)
         /// Another factor is asked for, by one of these grants.
         case factorRequired([String])
+        /// All that was asked for is proved, by a password that must be changed, or that ends soon and may be.
+        case passwordDue(PasswordStanding)
         /// The answer was wrong, and the person may give another.
         case tryAgain(Refusal)
         /// Refused, for good.
@@ -160,6 +172,8 @@ extension SignInTransaction {
             return judged(
                 Proof(factor: factor, factorClasses: [factorClass], methods: methods, time: now), verdict, subject, type: type, now: now)
         case .resumed(let proofs, let subject): return resumed(proofs, subject, now: now)
+        case .passwordChanged(let hash, let subject): return passwordChanged(hash, subject, now: now)
+        case .passwordKept(let subject): return passwordKept(subject, now: now)
         case .challenged(let challenge, let subject): return challenged(challenge, subject, now: now)
         case .answered(let answer): return answered(answer, now: now)
         case .polled(let subject): return polled(subject, now: now)
@@ -247,6 +261,7 @@ extension SignInTransaction {
                 Refusal(.unmetAuthenticationRequirements, "A password is required.", reason: "acr_values asks for a password"), type,
                 effects)
         }
+        if let due = dueChange(of: subject, type, effects) { return due }
         var next = self
         next.end = .authenticated
         let context = AuthenticationContext(

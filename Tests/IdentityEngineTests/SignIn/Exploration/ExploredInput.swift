@@ -45,9 +45,15 @@ enum ExploredInput: Sendable, Equatable {
     case challenge(ExploredPerson)
     case answer(Answer)
     case poll(ExploredPerson?)
+    /// A new password was given and judged, whether one was asked for or not.
+    case newPassword(ExploredPerson)
+    /// The person wants to keep the one that they have.
+    case keepPassword(ExploredPerson)
     case cancel
     /// The clock goes on to this second.
     case wait(until: Int)
+
+    static let newHash = "hash of the new password"
 
     /// How devices say that the person unlocked the key; counts only if they did.
     static let unlocked = ["fpt"]
@@ -93,6 +99,8 @@ enum ExploredInput: Sendable, Equatable {
                     selectedNumber: answer.number == .none ? nil : answer.number.rawValue, isSuspicious: answer.isSuspicious,
                     verificationMethods: Self.unlocked))
         case .poll(let person): return .polled(person.map(policy.subject))
+        case .newPassword(let person): return .passwordChanged(hash: Self.newHash, policy.subject(person))
+        case .keepPassword(let person): return .passwordKept(policy.subject(person))
         case .cancel: return .cancelled
         case .wait: return nil
         }
@@ -102,7 +110,8 @@ enum ExploredInput: Sendable, Equatable {
     static func all(_ policy: ExploredPolicy, _ ledger: SignInLedger, at seconds: Int) -> [ExploredInput] {
         if ledger.end != nil { return atTheEnd }
         let isOpen = ledger.decision == nil && ledger.deadline.map { seconds < $0 } ?? false
-        return steps + (policy.isHosted ? sessions : []) + (isOpen ? (policy.hasNumbers ? numberAnswers : answers) : lateAnswers)
+        return steps + (policy.isHosted ? sessions : []) + (policy.passwordsEnd ? changes : [changes[0]])
+            + (isOpen ? (policy.hasNumbers ? numberAnswers : answers) : lateAnswers)
             + waits(policy, ledger, at: seconds)
     }
 
@@ -122,10 +131,17 @@ enum ExploredInput: Sendable, Equatable {
             .session(.passwordAndCode, $0)
         }
 
+    private static let changes: [ExploredInput] =
+        [ExploredPerson.jane, .janeSinceNewPassword, .janeSuspended, .janeReactivated, .janeLocked, .janeLockOver, .janeUnassigned, .bob]
+        .map { .newPassword($0) } + [.keepPassword(.jane)]
+
     private static let atTheEnd: [ExploredInput] =
         [ExploredPerson.jane, .janeSinceNewPassword, .bob].flatMap { person in
             [.password(.right, person), .challenge(person), .poll(person)]
-        } + [.password(.wrong, .jane), .code(isRight: true, .jane), .code(isRight: false, .jane), .passwordOfNobody, .poll(nil), .cancel]
+        } + [
+            .password(.wrong, .jane), .code(isRight: true, .jane), .code(isRight: false, .jane), .passwordOfNobody, .poll(nil), .cancel,
+            .newPassword(.jane),
+        ]
         + lateAnswers
 
     private static let answers = answers(numbers: [.none])

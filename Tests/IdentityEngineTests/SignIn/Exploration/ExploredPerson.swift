@@ -19,6 +19,7 @@ enum ExploredPerson: String, CaseIterable, Sendable {
     case bob
 
     static let policy = PasswordPolicy(lockoutAttempts: 3, lockoutMinutes: 15)
+    static let policyWithAge = PasswordPolicy(lockoutAttempts: 3, lockoutMinutes: 15, age: .init(maximumDays: 1))
 
     var isBob: Bool { self == .bob }
     var isActive: Bool { self != .janeDeactivated && self != .janeSuspended }
@@ -69,6 +70,17 @@ enum ExploredPerson: String, CaseIterable, Sendable {
         // They are counted apart, and lock the account together: hers had failed twice.
         if isCode { user.failedCodes = 1 } else { user.failedAttempts += 1 }
         if self == .janeReactivated { user.lockedAt = ExploredPolicy.time(seconds) }
+        return user
+    }
+
+    /// Whether the password is a day old.
+    var hasOldPassword: Bool { self != .janeSinceNewPassword }
+
+    /// The account after a new password.
+    func userAfterChange(at seconds: Int) -> User {
+        var user = user
+        (user.passwordHash, user.passwordChangedAt) = (ExploredInput.newHash, ExploredPolicy.time(seconds))
+        (user.failedAttempts, user.lockedAt) = (0, nil)
         return user
     }
 

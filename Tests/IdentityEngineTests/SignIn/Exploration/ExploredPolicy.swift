@@ -23,6 +23,8 @@ struct ExploredPolicy: Sendable, CustomStringConvertible {
     var purpose = SignInTransaction.Purpose.signIn
     /// Whether it goes on on the hosted pages.
     var isHosted = false
+    /// Whether passwords are good for a day, as old as they all are but the one that was set since.
+    var passwordsEnd = false
     /// What the challenges ask of the person's two devices.
     var verification: [PushChallenge.UserVerification] = [.preferred, .required]
 
@@ -59,6 +61,10 @@ struct ExploredPolicy: Sendable, CustomStringConvertible {
         .init(name: "pages, two factors", assurance: .twoFactors, isHosted: true),
         .init(name: "pages, two factors, no second one", assurance: .twoFactors, canAddFactor: false, isHosted: true),
         .init(name: "pages, acr 1fa:pwd", contextClass: "urn:okta:loa:1fa:pwd", isHosted: true),
+        .init(name: "one factor, old password", passwordsEnd: true),
+        .init(name: "two factors, old password", assurance: .twoFactors, passwordsEnd: true),
+        .init(name: "pages, one factor, old password", isHosted: true, passwordsEnd: true),
+        .init(name: "pages, two factors, old password", assurance: .twoFactors, isHosted: true, passwordsEnd: true),
     ]
 
     static func time(_ seconds: Int) -> Date { start.addingTimeInterval(TimeInterval(seconds)) }
@@ -86,8 +92,10 @@ struct ExploredPolicy: Sendable, CustomStringConvertible {
             user: person.user,
             decision: SignOnDecision(
                 assurance: person == .janeUnassigned ? .deny : assurance, reauthenticateAfter: reauthenticateAfter, reason: "rule"),
-            passwordPolicy: ExploredPerson.policy, secondFactorGrantTypes: canAddFactor ? [Self.pushGrant, Self.codeGrant] : [],
-            verifyingGrantTypes: canAddFactor && canVerifyUser ? [Self.pushGrant] : [], demandsTwoFactors: demandsTwoFactors)
+            passwordPolicy: passwordsEnd ? ExploredPerson.policyWithAge : ExploredPerson.policy,
+            secondFactorGrantTypes: canAddFactor ? [Self.pushGrant, Self.codeGrant] : [],
+            verifyingGrantTypes: canAddFactor && canVerifyUser ? [Self.pushGrant] : [], demandsTwoFactors: demandsTwoFactors,
+            canChangePassword: isHosted)
     }
 
     /// A challenge to both devices, the `number`th of the transaction.

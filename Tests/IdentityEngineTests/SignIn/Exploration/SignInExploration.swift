@@ -106,9 +106,11 @@ struct SignInExploration {
         let (after, outcome, effects) = before.step(given, now: ExploredPolicy.time(node.now))
         outcomes[Self.name(expected), default: 0] += 1
         try Self.check(outcome, is: expected)
-        try TransactionInvariants.check(effects, outcome, expectedUser: written, usesCode: node.ledger.codes > notes.codes)
+        let isChange = node.ledger.hasNewPassword && !notes.hasNewPassword
+        try TransactionInvariants.check(
+            effects, outcome, expectedUser: written, usesCode: node.ledger.codes > notes.codes, changesPassword: isChange)
         if after == before && notes == node.ledger { return false }
-        try TransactionInvariants.check(before, after, outcome)
+        try TransactionInvariants.check(before, after, outcome, changesPassword: isChange)
         if !node.ledger.describes(after.challenge) { throw Broken("the challenge tells another story") }
         node.transaction = after
         return true
@@ -118,6 +120,7 @@ struct SignInExploration {
         switch expected {
         case .authenticated: "authenticated"
         case .factorRequired: "factor required"
+        case .passwordDue: "password due"
         case .tryAgain: "try again"
         case .refused(let code): code.rawValue
         case .challenged: "challenged"
@@ -136,6 +139,7 @@ struct SignInExploration {
             switch (outcome, expected) {
             case (.authenticated(let context), .authenticated(let other)): context == other
             case (.factorRequired(let grants), .factorRequired(let other)): grants == other
+            case (.passwordDue(.expired), .passwordDue): true
             case (.tryAgain(let refusal), .tryAgain): refusal.code == .invalidGrant
             case (.refused(let refusal), .refused(let code)): refusal.code == code
             case (.challenged, .challenged), (.pending, .pending), (.cancelled, .cancelled): true

@@ -28,5 +28,6 @@ struct SignInExplorationTests {
             && (policy.asksForTwo || policy.contextClass?.hasSuffix("ifpossible") == true
                 || (policy.isHosted && policy.contextClass?.hasSuffix("pwd") == true))
         #expect((exploration.outcomes["factor required"] != nil) == asksForMore)
+        #expect((exploration.outcomes["password due"] != nil) == (policy.passwordsEnd && policy.isHosted))
     }
 }

@@ -60,11 +60,16 @@ struct SignInLedger: Hashable, Sendable {
     /// What was answered to it.
     private(set) var decision: Decision?
     private(set) var end: SignInTransaction.End?
+    /// How much of what was proved a session brought.
+    private(set) var inherited = 0
+    /// Whether the person set a new password.
+    private(set) var hasNewPassword = false
 
     /// What a step must come to.
     enum Expectation: Equatable, Sendable {
         case authenticated(AuthenticationContext)
         case factorRequired([String])
+        case passwordDue
         case tryAgain
         case refused(Refusal.Code)
         case challenged
@@ -102,6 +107,9 @@ struct SignInLedger: Hashable, Sendable {
         case .challenge(let person): return (challenge(person, policy, at: now), nil)
         case .answer(let answer): return (take(answer, policy, at: now), nil)
         case .poll(let person): return (poll(person, policy, at: now), nil)
+        case .newPassword(let person): return change(person, policy, at: now)
+        // Nobody is warned here, so nobody is asked whether they keep it.
+        case .keepPassword: return (.refused(.invalidGrant), nil)
         case .cancel, .wait: return (.cancelled, nil)
         }
     }
@@ -149,7 +157,21 @@ struct SignInLedger: Hashable, Sendable {
         guard isOpen(to: person, policy, at: now), person.isActive, proved.isEmpty, challenges == 0 else { return .refused(.invalidGrant) }
         met = Account(isBob: person.isBob, account: person.account)
         proved = session.proved
+        inherited = proved.count
         return weigh(person, policy)
+    }
+
+    /// A new password: only in place of an old one that was typed, when all else is proved.
+    private mutating func change(_ person: ExploredPerson, _ policy: ExploredPolicy, at now: Int) -> (Expectation, User?) {
+        guard isOpen(to: person, policy, at: now), person.isActive, !person.isLocked, weigh(person, policy) == .passwordDue else {
+            return (.refused(.invalidGrant), nil)
+        }
+        met = Account(isBob: person.isBob, account: -1)
+        hasNewPassword = true
+        // The session of before is over, and what it vouched for with it.
+        proved.removeFirst(inherited)
+        inherited = 0
+        return (weigh(person, policy), person.userAfterChange(at: now))
     }
 
     private mutating func challenge(_ person: ExploredPerson, _ policy: ExploredPolicy, at now: Int) -> Expectation {
@@ -261,6 +283,10 @@ struct SignInLedger: Hashable, Sendable {
         }
         if asked == "urn:okta:loa:1fa:pwd" && !hasPassword {
             return canTypePassword ? .factorRequired(["password"]) : .refused(.unmetAuthenticationRequirements)
+        }
+        let isTyped = proved.dropFirst(inherited).contains { $0.kind == .password }
+        if policy.passwordsEnd, isTyped, person.hasOldPassword, !hasNewPassword {
+            return policy.isHosted ? .passwordDue : .refused(.invalidGrant)
         }
         var methods: [String] = []
         for method in proved.flatMap(\.methods) where !methods.contains(method) { methods.append(method) }

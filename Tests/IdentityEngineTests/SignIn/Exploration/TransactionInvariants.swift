@@ -9,7 +9,9 @@ struct Broken: Error {
 
 /// What holds of each step, whatever came before.
 enum TransactionInvariants {
-    static func check(_ before: SignInTransaction, _ after: SignInTransaction, _ outcome: SignInTransaction.Outcome) throws {
+    static func check(
+        _ before: SignInTransaction, _ after: SignInTransaction, _ outcome: SignInTransaction.Outcome, changesPassword: Bool
+    ) throws {
         if before.end != nil && after.end != before.end { throw Broken("an end is not final") }
         switch outcome {
         case .authenticated where after.end != .authenticated: throw Broken("tokens may be asked for again")
@@ -26,8 +28,14 @@ enum TransactionInvariants {
         default: break
         }
         if before.userID != nil && after.userID != before.userID { throw Broken("it is about somebody else now") }
-        if before.account != nil && after.account != before.account { throw Broken("it forgot the account that it met") }
-        if !after.proofs.starts(with: before.proofs) && after.proofs.count <= before.proofs.count { throw Broken("a proof was lost") }
+        if changesPassword != (before.account != nil && before.end == nil && after.keepsPassword == true && before.keepsPassword != true) {
+            throw Broken("a change of the password is not noted")
+        }
+        if !changesPassword && before.account != nil && after.account != before.account {
+            throw Broken("it forgot the account that it met")
+        }
+        let lasting = changesPassword ? Array(before.proofs.dropFirst(before.hosted?.inherited ?? 0)) : before.proofs
+        if !after.proofs.starts(with: lasting) && after.proofs.count <= lasting.count { throw Broken("a proof was lost") }
         if let challenge = after.challenge {
             if challenge.expiresAt > after.expiresAt { throw Broken("a challenge outlives its sign-in") }
             if let old = before.challenge, old.state != .pending, old.targets == challenge.targets, old != challenge {
@@ -40,13 +48,18 @@ enum TransactionInvariants {
         (same.userID, same.account, same.proofs, same.challenge) = (before.userID, before.account, before.proofs, before.challenge)
         (same.challengeCount, same.end, same.wrongAnswers) = (before.challengeCount, before.end, before.wrongAnswers)
         same.hosted?.inherited = before.hosted?.inherited ?? 0
+        if changesPassword {
+            same.keepsPassword = before.keepsPassword
+            same.hosted?.session = before.hosted?.session
+        }
         same.hosted?.countedChallenge = before.hosted?.countedChallenge ?? 0
         if same != before { throw Broken("what a sign-in is for changed") }
         if after.challengeCount != before.challengeCount + (outcome == .challenged ? 1 : 0) { throw Broken("challenges are miscounted") }
     }
 
     static func check(
-        _ effects: [SignInTransaction.Effect], _ outcome: SignInTransaction.Outcome, expectedUser: User?, usesCode: Bool
+        _ effects: [SignInTransaction.Effect], _ outcome: SignInTransaction.Outcome, expectedUser: User?, usesCode: Bool,
+        changesPassword: Bool
     ) throws {
         let written = effects.compactMap { effect -> User? in if case .writeUser(let user) = effect { user } else { nil } }
         if written != (expectedUser.map { [$0] } ?? []) {
@@ -59,7 +72,9 @@ enum TransactionInvariants {
         switch outcome {
         case .pending, .tooLate: if !lines.isEmpty { throw Broken("nothing happened, and the log says that something did") }
         case .cancelled: break
-        case .authenticated, .factorRequired, .challenged, .judged(.approved):
+        case .authenticated where changesPassword, .factorRequired where changesPassword:
+            if lines != [.success, .success] { throw Broken("the log says \(lines)") }
+        case .authenticated, .factorRequired, .passwordDue, .challenged, .judged(.approved):
             if lines != [.success] { throw Broken("the log says \(lines)") }
         case .refused, .judged, .tryAgain:
             // Locking an account is a line of its own.
