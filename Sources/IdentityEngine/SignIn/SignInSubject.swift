@@ -30,7 +30,10 @@ extension StoreView {
             application: application, server: transaction.server, scopes: scopes ?? transaction.scopes,
             supportedGrantTypes: transaction.supportedGrantTypes, contextClasses: transaction.contextClasses)
         request.isHosted = transaction.hosted != nil || transaction.classic != nil
-        return try subject(user, of: request, snapshot: snapshot)
+        var subject = try subject(user, of: request, snapshot: snapshot)
+        // On pages; the classic API gets the way to it with its own states.
+        subject.canChangePassword = transaction.hosted != nil
+        return subject
     }
 
     /// What approved a transaction's challenge, if it still could: who lost a device, or distrusts it, has closed it since.
