@@ -45,9 +45,9 @@ extension IdentityEngine {
         let waiting = enrollments.filter { $0.status == .pending && $0.code?.channel == request.channel }
         // Who begins again goes on with what waits, so that limits are not begun again; another number takes its place.
         var enrollment =
-            waiting.first { $0.code?.destination == destination }
+            try waiting.first { $0.code?.destination == destination }
             ?? Enrollment(
-                id: try environment.random.identifier(prefix: request.channel.idPrefix), userID: user.id, factor: request.channel.factor,
+                id: environment.random.identifier(prefix: request.channel.idPrefix), userID: user.id, factor: request.channel.factor,
                 status: .pending, createdAt: context.now)
         if enrollment.code == nil {
             enrollment.code = CodeMethod(channel: request.channel, destination: destination)

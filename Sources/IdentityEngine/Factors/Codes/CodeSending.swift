@@ -1,4 +1,5 @@
 internal import Foundation
+internal import JOSE
 
 /// A code that was made: what is to be committed, and what is to be sent after that.
 struct PreparedCode: Sendable {

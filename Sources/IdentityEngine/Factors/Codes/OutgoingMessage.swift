@@ -1,4 +1,5 @@
 public import Foundation
+internal import JOSE
 
 /// A message to a person, to be sent after what it belongs to is stored. Sending it may fail: the person can ask for another.
 ///
