@@ -29,6 +29,8 @@ let package = Package(
         .library(name: "BrowserSignin", targets: ["BrowserSignin"]),
         .library(name: "OktaDirectAuth", targets: ["OktaDirectAuth"]),
         .library(name: "DeviceAuthenticator", targets: ["DeviceAuthenticator"]),
+        .library(name: "OktaAuthSdk", targets: ["OktaAuthSdk"]),
+        .library(name: "OktaAuthNative", targets: ["OktaAuthNative"]),
         .library(name: "QRCode", targets: ["QRCode"]),
         .library(name: "IdentityEngine", targets: ["IdentityEngine"]),
         .library(name: "StoreSQLite", targets: ["StoreSQLite"]),
@@ -89,6 +91,9 @@ let package = Package(
                 .product(name: "CryptoExtras", package: "swift-crypto"),
             ],
             swiftSettings: strict),
+        .target(name: "OktaAuthSdk", dependencies: ["AuthFoundation"], swiftSettings: strict),
+        // The same module by the other name under which apps import it.
+        .target(name: "OktaAuthNative", dependencies: ["OktaAuthSdk"], swiftSettings: strict),
         .target(name: "QRCode", swiftSettings: strict),
 
         // MARK: Server
@@ -175,7 +180,7 @@ let package = Package(
             name: "countersign",
             dependencies: [
                 "BrowserSignin", "OAuth2Auth", "CountersignSandbox", "AuthorizationServer", "Delivery", "ResourceServer", "AuthFoundation",
-                "OktaDirectAuth",
+                "OktaDirectAuth", "OktaAuthSdk",
                 "DeviceAuthenticator", "JOSE", "QRCode", "IdentityEngine", "StoreSQLite",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: server),
                 .product(name: "Logging", package: "swift-log", condition: server),
@@ -212,6 +217,7 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(name: "OktaDirectAuthTests", dependencies: ["OktaDirectAuth", "TestSupport"], swiftSettings: strict),
+        .testTarget(name: "OktaAuthSdkTests", dependencies: ["OktaAuthSdk", "AuthFoundation", "TestSupport"], swiftSettings: strict),
         .testTarget(
             name: "DeviceAuthenticatorTests",
             dependencies: [

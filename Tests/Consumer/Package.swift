@@ -9,6 +9,8 @@ let modules: [Target.Dependency] = [
     .product(name: "BrowserSignin", package: "countersign"),
     .product(name: "OktaDirectAuth", package: "countersign"),
     .product(name: "DeviceAuthenticator", package: "countersign"),
+    .product(name: "OktaAuthSdk", package: "countersign"),
+    .product(name: "OktaAuthNative", package: "countersign"),
 ]
 
 let package = Package(

@@ -1,0 +1,235 @@
+internal import AuthFoundation
+public import Foundation
+
+#if canImport(FoundationNetworking)
+public import FoundationNetworking
+#endif
+
+/// One request, and what becomes of it.
+///
+/// Not `Sendable`: use it on the main queue. Its closures are called there, and the completion once at most.
+public class OktaAPIRequest {
+    /// What came of a request.
+    public enum Result: Sendable {
+        /// A state of the transaction.
+        case success(OktaAPISuccessResponse)
+        /// What went wrong.
+        case error(OktaError)
+    }
+
+    /// A method of HTTP.
+    public enum Method: String, Sendable {
+        /// GET.
+        case get
+        /// POST.
+        case post
+        /// PUT.
+        case put
+        /// DELETE.
+        case delete
+        /// OPTIONS.
+        case options
+    }
+
+    /// The method.
+    public var method: Method = .post
+    /// The organization's URL, or a link; its query is kept.
+    public var baseURL: URL
+    /// Is appended to the base; nil for a link.
+    public var path: String?
+    /// What is added to the query.
+    public var urlParams: [String: String]?
+    /// The members of the body's JSON object; nil for none.
+    public var bodyParams: [String: Any]?
+    /// Headers beside the usual ones, or in their place.
+    public var additionalHeaders: [String: String]?
+    /// Takes the body of a good answer in the place of the completion, for answers that are no state.
+    public var customSuccessHandler: ((OktaAPIRequest, Data?, JSONDecoder, OktaError?) -> Void)?
+
+    /// The session's task; nil while there is none, and where no `URLSession` was given.
+    public private(set) weak var task: URLSessionDataTask?
+    /// Whether it was cancelled.
+    public private(set) var isCancelled = false
+
+    /// Whether a good answer may have no body.
+    var takesEmptyAnswer = false
+
+    /// What sends it.
+    enum Transport {
+        case listener(any OktaHTTPRequestListenerProtocol)
+        case urlSession(URLSession)
+        case own(any URLSessionProtocol)
+    }
+
+    private static let patience: TimeInterval = 60
+
+    private let transport: Transport
+    private let completion: (OktaAPIRequest, Result) -> Void
+    private var exchange: Task<Void, Never>?
+    private var hasEnded = false
+
+    /// Makes a request.
+    ///
+    /// - Parameters:
+    ///   - baseURL: The organization's URL, or a link.
+    ///   - urlSession: What sends it.
+    ///   - httpClient: What sends it instead; nil for the session.
+    ///   - completion: Is called on the main queue, once; never after a cancellation.
+    public convenience init(
+        baseURL: URL, urlSession: URLSession, httpClient: (any OktaHTTPRequestListenerProtocol)? = nil,
+        completion: @escaping (OktaAPIRequest, Result) -> Void
+    ) {
+        self.init(baseURL: baseURL, transport: httpClient.map(Transport.listener) ?? .urlSession(urlSession), completion: completion)
+    }
+
+    init(baseURL: URL, transport: Transport, completion: @escaping (OktaAPIRequest, Result) -> Void) {
+        self.baseURL = baseURL
+        self.transport = transport
+        self.completion = completion
+    }
+
+    /// The request as it is sent.
+    ///
+    /// - Returns: The request.
+    /// - Throws: `OktaError.errorBuildingURLRequest` if the URL is neither https nor a loopback's http, the body is
+    ///   no JSON, or a header holds a control character.
+    public func buildRequest() throws -> URLRequest {
+        var request = URLRequest(url: try url(), cachePolicy: .reloadIgnoringLocalCacheData, timeoutInterval: Self.patience)
+        request.httpMethod = method.rawValue.uppercased()
+        request.setValue("application/json", forHTTPHeaderField: "Accept")
+        request.setValue("application/json", forHTTPHeaderField: "Content-Type")
+        request.setValue(SDKVersion.userAgent, forHTTPHeaderField: "User-Agent")
+        for (name, value) in additionalHeaders ?? [:] {
+            guard value.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F }) else {
+                throw OktaError.errorBuildingURLRequest("its header \(name) holds what no header can")
+            }
+            request.setValue(value, forHTTPHeaderField: name)
+        }
+        if let bodyParams {
+            guard JSONSerialization.isValidJSONObject(bodyParams),
+                let body = try? JSONSerialization.data(withJSONObject: bodyParams, options: [.sortedKeys, .withoutEscapingSlashes])
+            else { throw OktaError.errorBuildingURLRequest("its body can't be written as JSON") }
+            request.httpBody = body
+        } else if method == .post {
+            // So that it has a length.
+            request.httpBody = Data()
+        }
+        return request
+    }
+
+    private func url() throws -> URL {
+        guard var parts = URLComponents(url: baseURL, resolvingAgainstBaseURL: true) else {
+            throw OktaError.errorBuildingURLRequest("\(baseURL) is no URL")
+        }
+        if let path { parts.percentEncodedPath = Organization.path(of: parts.percentEncodedPath) + path }
+        if let urlParams, !urlParams.isEmpty {
+            let added = urlParams.sorted { $0.key < $1.key }.map { URLQueryItem(name: $0.key, value: $0.value) }
+            // Of a link that says the same, ours counts.
+            parts.queryItems = (parts.queryItems ?? []).filter { urlParams[$0.name] == nil } + added
+        }
+        guard let url = parts.url, LoopbackRule.isAcceptable(url) else {
+            throw OktaError.errorBuildingURLRequest("\(baseURL.host() ?? "its URL") is not reached by https")
+        }
+        return url
+    }
+
+    /// Sends it. The completion is called later, never within this call.
+    public func run() {
+        guard !isCancelled, !hasEnded else { return }
+        let request: URLRequest
+        do {
+            request = try buildRequest()
+        } catch {
+            let reason = error as? OktaError ?? .errorBuildingURLRequest(error.localizedDescription)
+            return MainQueue.runLater { self.end(.error(reason)) }
+        }
+        // Keeps itself until the answer is here.
+        let parcel = Parcel(self)
+        let arrive: @Sendable (Data?, URLResponse?, (any Error)?) -> Void = { data, response, error in
+            MainQueue.runLater { parcel.contents.arrive(data, response, error) }
+        }
+        switch transport {
+        case .listener(let listener): listener.sendRequest(request, completionHandler: arrive)
+        case .urlSession(let session):
+            let task = session.dataTask(with: request, completionHandler: arrive)
+            self.task = task
+            task.resume()
+        case .own(let session):
+            exchange = Task {
+                do {
+                    let (data, response) = try await session.data(for: request)
+                    arrive(data, response, nil)
+                } catch {
+                    arrive(nil, nil, error)
+                }
+            }
+        }
+    }
+
+    /// Gives it up: nothing is called any more.
+    public func cancel() {
+        isCancelled = true
+        exchange?.cancel()
+        #if !canImport(FoundationNetworking)
+        // Elsewhere Foundation traps if a request is cancelled at the moment in which it ends: it goes on, and nobody listens.
+        task?.cancel()
+        #endif
+    }
+
+    private func arrive(_ data: Data?, _ response: URLResponse?, _ error: (any Error)?) {
+        guard !isCancelled, !hasEnded else { return }
+        if let error { return end(.error(.connectionError(error))) }
+        guard let response = response as? HTTPURLResponse, let data else { return end(.error(.emptyServerResponse)) }
+        let decoder = JSONDecoder()
+        guard (200..<300).contains(response.statusCode) else { return end(.error(Self.refusal(data, response, decoder))) }
+        if let customSuccessHandler {
+            hasEnded = true
+            return customSuccessHandler(self, data, decoder, nil)
+        }
+        if data.isEmpty { return end(takesEmptyAnswer ? .success(.empty) : .error(.emptyServerResponse)) }
+        do {
+            var answer = try decoder.decode(OktaAPISuccessResponse.self, from: data)
+            answer.rawData = data
+            end(.success(answer))
+        } catch {
+            end(.error(.responseSerializationError(error, data)))
+        }
+    }
+
+    private static func refusal(_ data: Data, _ response: HTTPURLResponse, _ decoder: JSONDecoder) -> OktaError {
+        do {
+            var refusal = try decoder.decode(OktaAPIErrorResponse.self, from: data)
+            refusal.statusCode = response.statusCode
+            refusal.rateLimitReset = response.value(forHTTPHeaderField: "X-Rate-Limit-Reset").flatMap(TimeInterval.init)
+                .map(Date.init(timeIntervalSince1970:))
+            return .serverRespondedWithError(refusal)
+        } catch {
+            return .responseSerializationError(error, data)
+        }
+    }
+
+    private func end(_ result: Result) {
+        guard !isCancelled, !hasEnded else { return }
+        hasEnded = true
+        completion(self, result)
+    }
+}
+
+@available(*, unavailable)
+extension OktaAPIRequest: Sendable {}
+
+/// Which part of an organization's URL counts.
+enum Organization {
+    /// The path below which the API is: what comes before the issuers, which are in `/oauth2`.
+    static func path(of path: String) -> String {
+        let segments = path.split(separator: "/").prefix { $0 != "oauth2" }
+        return segments.map { "/\($0)" }.joined()
+    }
+}
+
+/// The version of this SDK.
+///
+/// - Returns: The version, as in `1.2.3`.
+public func sdkVersion() -> String {
+    SDKVersion.current
+}

@@ -1,0 +1,46 @@
+extension EmbeddedResponse.AuthenticationObject {
+    /// A protocol of federation.
+    public enum AuthProtocol: RawRepresentable, Codable, Hashable, Sendable {
+        // swift-format-ignore: AlwaysUseLowerCamelCase
+        /// SAML 2.0.
+        case saml_2_0
+        // swift-format-ignore: AlwaysUseLowerCamelCase
+        /// SAML 1.1.
+        case saml_1_1
+        // swift-format-ignore: AlwaysUseLowerCamelCase
+        /// WS-Federation.
+        case ws_fed
+        /// A word that this version does not know, as it came.
+        case unknown(String)
+
+        /// The case for a word of the wire; upper and lower case count.
+        ///
+        /// - Parameter raw: The word.
+        public init(raw: String) {
+            self =
+                switch raw {
+                case "SAML2.0": .saml_2_0
+                case "SAML1.1": .saml_1_1
+                case "WS-FED": .ws_fed
+                default: .unknown(raw)
+                }
+        }
+
+        /// The case for a word of the wire; upper and lower case count.
+        ///
+        /// - Parameter rawValue: The word.
+        public init(rawValue: String) {
+            self.init(raw: rawValue)
+        }
+
+        /// The word of the wire.
+        public var rawValue: String {
+            switch self {
+            case .saml_2_0: "SAML2.0"
+            case .saml_1_1: "SAML1.1"
+            case .ws_fed: "WS-FED"
+            case .unknown(let raw): raw
+            }
+        }
+    }
+}

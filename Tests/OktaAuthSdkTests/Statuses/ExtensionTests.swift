@@ -1,0 +1,241 @@
+import Foundation
+import OktaAuthSdk
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// A state that the module does not know.
+private final class ConsentStatus: OktaAuthStatus {
+    var scopes: [String] {
+        let body = model.rawData.flatMap { try? JSONSerialization.jsonObject(with: $0) } as? [String: Any]
+        let embedded = body?["_embedded"] as? [String: Any]
+        return (embedded?["scopes"] as? [[String: String]] ?? []).compactMap { $0["name"] }
+    }
+
+    func consent(onStatusChange: @escaping (OktaAuthStatus) -> Void, onError: @escaping (OktaError) -> Void) {
+        guard let link = links?.next, let token = model.stateToken else { return onError(.wrongStatus("no consent")) }
+        restApi.sendApiRequest(with: link, bodyParams: ["stateToken": token, "consent": true], method: .post) { result in
+            self.responseHandler.handleServerResponse(
+                result, currentStatus: self, onStatusChanged: onStatusChange, onError: onError)
+        }
+    }
+}
+
+private final class ConsentHandler: OktaAuthStatusResponseHandler {
+    override func createAuthStatus(
+        basedOn response: OktaAPISuccessResponse, and currentStatus: OktaAuthStatus
+    ) throws -> OktaAuthStatus {
+        if response.status == .unknown("CONSENT_REQUIRED") { return try ConsentStatus(currentState: currentStatus, model: response) }
+        return try super.createAuthStatus(basedOn: response, and: currentStatus)
+    }
+}
+
+/// An app's own rule of polling: the waiting goes on within the handler, and the app hears of the end only.
+private final class PollingHandler: OktaAuthStatusResponseHandler {
+    override func handleServerResponse(
+        _ response: OktaAPIRequest.Result, currentStatus: OktaAuthStatus, onStatusChanged: @escaping (_ newState: OktaAuthStatus) -> Void,
+        onError: @escaping (_ error: OktaError) -> Void
+    ) {
+        if case .success(let answer) = response, answer.factorResult == .waiting, let link = answer.links?.next,
+            let token = answer.stateToken
+        {
+            currentStatus.restApi.perform(link: link, stateToken: token) { result in
+                self.handleServerResponse(result, currentStatus: currentStatus, onStatusChanged: onStatusChanged, onError: onError)
+            }
+        } else {
+            super.handleServerResponse(response, currentStatus: currentStatus, onStatusChanged: onStatusChanged, onError: onError)
+        }
+    }
+}
+
+/// A status with more to it.
+private final class GreetingSuccess: OktaAuthStatusSuccess {
+    var greeting: String { "Hello, \(user?.profile?.firstName ?? "you")" }
+}
+
+private final class GreetingHandler: OktaAuthStatusResponseHandler {
+    override func createAuthStatus(
+        basedOn response: OktaAPISuccessResponse, and currentStatus: OktaAuthStatus
+    ) throws -> OktaAuthStatus {
+        response.status == .success
+            ? try GreetingSuccess(currentState: currentStatus, model: response)
+            : try super.createAuthStatus(basedOn: response, and: currentStatus)
+    }
+}
+
+private final class FailingHandler: OktaAuthStatusResponseHandler {
+    struct Failure: Error {}
+
+    override func createAuthStatus(
+        basedOn response: OktaAPISuccessResponse, and currentStatus: OktaAuthStatus
+    ) throws -> OktaAuthStatus {
+        throw Failure()
+    }
+}
+
+/// Calls back from another thread.
+private final class DistantHandler: OktaAuthStatusResponseHandler {
+    private struct Call: @unchecked Sendable {
+        // Safe because it is called once, there.
+        let make: () -> Void
+    }
+
+    override func handleServerResponse(
+        _ response: OktaAPIRequest.Result, currentStatus: OktaAuthStatus, onStatusChanged: @escaping (_ newState: OktaAuthStatus) -> Void,
+        onError: @escaping (_ error: OktaError) -> Void
+    ) {
+        let call = Call {
+            super.handleServerResponse(response, currentStatus: currentStatus, onStatusChanged: onStatusChanged, onError: onError)
+        }
+        Thread.detachNewThread { call.make() }
+    }
+}
+
+/// An app's own API: it counts, and looks at each request.
+private final class CountingAPI: OktaAPI {
+    var begun = 0
+
+    override func primaryAuthentication(
+        username: String?, password: String?, audience: String? = nil, relayState: String? = nil, multiOptionalFactorEnroll: Bool = true,
+        warnBeforePasswordExpired: Bool = true, token: String? = nil, deviceToken: String? = nil, deviceFingerprint: String? = nil,
+        completion: ((OktaAPIRequest.Result) -> Void)? = nil
+    ) -> OktaAPIRequest {
+        begun += 1
+        return super.primaryAuthentication(
+            username: username, password: password, relayState: "there", multiOptionalFactorEnroll: false, completion: completion)
+    }
+}
+
+@MainActor
+@Suite("Extending the classic sign-in")
+struct ExtensionTests {
+    @Test("a handler of the app's makes statuses of its own from states that the module does not know")
+    func newStatus() async throws {
+        let org = try Org(handler: ConsentHandler())
+        let status = try await org.status(
+            ConsentStatus.self,
+            Answers.transaction(
+                "CONSENT_REQUIRED", embedded: #""scopes":[{"name":"mail"},{"name":"calendar"}]"#,
+                links: [Answers.link("next", "/consent", name: "consent")]))
+        #expect(status.statusType == .unknown("CONSENT_REQUIRED"))
+        #expect(status.scopes == ["mail", "calendar"])
+        org.server.answer(Answers.success)
+        let heard = Heard()
+        status.consent(onStatusChange: { heard.status($0) }, onError: { heard.error($0) })
+        await heard.settle()
+        #expect(heard.statuses.first is OktaAuthStatusSuccess)
+        #expect(try org.lastSent == #"POST /consent {"consent":true,"stateToken":"state-1"}"#)
+    }
+
+    @Test("a handler of the app's polls by a rule of its own")
+    func ownPolling() async throws {
+        let org = try Org(handler: PollingHandler())
+        let required = try await org.status(OktaAuthStatusFactorRequired.self, Answers.required(Answers.selectable("push")))
+        for _ in 0..<3 { org.server.answer(Answers.challenge("push", next: "poll", result: "WAITING")) }
+        org.server.answer(Answers.success)
+        #expect(try await required.availableFactors.first?.select() is OktaAuthStatusSuccess)
+        #expect(org.server.arrivals.count == 5)
+    }
+
+    @Test("each later status inherits the handler and the API")
+    func inherits() async throws {
+        let handler = GreetingHandler()
+        let org = try Org(handler: handler)
+        let required = try await org.status(OktaAuthStatusFactorRequired.self, Answers.required(Answers.selectable("sms")))
+        #expect(required.responseHandler === handler)
+        #expect(required.restApi === org.start.restApi)
+        org.server.answer(Answers.challenge("sms"))
+        let challenge = try #require(try await required.availableFactors.first?.select() as? OktaAuthStatusFactorChallenge)
+        #expect(challenge.responseHandler === handler)
+        org.server.answer(Answers.success)
+        let success = try #require(try await challenge.verifyFactor(passCode: "123456") as? GreetingSuccess)
+        #expect(success.greeting == "Hello, Ana")
+    }
+
+    @Test("what a handler throws that is no OktaError is told as an unexpected answer")
+    func failing() async throws {
+        let org = try Org(handler: FailingHandler())
+        org.server.answer(Answers.success)
+        await #expect {
+            _ = try await org.start.authenticate(username: "ana", password: "x")
+        } throws: {
+            if case OktaError.unexpectedResponse = $0 { true } else { false }
+        }
+    }
+
+    @Test("a handler may call back from another thread: the app hears of it on the main queue")
+    func distant() async throws {
+        let org = try Org(handler: DistantHandler())
+        org.server.answer(Answers.success)
+        let heard = Heard()
+        org.start.authenticate(username: "ana", password: "x", onStatusChange: { heard.status($0) }, onError: { heard.error($0) })
+        await heard.settle()
+        #expect(heard.statuses.count == 1)
+    }
+
+    @Test("the API can be subclassed, and its common closure hears of each request after its own")
+    func ownAPI() async throws {
+        let org = try Org()
+        let api = CountingAPI(oktaDomain: org.start.restApi.oktaDomain)
+        api.httpRequestListener = org.server
+        org.start.restApi = api
+        let heard = Heard()
+        var order: [String] = []
+        api.commonCompletion = { request, result in
+            dispatchPrecondition(condition: .onQueue(.main))
+            if case .success(let answer) = result { order.append("common \(request.path ?? "") \(answer.status?.rawValue ?? "")") }
+        }
+        org.server.answer(Answers.success)
+        org.start.authenticate(
+            username: "ana", password: "x",
+            onStatusChange: {
+                order.append("own")
+                heard.status($0)
+            }, onError: { heard.error($0) })
+        await heard.settle()
+        #expect(api.begun == 1)
+        #expect(order == ["own", "common /api/v1/authn SUCCESS"])
+        #expect(
+            try org.last.body == #"{"options":{"multiOptionalFactorEnroll":false,"warnBeforePasswordExpired":true},"#
+                + #""password":"x","relayState":"there","username":"ana"}"#)
+    }
+
+    @Test("a session of the app's sends the requests")
+    func ownSession() async throws {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.protocolClasses = [AnsweringProtocol.self]
+        let session = URLSession(configuration: configuration)
+        defer { session.finishTasksAndInvalidate() }
+        let org = try Org()
+        let api = OktaAPI(oktaDomain: org.start.restApi.oktaDomain, urlSession: session)
+        #expect(api.urlSession === session)
+        let answer = try await api.response { $0.getTransactionState(stateToken: "state-1", completion: $1) }
+        #expect(answer.status == .lockedOut)
+        let data = try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Data, any Error>) in
+            guard let url = URL(string: "https://id.example.test/qr") else { return continuation.resume(throwing: URLError(.badURL)) }
+            api.sendHttpRequest(
+                with: url, method: .get, onCompletion: { continuation.resume(returning: $0) },
+                onError: { continuation.resume(throwing: $0) })
+        }
+        #expect(data == Data(Answers.lockedOut.utf8))
+    }
+
+    /// Answers everything alike.
+    private final class AnsweringProtocol: URLProtocol {
+        override class func canInit(with request: URLRequest) -> Bool { true }
+        override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
+
+        override func startLoading() {
+            guard let url = request.url,
+                let response = HTTPURLResponse(url: url, statusCode: 200, httpVersion: "HTTP/1.1", headerFields: nil)
+            else { return }
+            client?.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed)
+            client?.urlProtocol(self, didLoad: Data(Answers.lockedOut.utf8))
+            client?.urlProtocolDidFinishLoading(self)
+        }
+
+        override func stopLoading() {}
+    }
+}
