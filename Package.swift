@@ -262,7 +262,7 @@ let package = Package(
             name: "EndToEndTests",
             dependencies: [
                 "BrowserSignin", "CountersignSandbox", "AuthorizationServer", "AuthFoundation", "OAuth2Auth", "OktaDirectAuth",
-                "DeviceAuthenticator", "JOSE", "ResourceServer", "TestSupport", "countersign",
+                "DeviceAuthenticator", "OktaAuthSdk", "JOSE", "ResourceServer", "TestSupport", "countersign",
             ],
             swiftSettings: strict),
         .testTarget(

@@ -6,7 +6,10 @@ import Foundation
 struct SignInCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sign-in", abstract: "Sign a person in and keep the credential.",
-        subcommands: [SignInPasswordCommand.self, SignInDirectCommand.self, SignInBrowserCommand.self, SignInDeviceCommand.self])
+        subcommands: [
+            SignInPasswordCommand.self, SignInDirectCommand.self, SignInBrowserCommand.self, SignInDeviceCommand.self,
+            SignInClassicCommand.self,
+        ])
 }
 
 /// Signs a person in with a password.

@@ -3,6 +3,7 @@ import AuthFoundation
 import BrowserSignin
 import DeviceAuthenticator
 import Foundation
+import OktaAuthSdk
 import OktaDirectAuth
 
 /// The command could not do what it was asked; the text says what happened and what to do next.
@@ -73,6 +74,12 @@ enum Outcome {
         case let error as BrowserSigninError:
             if case .serverError = error { return ExitCode(2) }
             return .failure
+        case let error as OktaError:
+            switch error {
+            case .serverRespondedWithError: return ExitCode(2)
+            case .connectionError: return ExitCode(3)
+            default: return .failure
+            }
         case let error as OAuth2Error:
             switch error {
             case .server: return ExitCode(2)

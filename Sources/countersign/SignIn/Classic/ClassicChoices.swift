@@ -1,0 +1,114 @@
+import AuthFoundation
+import Foundation
+import OktaAuthSdk
+
+/// What can be done in each state: what its links allow, and nothing else.
+@MainActor
+enum ClassicChoices {
+    static func choices(in status: OktaAuthStatus, of session: ClassicSession) -> [ClassicChoice] {
+        var choices = own(status, session)
+        if status.canReturn() {
+            choices.append(ClassicChoice(key: "b", title: "Back") { try await status.returnToPreviousStatus() })
+        }
+        if status.canCancel() {
+            choices.append(
+                ClassicChoice(key: "c", title: "Cancel") {
+                    try await status.cancelTransaction()
+                    throw CommandFailure("The sign-in was cancelled.")
+                })
+        }
+        return choices
+    }
+
+    private static func own(_ status: OktaAuthStatus, _ session: ClassicSession) -> [ClassicChoice] {
+        switch status {
+        case let status as OktaAuthStatusPasswordWarning:
+            return (status.canChange() ? [change { try await status.changePassword(oldPassword: $0, newPassword: $1) }] : [])
+                + (status.canSkip() ? [skip("Keep the password for now") { try await status.skipPasswordChange() }] : [])
+        case let status as OktaAuthStatusPasswordExpired:
+            return status.canChange() ? [change { try await status.changePassword(oldPassword: $0, newPassword: $1) }] : []
+        case let status as OktaAuthStatusPasswordReset:
+            guard status.canReset() else { return [] }
+            return [
+                ClassicChoice(title: "Set a new password") {
+                    try await status.resetPassword(newPassword: try await ClassicQuestion.newPassword())
+                }
+            ]
+        case let status as OktaAuthStatusLockedOut:
+            guard status.canUnlock() else { return [] }
+            return RecoveryWay.allCases.map { way in
+                ClassicChoice(title: "Unlock by \(way.rawValue)") {
+                    try await status.unlock(username: session.username, factorType: way.factors)
+                }
+            }
+        case let status as OktaAuthStatusRecovery: return recovery(status)
+        case let status as OktaAuthStatusRecoveryChallenge: return recoveryChallenge(status)
+        case let status as OktaAuthStatusFactorEnroll:
+            return status.availableFactors.filter { status.canEnrollFactor(factor: $0) }.map(ClassicFactors.enrolment)
+                + (status.canSkipEnrollment() ? [skip("Go on without") { try await status.skipEnrollment() }] : [])
+        case let status as OktaAuthStatusFactorEnrollActivate: return ClassicFactors.activation(status)
+        case let status as OktaAuthStatusFactorRequired:
+            return status.availableFactors.filter { $0.canSelect() }.map { factor in
+                ClassicChoice(title: ClassicText.name(of: factor)) { try await status.selectFactor(factor) }
+            }
+        case let status as OktaAuthStatusFactorChallenge: return ClassicFactors.challenge(status)
+        default: return []
+        }
+    }
+
+    private static func recovery(_ status: OktaAuthStatusRecovery) -> [ClassicChoice] {
+        guard status.canRecover() else { return [] }
+        if let token = status.recoveryToken, status.stateToken.isEmpty {
+            return [ClassicChoice(title: "Go on") { try await status.recoverWithToken(token) }]
+        }
+        return [
+            ClassicChoice(title: "Answer your question") {
+                try await status.recoverWithAnswer(
+                    try await ClassicQuestion.ask("\(status.recoveryQuestion ?? "Your answer"): ", isSecret: true))
+            }
+        ]
+    }
+
+    private static func recoveryChallenge(_ status: OktaAuthStatusRecoveryChallenge) -> [ClassicChoice] {
+        (status.canVerify()
+            ? [
+                ClassicChoice(title: "Give the code that you got") {
+                    try await status.verifyFactor(passCode: try await ClassicQuestion.ask("Code: "))
+                }
+            ] : [])
+            + (status.canResend() ? [ClassicChoice(key: "r", title: "Have it sent again") { try await status.resendFactor() }] : [])
+    }
+
+    private static func change(_ send: @escaping (String, String) async throws -> OktaAuthStatus) -> ClassicChoice {
+        ClassicChoice(title: "Change the password") {
+            let old = try await PasswordPrompt.ask("Password so far: ")
+            return try await send(old, try await ClassicQuestion.newPassword())
+        }
+    }
+
+    private static func skip(_ title: String, _ send: @escaping () async throws -> OktaAuthStatus) -> ClassicChoice {
+        ClassicChoice(key: "s", title: title, action: send)
+    }
+}
+
+/// Asks a person for what a state needs.
+enum ClassicQuestion {
+    /// - Throws: ``CommandFailure`` if nothing is given; `CancellationError` after Ctrl-C.
+    static func ask(_ prompt: String, isSecret: Bool = false) async throws -> String {
+        let answer = try await TerminalInput.line(Terminal.printableLine(prompt), isSecret: isSecret)
+        guard let answer = answer?.trimmingCharacters(in: .whitespaces), !answer.isEmpty else {
+            throw CommandFailure("The sign-in was given up: nothing was given for “\(Terminal.printableLine(prompt))”.")
+        }
+        return answer
+    }
+
+    /// Asks twice where it can't be seen.
+    static func newPassword() async throws -> String {
+        let password = try await PasswordPrompt.ask("New password: ")
+        guard TerminalInput.isInteractive else { return password }
+        guard try await PasswordPrompt.ask("New password again: ") == password else {
+            throw CommandFailure("The two new passwords differ.")
+        }
+        return password
+    }
+}

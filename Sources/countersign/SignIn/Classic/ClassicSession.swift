@@ -1,0 +1,133 @@
+import AuthFoundation
+import Foundation
+import JOSE
+import OktaAuthSdk
+
+/// Leads a person at the terminal from state to state, until there is a success or nothing more to do.
+///
+/// Whoever gives up, by choice, by the end of the input or by Ctrl-C, cancels the transaction at the server.
+@MainActor
+final class ClassicSession {
+    /// What it is to be.
+    enum Beginning: Sendable {
+        case signIn
+        case recovery(OktaRecoveryFactors)
+        case unlocking(OktaRecoveryFactors)
+    }
+
+    /// How long the server may take to hear that a transaction was given up.
+    private static let patience: Duration = .seconds(3)
+
+    let username: String
+    private let json: Bool
+    private let start: OktaAuthStatusUnauthenticated
+
+    init(organization: URL, username: String, json: Bool) {
+        self.username = username
+        self.json = json
+        start = OktaAuthStatusUnauthenticated(oktaDomain: organization)
+    }
+
+    /// - Returns: The session token; nil if the end gives none.
+    /// - Throws: `OktaError`; ``CommandFailure`` if the person gave up; `CancellationError` after Ctrl-C.
+    func run(_ beginning: Beginning, remember: Bool, deviceToken: String?) async throws -> String? {
+        start.restApi.deviceToken = deviceToken
+        start.rememberDevice = remember ? true : nil
+        var status = try await first(beginning)
+        do {
+            while true {
+                if let success = status as? OktaAuthStatusSuccess { return success.sessionToken }
+                guard let next = try await step(from: status) else { return nil }
+                status = next
+            }
+        } catch {
+            await giveUp(status)
+            throw error
+        }
+    }
+
+    /// Tells of an end that leaves no credential.
+    func tellEnd(hasSessionToken: Bool) {
+        if json { return Terminal.write(JSONText.line(["status": "done", "session_token": hasSessionToken ? "unused" : "none"])) }
+        Terminal.write(hasSessionToken ? "Signed in. Without --client-id there are no tokens." : "Done.")
+    }
+
+    private func first(_ beginning: Beginning) async throws -> OktaAuthStatus {
+        switch beginning {
+        case .signIn:
+            let password = try await PasswordPrompt.ask("Password for \(username): ")
+            return try await start.authenticate(username: username, password: password)
+        case .recovery(let factors): return try await start.recoverPassword(username: username, factorType: factors)
+        case .unlocking(let factors): return try await start.unlockAccount(username: username, factorType: factors)
+        }
+    }
+
+    /// One choice in one state.
+    ///
+    /// - Returns: The next state; nil if this one was the last.
+    private func step(from status: OktaAuthStatus) async throws -> OktaAuthStatus? {
+        let choices = ClassicChoices.choices(in: status, of: self)
+        show(status, choices)
+        guard !choices.isEmpty else { return nil }
+        do {
+            let choice = try await choose(from: choices)
+            return try await choice.action()
+        } catch let error as OktaError where Self.leavesState(error) {
+            Terminal.note(Terminal.printable(error.description))
+            return status
+        }
+    }
+
+    /// Whether the transaction waits on after a refusal: a code was mistyped, a password too weak, a message sent too recently.
+    private static func leavesState(_ error: OktaError) -> Bool {
+        guard case .serverRespondedWithError(let refusal) = error, let code = refusal.errorCode else { return false }
+        return [
+            "E0000001", "E0000014", "E0000047", "E0000068", "E0000074", "E0000080", "E0000082", "E0000083", "E0000087", "E0000098",
+            "E0000099", "E0000109", "E0000118", "E0000133", "E0000138", "E0000139",
+        ].contains(code)
+    }
+
+    private func show(_ status: OktaAuthStatus, _ choices: [ClassicChoice]) {
+        if json {
+            var line: JSONValue = [
+                "status": .string(status.statusType.rawValue), "choices": .array(choices.map { .string($0.title) }),
+            ]
+            line["factor_result"] = status.factorResult.map { .string($0.rawValue) }
+            return Terminal.write(JSONText.line(line))
+        }
+        Terminal.note("\n" + Terminal.styledNote(ClassicText.headline(of: status), .bold))
+        for (index, choice) in choices.enumerated() {
+            Terminal.note("  \(choice.key ?? String(index + 1))) \(Terminal.printableLine(choice.title))")
+        }
+    }
+
+    private func choose(from choices: [ClassicChoice]) async throws -> ClassicChoice {
+        while true {
+            guard let line = try await TerminalInput.line("Choice [\(choices[0].key ?? "1")]: ") else {
+                throw CommandFailure("The sign-in was given up: there is no answer.")
+            }
+            let word = line.trimmingCharacters(in: .whitespaces).lowercased()
+            if word.isEmpty { return choices[0] }
+            if let choice = choices.first(where: { $0.key == word }) { return choice }
+            if let number = Int(word), choices.indices.contains(number - 1), choices[number - 1].key == nil { return choices[number - 1] }
+            Terminal.note("“\(Terminal.printableLine(word))” is none of the choices.")
+        }
+    }
+
+    private func giveUp(_ status: OktaAuthStatus) async {
+        guard status.canCancel() else { return }
+        await TerminalClock.wait(atMost: Self.patience) { @MainActor in
+            // Best effort: the transaction ends by itself soon.
+            try? await status.cancelTransaction()
+        }
+    }
+}
+
+/// Something that can be done in a state.
+@MainActor
+struct ClassicChoice {
+    /// The letter that chooses it; nil for its number.
+    var key: String?
+    let title: String
+    let action: () async throws -> OktaAuthStatus?
+}
