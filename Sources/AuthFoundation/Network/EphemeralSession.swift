@@ -13,15 +13,18 @@ package final class EphemeralSession: URLSessionProtocol {
     private let session: URLSession
     private let delegate: Delegate
     private let servesOneRequest: Bool
+    private let isBrowserless: Bool
 
     /// - Parameters:
     ///   - servesOneRequest: Whether a request with a body is sent through this session itself.
-    ///   - isBrowserless: Whether it does what a browser would: keeps cookies, in memory, and gives redirects to the caller.
-    package init(servesOneRequest: Bool = false, isBrowserless: Bool = false) {
+    ///   - isBrowserless: Whether it gives redirects to the caller, who does what a browser would.
+    ///   - keepsCookies: Whether it keeps cookies, in memory; nil if it is browserless. Those of requests with a body are not kept.
+    package init(servesOneRequest: Bool = false, isBrowserless: Bool = false, keepsCookies: Bool? = nil) {
         self.servesOneRequest = servesOneRequest
+        self.isBrowserless = isBrowserless
         delegate = Delegate(followsRedirects: !isBrowserless)
         let configuration = URLSessionConfiguration.ephemeral
-        if !isBrowserless {
+        if !(keepsCookies ?? isBrowserless) {
             configuration.httpCookieStorage = nil
             configuration.httpShouldSetCookies = false
             configuration.httpCookieAcceptPolicy = .never
@@ -40,7 +43,10 @@ package final class EphemeralSession: URLSessionProtocol {
         #if canImport(FoundationNetworking)
         // There, a request on a kept connection that breaks is sent anew without its body, and waits until it times out: longer than the
         // grace that a lost refresh has. So what has a body gets a connection of its own.
-        if request.httpBody != nil, !servesOneRequest { return try await EphemeralSession(servesOneRequest: true).data(for: request) }
+        if request.httpBody != nil, !servesOneRequest {
+            let session = EphemeralSession(servesOneRequest: true, isBrowserless: isBrowserless, keepsCookies: false)
+            return try await session.data(for: request)
+        }
         #endif
         let task = session.dataTask(with: request)
         return try await withTaskCancellationHandler {

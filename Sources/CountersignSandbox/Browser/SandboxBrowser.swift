@@ -49,7 +49,7 @@ public final class SandboxBrowser: BrowserSignin.Provider, BrowserSignin.Forgett
     public convenience init(
         session: (any URLSessionProtocol)? = nil, clock: any OAuth2Clock = DeviceClock(), visitor: @escaping Visitor
     ) {
-        self.init(session ?? EphemeralSession(isBrowserless: true), clock, isEphemeral: false, visitor)
+        self.init(session ?? Self.ownSession(), clock, isEphemeral: false, visitor)
     }
 
     private init(_ session: any URLSessionProtocol, _ clock: any OAuth2Clock, isEphemeral: Bool, _ visitor: @escaping Visitor) {
@@ -61,8 +61,11 @@ public final class SandboxBrowser: BrowserSignin.Provider, BrowserSignin.Forgett
 
     /// A window of the same person that shares nothing with this one.
     public func privateWindow() -> SandboxBrowser {
-        SandboxBrowser(session is EphemeralSession ? EphemeralSession(isBrowserless: true) : session, clock, isEphemeral: true, visitor)
+        SandboxBrowser(session is EphemeralSession ? Self.ownSession() : session, clock, isEphemeral: true, visitor)
     }
+
+    /// Without cookies: the browser has its own, also those that come with the answer to a form.
+    private static func ownSession() -> EphemeralSession { EphemeralSession(isBrowserless: true, keepsCookies: false) }
 
     /// The pages that were shown, in order.
     public var visited: [HostedPage] { state.withLockedValue { $0.visited } }

@@ -134,6 +134,12 @@ struct EphemeralSessionTests {
             #expect((response as? HTTPURLResponse)?.statusCode == 302)
             #expect((response as? HTTPURLResponse)?.header("Location") == location)
         }
+        var form = try server.request("/form")
+        form.httpMethod = "POST"
+        form.httpBody = Data("a=b".utf8)
+        let (_, response) = try await session.data(for: form)
+        #expect((response as? HTTPURLResponse)?.statusCode == 302)
+        heads.withLock { _ = $0.popLast() }
         _ = try await EphemeralSession(isBrowserless: true).data(for: server.request("/authorize"))
         let hadCookie = heads.withLock { $0.map { $0.contains("Cookie: sid=1") } }
         #expect(hadCookie == [false, true, false])
