@@ -78,7 +78,7 @@ public struct AuthorizationServer: Service {
                 group.addTask { await maintenance.run() }
                 // Ends by itself a little after the last request, when what was taken is sent.
                 async let delivering: Void = deliverPushes()
-                async let telling: Void? = logouts?.run()
+                async let telling: Void = deliverLogouts()
                 try await listener.run()
                 pushes?.shutdown()
                 logouts?.shutdown()
@@ -96,15 +96,20 @@ public struct AuthorizationServer: Service {
     /// Sends pushes until the task is cancelled; part of ``run()``, and for servers that answer in process only. Once per server.
     public func deliverPushes() async { await pushes?.run() }
 
+    /// Tells applications that sessions are over until the task is cancelled; part of ``run()``, and for servers that answer in process
+    /// only. Once per server.
+    public func deliverLogouts() async { await logouts?.run() }
+
     /// Signs a person out everywhere: ends their sessions, revokes their grants, and tells the applications that want to hear of it.
     ///
     /// - Parameters:
     ///   - userID: The user's id.
+    ///   - revokesGrants: Whether the tokens that the person's apps have end as well; else they stay good for as long as they were.
     ///   - address: From where it is asked, for the log.
     /// - Throws: `StoreError` if the store failed.
-    public func signOutEverywhere(userID: String, from address: String? = nil) async throws {
+    public func signOutEverywhere(userID: String, revokesGrants: Bool = true, from address: String? = nil) async throws {
         let context = RequestContext(now: clock.now, requestID: identifiers.next(), address: address)
-        logouts?.deliver(try await engine.signOutEverywhere(userID: userID, context: context))
+        logouts?.deliver(try await engine.signOutEverywhere(userID: userID, revokesGrants: revokesGrants, context: context))
     }
 
     /// The port that the server listens on; waits until it does.

@@ -8,6 +8,7 @@ struct FrontDoor: Sendable {
     private let openID: Endpoint
     private let oauth: Endpoint
     private let activation: Endpoint
+    private let appleApps: Endpoint
     private let devices: [DeviceRoute: Endpoint]
     private let pages: PageWriter
     private let pushes: PushDelivery?
@@ -20,6 +21,7 @@ struct FrontDoor: Sendable {
         let cache = MetadataCache()
         openID = .discovery(.openID, cache: cache, engine: engine)
         activation = .activate(engine, pages)
+        appleApps = .appleApps(cache: cache, engine: engine)
         oauth = .discovery(.oauth, cache: cache, engine: engine)
         let all: [Endpoint] = [
             .keys(cache: cache, engine: engine), .token(engine), .introspect(engine), .revoke(engine), .userInfo(engine),
@@ -35,7 +37,7 @@ struct FrontDoor: Sendable {
     var routeNames: [String] {
         endpoints.keys.sorted() + devices.values.map(\.name).sorted() + Endpoint.signInNames
             + AuthnRoute.names + [
-                openID.name, oauth.name, activation.name, HealthEndpoint.live, HealthEndpoint.ready,
+                openID.name, oauth.name, activation.name, appleApps.name, HealthEndpoint.live, HealthEndpoint.ready,
             ]
     }
 
@@ -64,6 +66,7 @@ struct FrontDoor: Sendable {
             return try await call(.signIn(route, engine, pages, pushes), server: nil, request)
         case .authn(let route): return try await call(.authn(route, engine, pages, pushes), server: nil, request)
         case .activate: return try await call(activation, server: nil, request)
+        case .appleApps: return try await call(appleApps, server: nil, request)
         case .endpoint(let name, let server):
             guard let endpoint = name.utf8.count <= 64 ? endpoints[name] : nil else {
                 return try await snapshot(naming: server) == nil ? .serverNotFound(request) : .pathNotFound(request)

@@ -7,6 +7,7 @@ final class MetadataCache: Sendable {
     enum Key: Hashable, Sendable {
         case metadata(MetadataDocument.Kind, server: String?)
         case keys(minute: Int)
+        case appleApps
     }
 
     private struct State {

@@ -120,7 +120,7 @@ extension Application {
             dpopBoundAccessTokens: section.bool("dpop_bound_access_tokens", default: false),
             consent: section.choice("consent", ["none": Consent.none, "required": .required], default: Consent.none),
             silentSignIn: section.choice("silent_sign_in", ["assured": SilentSignIn.assured, "always": .always], default: .assured),
-            backchannelLogoutURI: section.string("backchannel_logout_uri"))
+            backchannelLogoutURI: section.string("backchannel_logout_uri"), appleAppIDs: section.strings("apple_app_ids") ?? [])
         if section.bool("backchannel_logout_session_required", default: false), backchannelLogoutURI == nil {
             section.source.add(
                 "backchannel_logout_session_required goes with a backchannel_logout_uri. Add one, or remove it.",

@@ -114,7 +114,7 @@ extension UserDefinition {
         self.init(
             login: section.required("login", example: "jane.doe@example.com"),
             profile: (section.section("profile")?.members() ?? [:]).asClaims, groups: section.strings("groups") ?? [],
-            password: section.string("password"),
+            password: section.string("password"), totpSecret: section.string("totp_secret"),
             status: section.choice(
                 "status", ["active": .active, "staged": .staged, "suspended": .suspended, "deactivated": .deactivated], default: .active),
             mustChangePassword: section.bool("must_change_password", default: false))

@@ -107,6 +107,7 @@ extension OrgFile {
             #dpop_bound_access_tokens: true # its tokens are good only with a key of the app's (DPoP)
             #silent_sign_in: always         # never ask a browser that is signed in whether it meant the app (see SECURITY.md)
             #backchannel_logout_uri: https://app.example.com/backchannel-logout   # told when a browser's session is over
+            #apple_app_ids: [ABCDE12345.com.example.app]   # may take https redirect URIs of this server, and fill in its passwords
           # A service keeps a secret; give it by the environment, as ${REPORTS_SECRET}.
           #- id: reports
           #  name: Nightly reports
@@ -159,6 +160,7 @@ extension OrgFile {
         #  - login: jane.doe@example.com
         #    password: ${JANES_FIRST_PASSWORD}
         #    must_change_password: true     # at the first sign-in, which takes a browser
+        #    totp_secret: ${JANES_TOTP_SECRET}   # for tests: the Base32 secret of an authenticator app that she has from the start
         #    groups: [Staff]
         #    profile:
         #      name: Jane Doe

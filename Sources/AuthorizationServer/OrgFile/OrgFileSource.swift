@@ -62,6 +62,7 @@ extension String {
             switch word {
             case "uri": "URI"
             case "uris": "URIs"
+            case "ids": "IDs"
             case "api": "API"
             default: word.prefix(1).uppercased() + word.dropFirst()
             }

@@ -12,6 +12,8 @@ enum Route: Equatable {
     case authn(AuthnRoute)
     /// Where the codes of devices are entered.
     case activate
+    /// Which apps on Apple's systems belong to this server.
+    case appleApps
     /// Whether the process runs.
     case live
     /// Whether it can answer.
@@ -36,6 +38,7 @@ enum Route: Equatable {
         switch path.count {
         case 2 where path[0] == "health" && path[1] == "live": self = .live
         case 2 where path[0] == "health" && path[1] == "ready": self = .ready
+        case 2 where path[0] == ".well-known" && path[1] == "apple-app-site-association": self = .appleApps
         case 2 where path[0] == ".well-known":
             guard let kind = MetadataDocument.Kind(rawValue: String(path[1])) else { return nil }
             self = .discovery(kind, server: nil)

@@ -116,12 +116,20 @@ public struct Application: Sendable, Equatable, Codable {
         set { isAlwaysSilent = newValue == .always ? true : nil }
     }
 
+    /// The app on Apple's systems, by its app ids (`ABCDE12345.com.example.app`): it may open this server's links and fill in its passwords.
+    public var appleAppIDs: [String] {
+        get { appleApps ?? [] }
+        set { appleApps = newValue.isEmpty ? nil : newValue }
+    }
+
     /// Nil for false, and in records of before there was a choice.
     private var bindsTokens: Bool?
     /// The same.
     private var asksForConsent: Bool?
     /// The same.
     private var isAlwaysSilent: Bool?
+    /// Nil for none.
+    private var appleApps: [String]?
     /// Where it is told that a session of one of its people is over (OpenID Connect Back-Channel Logout 1.0); nil for nowhere.
     public var backchannelLogoutURI: String?
 
@@ -132,7 +140,7 @@ public struct Application: Sendable, Equatable, Codable {
         assignment: Assignment = Assignment(), signOnPolicy: String, grantedAPIScopes: [String] = [],
         refreshTokenRotation: RefreshTokenRotation = .rotate(leeway: 30), idTokenAlgorithm: JWSAlgorithm = .rs256,
         dpopBoundAccessTokens: Bool = false, consent: Consent = .none, silentSignIn: SilentSignIn = .assured,
-        backchannelLogoutURI: String? = nil
+        backchannelLogoutURI: String? = nil, appleAppIDs: [String] = []
     ) {
         self.id = id
         self.name = name
@@ -153,6 +161,7 @@ public struct Application: Sendable, Equatable, Codable {
         self.consent = consent
         self.silentSignIn = silentSignIn
         self.backchannelLogoutURI = backchannelLogoutURI
+        self.appleAppIDs = appleAppIDs
     }
 
     /// Whether the client can keep a secret (RFC 6749 section 2.1).

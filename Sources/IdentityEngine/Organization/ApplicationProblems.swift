@@ -3,6 +3,9 @@ internal import JOSE
 
 /// What can be wrong with an application.
 extension DefinitionCheck {
+    /// Bytes of a prefix, a dot and a bundle id.
+    private static let longestAppleAppID = 10 + 1 + 155
+
     mutating func application(_ application: Application, at index: Int) {
         let path: [Step] = [.key("applications"), .index(index)]
         let id = application.id
@@ -26,6 +29,10 @@ extension DefinitionCheck {
             redirect(uri, path + [.key("postLogoutRedirectURIs"), .index(index)])
         }
         if let uri = application.backchannelLogoutURI { backchannel(uri, path + [.key("backchannelLogoutURI")]) }
+        for (index, appID) in application.appleAppIDs.enumerated() { appleApp(appID, path + [.key("appleAppIDs"), .index(index)]) }
+        if application.kind == .service, !application.appleAppIDs.isEmpty {
+            problem(path + [.key("appleAppIDs")], "A service is no app on anybody's phone. Remove the line, or set type: native.")
+        }
         if application.grantTypes.contains("authorization_code") && application.redirectURIs.isEmpty {
             problem(
                 path + [.key("redirectURIs")], "authorization_code returns to a redirect URI. Register one, as com.example.app:/callback.")
@@ -68,6 +75,12 @@ extension DefinitionCheck {
                 problem(path + [.key("keys")], "private_key_jwt needs the client's public keys, each a JSON Web Key with a kid.")
             }
         }
+    }
+
+    /// The prefix that Apple gives a team, and the bundle id; no wildcard, which would be other people's apps.
+    private mutating func appleApp(_ id: String, _ path: [Step]) {
+        guard id.wholeMatch(of: /[A-Z0-9]{10}(\.[A-Za-z0-9-]+)+/) == nil || id.utf8.count > Self.longestAppleAppID else { return }
+        problem(path, "“\(id)” is no app id. Write the team's ten characters and the bundle id: ABCDE12345.com.example.app.")
     }
 
     /// What the server itself calls: https, so that it talks to whom it means; plain http where nobody listens in between.

@@ -30,7 +30,7 @@ extension IdentityEngine {
                     definition, options: options, hashes: known, view: view, environment: environment, now: context.now)
                 return Plan(
                     changes: configuration.changes + users.changes, entries: configuration.entries + users.entries,
-                    missingHashes: users.missingHashes)
+                    missingHashes: users.missingHashes, appOwners: users.appOwners)
             }
             guard plan.missingHashes.isEmpty else {
                 hashes.merge(try await hash(plan.missingHashes, policy: definition.passwordPolicy)) { $1 }
@@ -40,7 +40,10 @@ extension IdentityEngine {
             guard !plan.changes.isEmpty else { return report }
             let sums = [ApplyReport.Entry.Action.created, .changed, .removed].map { "\(report.count($0)) \($0.rawValue)" }
             let log = try logEntry("organization.apply", .success, reason: sums.joined(separator: ", "), context: context)
-            if try await store.commit(plan.changes + [log]) == .committed {
+            let activations = try plan.appOwners.map {
+                try logEntry("user.mfa.factor.activate", .success, reason: "totp, from the org file", userID: $0, context: context)
+            }
+            if try await store.commit(plan.changes + activations + [log]) == .committed {
                 await readAgain()
                 return report
             }
@@ -52,6 +55,7 @@ extension IdentityEngine {
         var changes: [Change]
         var entries: [ApplyReport.Entry]
         var missingHashes: [String: String]
+        var appOwners: [String]
     }
 
     /// Hashes several passwords, a few at a time.

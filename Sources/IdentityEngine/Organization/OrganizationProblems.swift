@@ -169,6 +169,12 @@ struct DefinitionCheck {
             {
                 problem(path + [.key("password")], flaw)
             }
+            if let secret = user.totpSecret, (Base32.decode(secret)?.count ?? 0) < TimeBasedCode.shortestSecret {
+                problem(
+                    path + [.key("totpSecret")],
+                    "The secret of an authenticator app is Base32 (A to Z, 2 to 7) of at least \(TimeBasedCode.shortestSecret) bytes: 26 characters, better 32."
+                )
+            }
         }
     }
 

@@ -11,6 +11,8 @@ public struct UserDefinition: Sendable, Equatable, Codable {
     public var groups: [String]
     /// The password that they get when they are first created.
     public var password: String?
+    /// The secret of the authenticator app that they get when they are first created, in Base32; sealed in the store.
+    public var totpSecret: String?
     /// What may be done with the account.
     public var status: User.Status
     /// Whether they must change the password when they next sign in with it, as one that others know.
@@ -24,13 +26,14 @@ public struct UserDefinition: Sendable, Equatable, Codable {
 
     /// Describes a person.
     public init(
-        login: String, profile: [String: JSONValue] = [:], groups: [String] = [], password: String? = nil, status: User.Status = .active,
-        mustChangePassword: Bool = false
+        login: String, profile: [String: JSONValue] = [:], groups: [String] = [], password: String? = nil, totpSecret: String? = nil,
+        status: User.Status = .active, mustChangePassword: Bool = false
     ) {
         self.login = login
         self.profile = profile
         self.groups = groups
         self.password = password
+        self.totpSecret = totpSecret
         self.status = status
         self.mustChangePassword = mustChangePassword
     }
@@ -116,7 +119,7 @@ extension User {
 }
 
 extension UserDefinition: CustomStringConvertible, CustomReflectable {
-    /// The login and the status; never the password, and nothing of the profile.
+    /// The login and the status; never the password or another secret, and nothing of the profile.
     public var description: String { "UserDefinition(\(login), \(status.rawValue))" }
     /// Shows what ``description`` shows.
     public var customMirror: Mirror { Mirror(self, children: ["description": description]) }

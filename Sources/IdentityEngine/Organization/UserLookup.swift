@@ -37,10 +37,12 @@ struct StoredUser: Sendable {
 
 /// What the org file said of a user when it was last applied, to tell the file's changes from everybody else's.
 struct AppliedUser: Codable, Sendable, Equatable {
-    /// Without the password.
+    /// Without the password and other secrets.
     var definition: UserDefinition
     /// The file's password under a keyed hash; says nothing without the master key.
     var passwordTag: [UInt8]?
+    /// The same of the authenticator app's secret; nil for none, and in records of before there was one.
+    var totpTag: [UInt8]?
 }
 
 private struct UserPayload: Codable {

@@ -11,6 +11,8 @@ struct UserPlan {
     private(set) var entries: [ApplyReport.Entry] = []
     /// The passwords that must be hashed before the plan can be made, by login key.
     private(set) var missingHashes: [String: String] = [:]
+    /// Who gets an authenticator app, by id.
+    private(set) var appOwners: [String] = []
 
     private let options: ApplyOptions
     private let hashes: [String: String]
@@ -34,7 +36,7 @@ struct UserPlan {
             let key = User.key(forLogin: wanted.login)
             named.insert(key)
             if let record = try view.records(.user, where: "login", is: key, limit: 1).first {
-                try update(StoredUser(record), to: wanted, key: key)
+                try update(StoredUser(record), to: wanted, key: key, view: view)
             } else {
                 try create(wanted, key: key)
             }
@@ -51,12 +53,19 @@ struct UserPlan {
             id: try environment.random.identifier(prefix: "00u"), login: wanted.login, status: wanted.status, profile: wanted.profile,
             groups: wanted.groups, passwordHash: hash, createdAt: now)
         user.mustChangePassword = wanted.mustChangePassword
-        let stored = StoredUser(new: user, origin: .file, applied: applied(wanted, tag: tag(of: wanted.password, key: key)))
+        let stored = StoredUser(
+            new: user, origin: .file,
+            applied: applied(wanted, tag: tag(of: wanted.password, key: key), totpTag: totpTag(of: wanted, key: key)))
         changes.append(.put(try stored.record(holding: user)))
+        if let secret = wanted.totpSecret.flatMap(Base32.decode) {
+            let app = try Enrollment(authenticatorApp: secret, of: user.id, environment: environment, now: now)
+            changes.append(.put(try app.record()))
+            appOwners.append(user.id)
+        }
         entries.append(ApplyReport.Entry(action: .created, kind: .user, name: wanted.login))
     }
 
-    private mutating func update(_ stored: StoredUser, to wanted: UserDefinition, key: String) throws {
+    private mutating func update(_ stored: StoredUser, to wanted: UserDefinition, key: String, view: any StoreView) throws {
         var stored = stored
         var user = stored.value
         var note: String?
@@ -77,8 +86,12 @@ struct UserPlan {
                 note = "password differs from the one last applied; the user keeps theirs"
             }
         }
-        let applied = applied(wanted, tag: passwordTag)
-        let isChanged = user != stored.value
+        let app = try appChanges(stored, wanted, key: key, view: view)
+        if let more = app.note { note = [note, more].compactMap { $0 }.joined(separator: "; ") }
+        let applied = applied(wanted, tag: passwordTag, totpTag: app.tag)
+        let isChanged = user != stored.value || !app.changes.isEmpty
+        changes += app.changes
+        if !app.changes.isEmpty { appOwners.append(user.id) }
         if isChanged || applied != stored.applied || stored.origin != .file {
             if user.profile != stored.value.profile { user.updatedAt = now }
             stored.applied = applied
@@ -99,11 +112,32 @@ struct UserPlan {
             ApplyReport.Entry(action: .removed, kind: .user, name: user.login, note: "deactivated; name them again to bring them back"))
     }
 
-    private func applied(_ wanted: UserDefinition, tag: [UInt8]?) -> AppliedUser {
+    private func applied(_ wanted: UserDefinition, tag: [UInt8]?, totpTag: [UInt8]?) -> AppliedUser {
         var definition = wanted
         definition.password = nil
-        return AppliedUser(definition: definition, passwordTag: tag)
+        definition.totpSecret = nil
+        return AppliedUser(definition: definition, passwordTag: tag, totpTag: totpTag)
     }
+
+    /// What the file's authenticator app changes: as a password, it is the file's only until the person has one of their own.
+    private func appChanges(
+        _ stored: StoredUser, _ wanted: UserDefinition, key: String, view: any StoreView
+    ) throws -> (changes: [Change], tag: [UInt8]?, note: String?) {
+        let known = stored.applied?.totpTag
+        guard let secret = wanted.totpSecret.flatMap(Base32.decode), let tag = totpTag(of: wanted, key: key), tag != known else {
+            return ([], known, nil)
+        }
+        let own = try view.records(.enrollment, where: "user", is: stored.value.id, limit: 200).map(Enrollment.init)
+            .filter { $0.totp != nil }
+        guard options.replacesPasswords || !own.contains(where: { $0.status != .pending }) else {
+            return ([], known, "authenticator app differs from the one last applied; the user keeps theirs")
+        }
+        let app = try Enrollment(authenticatorApp: secret, of: stored.value.id, environment: environment, now: now)
+        let removals = own.map { Change.remove(.enrollment, id: $0.id, version: $0.version) }
+        return (removals + [.put(try app.record())], tag, "authenticator app replaced")
+    }
+
+    private func totpTag(of wanted: UserDefinition, key: String) -> [UInt8]? { tag(of: wanted.totpSecret, key: "totp \u{0}" + key) }
 
     private mutating func newHash(of password: String, key: String) -> String? {
         if let hash = hashes[key] { return hash }

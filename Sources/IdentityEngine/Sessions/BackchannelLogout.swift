@@ -49,17 +49,21 @@ extension IdentityEngine {
         }
     }
 
-    /// Signs a person out everywhere: ends every session and revokes every grant. Called again, it ends what was begun since.
+    /// Signs a person out everywhere: ends every session and, unless told otherwise, revokes every grant. Called again, it ends what was
+    /// begun since.
     ///
     /// - Parameters:
     ///   - userID: The user's id.
+    ///   - revokesGrants: Whether the tokens that the person's apps have end as well; else they stay good for as long as they were.
     ///   - context: When and from where it was asked.
     /// - Returns: What applications are to be told.
     /// - Throws: ``StoreError`` if the store failed.
-    public func signOutEverywhere(userID: String, context: RequestContext) async throws -> [BackchannelLogout] {
+    public func signOutEverywhere(
+        userID: String, revokesGrants: Bool = true, context: RequestContext
+    ) async throws -> [BackchannelLogout] {
         // Sessions first: no code that one of them gave gives anything after that.
         let ended = try await endSessions(ofUser: userID, context: context)
-        try await revokeAllGrants(ofUser: userID, context: context)
+        if revokesGrants { try await revokeAllGrants(ofUser: userID, context: context) }
         let configuration = try await snapshot()
         return try ended.flatMap { try backchannelLogouts(of: $0, snapshot: configuration, now: context.now) }
     }

@@ -95,6 +95,12 @@ struct OrgFileErrorTests {
         Mistake(26, "      - https://*.example.com/", "applications[0].redirect_uris[0]", "wildcard"),
         Mistake(26, "      - http://app.example.com/", "applications[0].redirect_uris[0]", "loopback only"),
         Mistake(23, "    backchannel_logout_uri: http://app.example.com/out", "applications[0].backchannel_logout_uri", "use https"),
+        Mistake(23, "    apple_app_ids: [com.example.app]", "applications[0].apple_app_ids[0]", "ABCDE12345.com.example.app"),
+        Mistake(23, "    apple_app_ids: [ABCDE12345.*]", "applications[0].apple_app_ids[0]", "is no app id"),
+        Mistake(
+            23, "    type: service\n    apple_app_ids: [ABCDE12345.com.example.app]", "applications[0].apple_app_ids",
+            "no app on anybody's",
+            reported: 24),
         Mistake(23, "    backchannel_logout_session_required: true", "applications[0].backchannel_logout_session_required", "Add one"),
         Mistake(23, "    type: browser\n    grant_types: [device_code]", "applications[0].grant_types", "type: native", reported: 24),
         Mistake(
@@ -102,6 +108,8 @@ struct OrgFileErrorTests {
             "authorization_servers[0].trusted_issuers[0].keys", "needs its public keys", reported: 14),
         Mistake(29, "    password: short", "users[0].password", "at least 8 characters"),
         Mistake(29, "    password: ${MISSING}", "users[0].password", "The environment has no MISSING."),
+        Mistake(29, "    totp_secret: JBSWY3DPEHPK3PXP", "users[0].totp_secret", "at least 16 bytes"),
+        Mistake(29, "    totp_secret: not base 32", "users[0].totp_secret", "A to Z, 2 to 7"),
         Mistake(29, "    status: retired", "users[0].status", "not among: active"),
         Mistake(30, "    groups: [Nobody]", "users[0].groups[0]", "There is no group “Nobody”."),
         Mistake(

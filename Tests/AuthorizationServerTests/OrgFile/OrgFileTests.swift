@@ -32,7 +32,8 @@ struct OrgFileTests {
         let file = try OrgFile.load(
             yaml: uncommented,
             environment: [
-                "REPORTS_SECRET": "a-secret-of-some-length", "JANES_FIRST_PASSWORD": "Correct-Horse-7", "APNS_KEY": key,
+                "REPORTS_SECRET": "a-secret-of-some-length", "JANES_FIRST_PASSWORD": "Correct-Horse-7",
+                "JANES_TOTP_SECRET": "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ", "APNS_KEY": key,
                 "PORTAL_TOKEN": "0123456789abcdef0123456789abcdef",
             ])
         #expect(file.server["tls-certificate"] == "certificate.pem")

@@ -18,10 +18,7 @@ extension IdentityEngine {
             }
             guard let (user, organization, enrollments) = found else { return nil }
             let secret = try environment.random.bytes(TimeBasedCode.secretLength)
-            var enrollment = Enrollment(
-                id: try environment.random.identifier(prefix: "enr"), userID: userID, factor: .totp, status: .active,
-                createdAt: context.now)
-            enrollment.totp = try TOTPMethod(sealing: secret, forEnrollment: enrollment.id, environment: environment)
+            let enrollment = try Enrollment(authenticatorApp: secret, of: userID, environment: environment, now: context.now)
             let changes: [Change] =
                 try enrollments.filter { $0.totp != nil }.map { .remove(.enrollment, id: $0.id, version: $0.version) } + [
                     .put(enrollment.record()), .put(user.record(holding: user.value)),
@@ -33,5 +30,14 @@ extension IdentityEngine {
             }
         }
         throw StoreError(.unavailable, "The user \(userID) changed on every attempt to write them. Try again.")
+    }
+}
+
+extension Enrollment {
+    /// An authenticator app that nobody has to confirm.
+    init(authenticatorApp secret: [UInt8], of userID: String, environment: EngineEnvironment, now: Date) throws {
+        self.init(
+            id: try environment.random.identifier(prefix: "enr"), userID: userID, factor: .totp, status: .active, createdAt: now)
+        totp = try TOTPMethod(sealing: secret, forEnrollment: id, environment: environment)
     }
 }

@@ -15,7 +15,7 @@ public struct TOTPEnrollmentOffer: Sendable {
     ///
     /// Algorithm, digits and period are the apps' defaults, and named all the same. Issuer and account stand in the label, parted by a
     /// colon, so the issuer can have none.
-    init(id: String, secret: [UInt8], issuer: String, account: String, expiresAt: Date) {
+    package init(id: String, secret: [UInt8], issuer: String, account: String, expiresAt: Date) {
         self.id = id
         self.secret = Base32.encode(secret)
         self.expiresAt = expiresAt

@@ -11,6 +11,8 @@ package enum TimeBasedCode {
     package static let digits = 6
     /// Bytes of a secret: as many as the hash has, which RFC 4226 section 4 asks for.
     package static let secretLength = 20
+    /// The fewest bytes of a secret that came from elsewhere (RFC 4226 section 4, R6).
+    package static let shortestSecret = 16
 
     /// The step that a moment lies in: whole periods since 1970.
     package static func step(at time: Date) -> Int64 { Int64((time.timeIntervalSince1970 / period).rounded(.down)) }
