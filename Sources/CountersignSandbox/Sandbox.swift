@@ -46,6 +46,8 @@ public final class Sandbox: Sendable {
     private let log: RequestLog
     private let people: People
     let phones: VirtualPhones
+    let apps: AuthenticatorApps
+    private let server: AuthorizationServer
     private let services: [Task<Void, any Error>]
 
     /// Starts a sandbox; it is ready when this returns.
@@ -72,6 +74,8 @@ public final class Sandbox: Sendable {
         log = parts.log
         people = parts.people
         phones = parts.phones
+        apps = parts.apps
+        server = parts.server
         pushGateway = parts.pushGateway
         applications = parts.applications
         services = parts.services
@@ -170,6 +174,20 @@ public final class Sandbox: Sendable {
         guard let user = try await engine.user(login: login) else { return nil }
         let context = RequestContext(now: clock.now, requestID: "sandbox-session-token")
         return try await engine.mintSessionToken(userID: user.id, isTwoFactors: isTwoFactors, context: context)
+    }
+
+    /// Signs a person out everywhere: their sessions in every browser end, and applications that want to hear of it are told.
+    ///
+    /// - Parameters:
+    ///   - login: The name of one of ``users``.
+    ///   - revokesTokens: Whether the tokens that their apps have end as well.
+    /// - Returns: Whether there is such a person.
+    /// - Throws: If the store failed.
+    @discardableResult
+    public func signOutEverywhere(_ login: String, revokesTokens: Bool = true) async throws -> Bool {
+        guard let user = try await engine.user(login: login) else { return false }
+        try await server.signOutEverywhere(userID: user.id, revokesGrants: revokesTokens, from: "127.0.0.1")
+        return true
     }
 
     // MARK: - Time, faults, forgeries

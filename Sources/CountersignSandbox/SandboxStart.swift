@@ -4,6 +4,7 @@ internal import Delivery
 internal import Foundation
 internal import Hummingbird
 internal import IdentityEngine
+internal import NIOConcurrencyHelpers
 internal import NIOCore
 internal import ResourceServer
 internal import StoreSQLite
@@ -25,6 +26,7 @@ struct SandboxStart {
         var log: RequestLog
         var people: People
         var phones: VirtualPhones
+        var apps: AuthenticatorApps
         var pushGateway: PushGateway
         var applications: [SandboxApplication]
         var services: [Task<Void, any Error>]
@@ -34,6 +36,10 @@ struct SandboxStart {
     private let faults = FaultPlan()
     private let log = RequestLog()
     private let keys = SandboxKeys()
+    /// The sandbox, for its own control API; not held by it, so that one that nobody holds any more stops.
+    private let started = NIOLockedValueBox(StartedSandbox())
+
+    private struct StartedSandbox: Sendable { weak var sandbox: Sandbox? }
 
     init(_ configuration: Sandbox.Configuration) {
         self.configuration = configuration
@@ -52,17 +58,24 @@ struct SandboxStart {
         let pushing = Task { [clock, logger = configuration.logger] in
             try await PhonePushService.start(for: organization.authenticators, clock: clock, certificateDate: Date(), logger: logger)
         }
+        // It connects only when there is somebody to tell.
+        let logoutSender = HTTPLogoutSender(
+            timing: PushTiming(now: { clock.now }, sleep: { try await clock.sleep(for: $0) }), logger: configuration.logger)
         do {
-            return try await run(organization, engine: engine, store: store, authority: authority, pushing: pushing)
+            let sandbox = try await run(
+                organization, engine: engine, store: store, authority: authority, pushing: pushing, logoutSender: logoutSender)
+            started.withLockedValue { $0.sandbox = sandbox }
+            return sandbox
         } catch {
             if let pushes = try? await pushing.value { await pushes.stop() }
+            await logoutSender.shutdown()
             throw error
         }
     }
 
     private func run(
         _ organization: SandboxOrganization, engine: IdentityEngine, store: any Store, authority: LocalAuthority?,
-        pushing: Task<PhonePushService, any Error>
+        pushing: Task<PhonePushService, any Error>, logoutSender: HTTPLogoutSender
     ) async throws -> Sandbox {
         let clock = configuration.clock
         let people = People(configuration.users ?? organization.users, of: organization, engine: engine, clock: clock)
@@ -74,8 +87,11 @@ struct SandboxStart {
             RequestContext(now: clock.now, requestID: "sandbox-start"), making: { [keys] in try keys.make($0) })
 
         let phones = VirtualPhones(folder: phonesFolder, isTemporary: configuration.folder == nil)
+        let apps = AuthenticatorApps(clock: clock, organizationName: organization.name, people: { people.all })
         let pushes = try await pushing.value
-        let server = try makeServer(engine: engine, authority: authority, people: people, phones: phones, sender: pushes.sender)
+        let server = try makeServer(
+            engine: engine, authority: authority, people: people, phones: phones, apps: apps, sender: pushes.sender,
+            logoutSender: logoutSender)
         var services: [Task<Void, any Error>] = []
         let origin: URL
         var messagesURL: URL?
@@ -83,6 +99,7 @@ struct SandboxStart {
         do {
             if configuration.listening == .inProcess {
                 services.append(Task { await server.deliverPushes() })
+                services.append(Task { await server.deliverLogouts() })
                 origin = try self.origin(port: configuration.usesTLS ? 443 : 80)
             } else {
                 services.append(Task { try await server.run() })
@@ -105,39 +122,50 @@ struct SandboxStart {
             for service in services { service.cancel() }
             throw error
         }
-        services.append(Self.stopAtTheEnd(pushes))
+        services.append(
+            Self.atTheEnd {
+                await pushes.stop()
+                await logoutSender.shutdown()
+            })
         phones.open(
             VirtualPhones.Surroundings(
                 origin: origin, transport: InProcessTransport(server: server, origin: origin), gateway: pushes.gateway, clock: clock,
-                logger: configuration.logger, organization: organization, people: { people.all }))
+                logger: configuration.logger, organization: organization, people: { people.all }, app: { apps.app(of: $0) }))
         return Sandbox(
             Parts(
                 clock: clock, origin: origin, messagesURL: messagesURL, phoneURL: phoneURL, server: server, authority: authority,
                 engine: engine, store: store, keys: keys, faults: faults, log: log, people: people, phones: phones,
-                pushGateway: pushes.gateway,
+                apps: apps, pushGateway: pushes.gateway,
                 applications: organization.applications, services: services))
     }
 
-    /// A service that does nothing until it is cancelled.
-    private static func stopAtTheEnd(_ pushes: PhonePushService) -> Task<Void, any Error> {
+    /// A service that does nothing until it is cancelled, and then stops something.
+    private static func atTheEnd(_ stop: @escaping @Sendable () async -> Void) -> Task<Void, any Error> {
         Task {
             let (end, entrance) = AsyncStream.makeStream(of: Never.self)
             for await _ in end {}
             entrance.finish()
-            await pushes.stop()
+            await stop()
         }
     }
 
     // MARK: - The parts
 
     private func makeServer(
-        engine: IdentityEngine, authority: LocalAuthority?, people: People, phones: VirtualPhones, sender: any PushSender
+        engine: IdentityEngine, authority: LocalAuthority?, people: People, phones: VirtualPhones, apps: AuthenticatorApps,
+        sender: any PushSender,
+        logoutSender: any LogoutSender
     ) throws -> AuthorizationServer {
         let clock = configuration.clock
         let control = ControlAPI(
             ControlAPI.Controls(
                 clock: clock, faults: faults, log: log, origin: { people.knownOrigin }, people: { people.all },
                 addPerson: { try await people.add($0) }, phones: PhoneCalls(phones),
+                apps: AuthenticatorAppCalls(apps: apps, clock: clock, sandbox: { [started] in started.withLockedValue { $0.sandbox } }),
+                signOut: { [started] login, revokesTokens in
+                    guard let sandbox = started.withLockedValue({ $0.sandbox }) else { return false }
+                    return try await sandbox.signOutEverywhere(login, revokesTokens: revokesTokens)
+                },
                 reset: { [faults, log] in
                     faults.clear()
                     log.clear()
@@ -152,7 +180,8 @@ struct SandboxStart {
             configuration: AuthorizationServer.Configuration(
                 host: "127.0.0.1", port: port,
                 tls: certificate.map { .init(certificateChain: .text($0.chainPEM), privateKey: .text($0.keyPEM)) }),
-            clock: clock, logger: configuration.logger, pushSender: sender, interceptor: { await interceptor.intercept($0, next: $1) })
+            clock: clock, logger: configuration.logger, pushSender: sender, logoutSender: logoutSender,
+            interceptor: { await interceptor.intercept($0, next: $1) })
     }
 
     private func startMessages(server: AuthorizationServer, issuer: String, port: Int) async throws -> (Task<Void, any Error>, Int) {

@@ -1,9 +1,14 @@
 import AuthFoundation
 import CountersignSandbox
 import Foundation
+import JOSE
 import OktaDirectAuth
 import TestSupport
 import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
 
 @Suite("Signing in with an authenticator app")
 struct AuthenticatorAppTests {
@@ -70,6 +75,62 @@ struct AuthenticatorAppTests {
             }
             #expect(context.supportedChallengeTypes == [.oobMFA, .otpMFA])
             guard case .success = try await flow.resume(with: .otp(code: app.code)) else { throw CancellationError() }
+        }
+    }
+
+    @Test("a phone is set up for a person who has an app, and what the app shows is still good")
+    func phoneBesideApp() async throws {
+        try await withSandbox(.standing()) { sandbox in
+            let app = try await sandbox.authenticatorApp(for: Self.jane.login)
+            let phone = try await sandbox.phone(for: Self.jane.login)
+            #expect(phone.enrollments.count == 1)
+            let flow = flow(sandbox)
+            guard case .mfaRequired(let context) = try await flow.start(Self.jane.login, with: .password(Self.jane.password ?? "")) else {
+                throw CancellationError()
+            }
+            #expect(context.supportedChallengeTypes == [.oobMFA, .otpMFA])
+            guard case .success = try await flow.resume(with: .otp(code: app.code)) else { throw CancellationError() }
+            // With its last code used, a further phone can only wait for the time to go on.
+            try await phone.remove()
+            _ = try await sandbox.phone(for: Self.jane.login)
+        }
+    }
+
+    @Test("an app that the organization's file brings is there from the start, and the control API shows its codes")
+    func fromTheStart() async throws {
+        let secret = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"
+        let users = [SandboxUser(login: "ada@example.com", password: "Correct-Horse-7", totpSecret: secret), .john]
+        try await withSandbox(.init(users: users, clock: SandboxClock(.standing))) { sandbox in
+            let app = try #require(sandbox.currentAuthenticatorApp(of: "ADA@example.com"))
+            #expect(
+                app.uri.contains("secret=\(secret)&issuer=Sandbox") && sandbox.currentAuthenticatorApp(of: "john.roe@example.com") == nil)
+            let flow = flow(sandbox)
+            _ = try await flow.start("ada@example.com", with: .password("Correct-Horse-7"))
+            guard case .success = try await flow.resume(with: .otp(code: app.code)) else { throw CancellationError() }
+
+            func call(_ method: String, _ path: String, _ body: JSONValue? = nil) async throws -> (status: Int, json: JSONValue) {
+                var request = URLRequest(url: try #require(URL(string: sandbox.origin.absoluteString + "/sandbox/" + path)))
+                request.httpMethod = method
+                request.httpBody = body.map { Data($0.serialized()) }
+                let (data, response) = try await PlainHTTP.data(for: request)
+                return (response.statusCode, try JSONValue(parsing: data))
+            }
+            let shown = try await call("GET", "authenticator-apps/ada%40example.com").json
+            #expect(shown["code"] == .string(app.code) && shown["next_code"] == .string(app.code(after: 1)))
+            #expect(shown["seconds_left"] == .integer(30 - Int64(sandbox.clock.now.timeIntervalSince1970) % 30))
+            #expect(try await call("GET", "authenticator-apps").json["authenticator_apps"] == [shown])
+            #expect(try await call("GET", "authenticator-apps/john.roe%40example.com").status == 404)
+
+            let given = try await call("POST", "authenticator-apps", ["login": "john.roe@example.com"]).json
+            let johns = try #require(sandbox.currentAuthenticatorApp(of: "john.roe@example.com"))
+            #expect(given["code"] == .string(johns.code) && given["uri"] == .string(johns.uri))
+            let scanned = try await call("POST", "authenticator-apps", ["login": "john.roe@example.com", "uri": .string(app.uri)]).json
+            #expect(scanned["code"] == .string(app.code))
+            let nobody = try await call("POST", "authenticator-apps", ["login": "nobody@example.com"])
+            #expect(nobody.status == 409 && nobody.json["code"] == "unknownPerson")
+            #expect(try await call("POST", "authenticator-apps", ["login": "ada@example.com", "uri": "x"]).status == 409)
+            #expect(try await call("POST", "authenticator-apps", [:]).status == 400)
+            #expect(try await !call("GET", "users").json.serializedString.contains(secret))
         }
     }
 

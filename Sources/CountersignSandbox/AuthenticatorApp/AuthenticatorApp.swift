@@ -25,6 +25,9 @@ public struct AuthenticatorApp: Sendable {
         (self.uri, self.secret, self.clock) = (uri, secret, clock)
     }
 
+    /// Whose account it says that it is for.
+    var account: String? { URLComponents(string: uri)?.path.split(separator: ":").last.map(String.init) }
+
     /// The code that the app shows now.
     public var code: String { code(after: 0) }
 
@@ -96,8 +99,17 @@ extension Sandbox {
         guard let id = try await engine.user(login: login)?.id,
             let offer = try await engine.grantAuthenticatorApp(userID: id, context: context)
         else { throw AuthenticatorAppError(.unknownPerson, "There is nobody with the login \(login). Add them to the sandbox first.") }
-        return try AuthenticatorApp(uri: offer.uri, clock: clock)
+        let app = try AuthenticatorApp(uri: offer.uri, clock: clock)
+        apps.keep(app, of: login)
+        return app
     }
+
+    /// The app that a person has, as far as the sandbox knows: the one that it gave them, that last scanned a QR code for them, or that they
+    /// have had from the start (``SandboxUser/totpSecret``).
+    ///
+    /// - Parameter login: Whose.
+    /// - Returns: The app; nil if none is known.
+    public func currentAuthenticatorApp(of login: String) -> AuthenticatorApp? { apps.app(of: login) }
 
     /// Sets an app up from what a QR code says, as a person does who enrolls on a page: it shows the codes that the page asks for.
     ///
@@ -105,6 +117,8 @@ extension Sandbox {
     /// - Returns: The app.
     /// - Throws: ``AuthenticatorAppError`` if it is no URI that an app could read.
     public func authenticatorApp(scanning uri: String) throws -> AuthenticatorApp {
-        try AuthenticatorApp(uri: uri, clock: clock)
+        let app = try AuthenticatorApp(uri: uri, clock: clock)
+        if let login = app.account { apps.keep(app, of: login) }
+        return app
     }
 }

@@ -17,6 +17,9 @@ struct ControlAPI: Sendable {
         var people: @Sendable () async throws -> [SandboxUser]
         var addPerson: @Sendable (SandboxUser) async throws -> Void
         var phones: PhoneCalls
+        var apps: AuthenticatorAppCalls
+        /// Ends a person's sessions, and their tokens if asked to; false if there is nobody of that name.
+        var signOut: @Sendable (_ login: String, _ revokesTokens: Bool) async throws -> Bool
         var reset: @Sendable () async throws -> Void
     }
 
@@ -54,6 +57,10 @@ struct ControlAPI: Sendable {
             return Self.answer(["error": .string(error.message)], status: .badRequest)
         } catch let error as PhoneCommands.Unreadable {
             return Self.answer(["error": .string(error.message)], status: .badRequest)
+        } catch let error as AuthenticatorAppCalls.Unreadable {
+            return Self.answer(["error": .string(error.message)], status: .badRequest)
+        } catch let error as AuthenticatorAppError {
+            return Self.answer(["error": .string(error.message), "code": .string(error.code.rawValue)], status: .conflict)
         } catch {
             if let refusal = PhoneCalls.answer(to: error) { return Self.answer(refusal, status: .conflict) }
             return Self.answer(["error": .string("\(error)")], status: .internalServerError)
@@ -86,8 +93,21 @@ struct ControlAPI: Sendable {
         case (.post, "reset"):
             try await controls.reset()
             return clock
-        default: return try await controls.phones.answer(method, path, body: { try json(body) })
+        case (.post, "sign-out"): return try await signOut(json(body))
+        default:
+            if let answer = try await controls.apps.answer(method, path, body: { try json(body) }) { return answer }
+            return try await controls.phones.answer(method, path, body: { try json(body) })
         }
+    }
+
+    private func signOut(_ json: JSONValue) async throws -> JSONValue {
+        guard let login = json["login"]?.stringValue, json["tokens"] == nil || json["tokens"]?.boolValue != nil else {
+            throw BadRequest(message: "Say whom to sign out everywhere: login; and whether with their tokens: tokens, true or false.")
+        }
+        guard try await controls.signOut(login, json["tokens"]?.boolValue ?? true) else {
+            throw BadRequest(message: "There is nobody with the login \(login).")
+        }
+        return ["signed_out": .string(login)]
     }
 
     private var clock: JSONValue {

@@ -22,6 +22,8 @@ public struct SandboxApplication: Sendable, Equatable {
     /// `browser-app`: public, authorization code with two factors on the server's pages; redirect URIs on loopback, and
     /// `com.example.app:/callback`.
     public static let browser = SandboxApplication(clientID: "browser-app")
+    /// `web-app`: confidential, authorization code with one factor on the server's pages; a redirect URI on loopback.
+    public static let web = SandboxApplication(clientID: "web-app", secret: "web-app-secret-01")
     /// `phone-app`: public, enrolls phones at the org server; see ``Sandbox/phone(for:userVerification:session:)``.
     public static let phone = SandboxApplication(clientID: "phone-app")
     /// `service-app`: confidential, with the secret `service-app-secret`; client credentials with the scope `messages.read`.

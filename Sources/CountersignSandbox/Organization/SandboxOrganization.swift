@@ -20,8 +20,12 @@ struct SandboxOrganization: Sendable {
     static let usual = Result { try SandboxOrganization(yaml: nil) }
 
     var users: [SandboxUser] {
-        file.users.map { SandboxUser(login: $0.login, password: $0.password, profile: $0.profile, groups: $0.groups) }
+        file.users.map {
+            SandboxUser(login: $0.login, password: $0.password, profile: $0.profile, groups: $0.groups, totpSecret: $0.totpSecret)
+        }
     }
+
+    var name: String { file.name }
 
     var applications: [SandboxApplication] {
         file.applications.map { SandboxApplication(clientID: $0.id, secret: $0.secret) }
@@ -42,7 +46,10 @@ struct SandboxOrganization: Sendable {
     func definition(origin: String, users: [SandboxUser]) -> OrganizationDefinition {
         var definition = file
         definition.origin = origin
-        definition.users = users.map { UserDefinition(login: $0.login, profile: $0.profile, groups: $0.groups, password: $0.password) }
+        definition.users = users.map {
+            UserDefinition(
+                login: $0.login, profile: $0.profile, groups: $0.groups, password: $0.password, totpSecret: $0.totpSecret)
+        }
         return definition
     }
 }

@@ -6,6 +6,9 @@ public struct SandboxUser: Sendable, Equatable {
     public var login: String
     /// Their password; nil for one who can't sign in with any. Sandboxes are the only place where it is kept readable.
     public var password: String?
+    /// The secret of an authenticator app that they have from the start, in Base32; nil for none. See
+    /// ``Sandbox/currentAuthenticatorApp(of:)``.
+    public var totpSecret: String?
     /// Profile attributes by claim name.
     public var profile: [String: JSONValue]
     /// The names of their groups, which the organization must have.
@@ -18,11 +21,15 @@ public struct SandboxUser: Sendable, Equatable {
     ///   - password: Their password, at least eight characters.
     ///   - profile: Profile attributes by claim name; `email` and `name` are made of the login if they are absent.
     ///   - groups: The names of their groups.
-    public init(login: String, password: String?, profile: [String: JSONValue] = [:], groups: [String] = []) {
+    ///   - totpSecret: The secret of an authenticator app that they have from the start: Base32 of at least 16 bytes; nil for none.
+    public init(
+        login: String, password: String?, profile: [String: JSONValue] = [:], groups: [String] = [], totpSecret: String? = nil
+    ) {
         self.login = login
         self.password = password
         self.profile = profile
         self.groups = groups
+        self.totpSecret = totpSecret
         if self.profile["email"] == nil { self.profile["email"] = .string(login) }
         if self.profile["name"] == nil { self.profile["name"] = .string(login) }
     }
@@ -42,10 +49,10 @@ public struct SandboxUser: Sendable, Equatable {
         guard let login = json["login"]?.stringValue, !login.isEmpty else { return nil }
         self.init(
             login: login, password: json["password"]?.stringValue, profile: json["profile"]?.objectValue ?? [:],
-            groups: json["groups"]?.stringArrayValue ?? [])
+            groups: json["groups"]?.stringArrayValue ?? [], totpSecret: json["totp_secret"]?.stringValue)
     }
 
-    /// What the control API shows: everything but the password.
+    /// What the control API shows: everything but the secrets.
     var json: JSONValue {
         ["login": .string(login), "profile": .object(profile), "groups": .array(groups.map(JSONValue.string))]
     }

@@ -15,6 +15,8 @@ struct PhoneSignIn: Sendable {
     let clientID: String
     let clock: SandboxClock
     let network: PhoneNetwork
+    /// The authenticator app of a person, which confirms the sign-in of a phone that is not enrolled yet.
+    let app: @Sendable (String) -> AuthenticatorApp?
 
     /// Signs the person in, does something with the token, and revokes it.
     ///
@@ -53,7 +55,13 @@ struct PhoneSignIn: Sendable {
             var status = try await flow.start(
                 user.login, with: .password(password),
                 context: .init(acrValues: needsTwoFactors ? ["urn:okta:loa:2fa:any"] : nil))
-            if case .mfaRequired = status { status = try await flow.resume(with: .oob(channel: .push)) }
+            if case .mfaRequired(let context) = status {
+                if !needsTwoFactors, context.supportedChallengeTypes?.contains(.otpMFA) == true, let app = app(user.login) {
+                    status = try await confirmed(flow, withCodeOf: app)
+                } else {
+                    status = try await flow.resume(with: .oob(channel: .push))
+                }
+            }
             if case .continuation(.transfer(_, let code)) = status {
                 waiting.number = code
                 status = try await flow.resume(with: .transfer)
@@ -68,6 +76,20 @@ struct PhoneSignIn: Sendable {
             await flow.reset()
             throw error
         }
+    }
+
+    /// Confirms with a code: with the one that the app showed before, if that was not used, so that the present one is left for the person.
+    private func confirmed(
+        _ flow: DirectAuthenticationFlow, withCodeOf app: AuthenticatorApp
+    ) async throws -> DirectAuthenticationFlow.Status {
+        for steps in [-1, 0] {
+            do {
+                return try await flow.resume(with: .otp(code: app.code(after: steps)))
+            } catch let error as APIClientError where error.serverError?.code == .invalidGrant {
+                continue
+            }
+        }
+        return try await flow.resume(with: .otp(code: app.code(after: 1)))
     }
 
     /// Best effort: it ends by itself soon.

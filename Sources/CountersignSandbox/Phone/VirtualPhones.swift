@@ -15,6 +15,8 @@ final class VirtualPhones: Sendable {
         let logger: Logger
         let organization: SandboxOrganization
         let people: @Sendable () -> [SandboxUser]
+        /// The authenticator app of a person.
+        let app: @Sendable (String) -> AuthenticatorApp?
 
         /// What they enroll in; nil if the organization has nothing.
         var authenticator: PushAuthenticator? { organization.authenticators.first { $0.kind == .customApp && $0.isActive } }
@@ -143,7 +145,8 @@ final class VirtualPhones: Sendable {
                 login: login, storage: PhoneStorage(of: login, in: folder), clock: surroundings.clock, network: network,
                 gateway: surroundings.gateway, topic: credentials?.developmentTopic ?? credentials?.topic ?? "",
                 signIn: PhoneSignIn(
-                    origin: surroundings.origin, clientID: authenticator.clientID, clock: surroundings.clock, network: network),
+                    origin: surroundings.origin, clientID: authenticator.clientID, clock: surroundings.clock, network: network,
+                    app: surroundings.app),
                 logger: PhoneLogger(logger: surroundings.logger, login: login),
                 person: { surroundings.people().first { $0.login.lowercased() == login.lowercased() } },
                 onRemoval: { [weak self] in self?.forget(login) }))

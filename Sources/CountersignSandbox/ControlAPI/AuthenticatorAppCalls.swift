@@ -1,0 +1,61 @@
+internal import Foundation
+internal import HTTPTypes
+internal import JOSE
+
+/// The calls of the control API below `/sandbox/authenticator-apps`.
+struct AuthenticatorAppCalls: Sendable {
+    /// A body that can't be read.
+    struct Unreadable: Error { let message: String }
+
+    let apps: AuthenticatorApps
+    let clock: SandboxClock
+    /// The sandbox itself, once it has started and as long as it is there.
+    let sandbox: @Sendable () -> Sandbox?
+
+    /// Answers a call.
+    ///
+    /// - Parameters:
+    ///   - method: The method.
+    ///   - path: The path below `/sandbox/`, as it was written.
+    ///   - body: The body, read only if the call has one.
+    /// - Returns: The answer; nil if there is no such call or app.
+    /// - Throws: ``Unreadable``, ``AuthenticatorAppError``, and what reading the body or the store throws.
+    func answer(_ method: HTTPRequest.Method, _ path: String, body: () throws -> JSONValue) async throws -> JSONValue? {
+        let parts = path.split(separator: "/", omittingEmptySubsequences: false).map { $0.removingPercentEncoding ?? String($0) }
+        guard parts.first == "authenticator-apps" else { return nil }
+        switch (method, parts.count) {
+        case (.get, 1): return ["authenticator_apps": .array(apps.all.map { json($0.app, of: $0.login) })]
+        case (.post, 1): return try await add(try body())
+        case (.get, 2): return apps.app(of: parts[1]).map { json($0, of: parts[1]) }
+        default: return nil
+        }
+    }
+
+    /// Gives a person an app, or lets one scan what a page shows.
+    private func add(_ body: JSONValue) async throws -> JSONValue? {
+        guard let login = body["login"]?.stringValue, !login.isEmpty else {
+            throw Unreadable(message: "Say whose authenticator app: login is missing.")
+        }
+        guard let sandbox = sandbox() else { return nil }
+        let app: AuthenticatorApp
+        if let uri = body["uri"] {
+            app = try sandbox.authenticatorApp(scanning: uri.stringValue ?? "")
+            apps.keep(app, of: login)
+        } else {
+            app = try await sandbox.authenticatorApp(for: login)
+        }
+        var json = json(app, of: login)
+        json["uri"] = .string(app.uri)
+        return json
+    }
+
+    private func json(_ app: AuthenticatorApp, of login: String) -> JSONValue {
+        [
+            "login": .string(login), "code": .string(app.code), "next_code": .string(app.code(after: 1)),
+            "seconds_left": .integer(secondsLeft),
+        ]
+    }
+
+    /// For how long the code is shown.
+    private var secondsLeft: Int64 { 30 - Int64(clock.now.timeIntervalSince1970.rounded(.down)) % 30 }
+}

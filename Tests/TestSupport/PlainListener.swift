@@ -1,0 +1,125 @@
+internal import Foundation
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+/// Somebody who is told things by HTTP: takes every request on a port of this machine, keeps it, and answers with 204.
+///
+/// Its calls block a thread of its own. It closes when nobody holds it any more, or by ``close()``.
+public final class PlainListener: Sendable {
+    /// A request, as it came.
+    public struct Request: Sendable {
+        /// Method, path and version, and the fields, with their line ends.
+        public let head: String
+        /// The body.
+        public let body: String
+    }
+
+    /// The system has no port or no socket.
+    public struct Failure: Error, Sendable {}
+
+    /// Where it listens.
+    public let port: Int
+    private let descriptor: Int32
+    private let requests: AsyncStream<Request>
+
+    /// Begins to listen.
+    ///
+    /// - Throws: ``Failure``.
+    public init() throws {
+        #if canImport(Glibc)
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        #else
+        let descriptor = socket(AF_INET, SOCK_STREAM, 0)
+        #endif
+        guard descriptor >= 0 else { throw Failure() }
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isListening = withUnsafeMutablePointer(to: &address) { address in
+            address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, length) == 0 && listen(descriptor, 16) == 0 && getsockname(descriptor, $0, &length) == 0
+            }
+        }
+        guard isListening else {
+            _ = Self.closeSystem(descriptor)
+            throw Failure()
+        }
+        self.descriptor = descriptor
+        port = Int(UInt16(bigEndian: address.sin_port))
+        let (requests, entrance) = AsyncStream.makeStream(of: Request.self)
+        self.requests = requests
+        Thread.detachNewThread {
+            while true {
+                let connection = accept(descriptor, nil, nil)
+                guard connection >= 0 else { break }
+                if let request = Self.read(connection) {
+                    let answer = Array("HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n".utf8)
+                    _ = send(connection, answer, answer.count, Self.noSignal)
+                    entrance.yield(request)
+                }
+                _ = Self.closeSystem(connection)
+            }
+            _ = Self.closeSystem(descriptor)
+            entrance.finish()
+        }
+    }
+
+    deinit { close() }
+
+    /// Ends it; later calls change nothing.
+    public func close() {
+        // The thread that waits there closes it: nobody else may have the number meanwhile.
+        shutdown(descriptor, Int32(SHUT_RDWR))
+    }
+
+    /// The next requests, in the order in which they came.
+    ///
+    /// - Parameter count: How many to wait for.
+    /// - Returns: So many; fewer if it was closed, or the task was cancelled.
+    public func next(_ count: Int) async -> [Request] {
+        var taken: [Request] = []
+        guard count > 0 else { return taken }
+        for await request in requests {
+            taken.append(request)
+            if taken.count == count { break }
+        }
+        return taken
+    }
+
+    #if canImport(Glibc)
+    private static let noSignal = Int32(MSG_NOSIGNAL)
+    private static func closeSystem(_ descriptor: Int32) -> Int32 { Glibc.close(descriptor) }
+    #else
+    private static let noSignal: Int32 = 0
+    private static func closeSystem(_ descriptor: Int32) -> Int32 { Darwin.close(descriptor) }
+    #endif
+
+    private static func read(_ connection: Int32) -> Request? {
+        var limit = timeval(tv_sec: 60, tv_usec: 0)
+        setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 4096)
+        while true {
+            if let request = parse(bytes) { return request }
+            let count = recv(connection, &chunk, chunk.count, 0)
+            guard count > 0 else { return nil }
+            bytes += chunk[..<count]
+        }
+    }
+
+    /// A whole request; nil as long as something is missing.
+    private static func parse(_ bytes: [UInt8]) -> Request? {
+        guard let end = Data(bytes).range(of: Data("\r\n\r\n".utf8)) else { return nil }
+        let head = String(decoding: bytes[..<end.lowerBound], as: UTF8.self)
+        let length = head.components(separatedBy: "\r\n").lazy.map { $0.lowercased() }.first { $0.hasPrefix("content-length:") }
+            .flatMap { Int($0.dropFirst("content-length:".count).trimmingCharacters(in: .whitespaces)) }
+        guard bytes.count >= end.upperBound + (length ?? 0) else { return nil }
+        return Request(head: head, body: String(decoding: bytes[end.upperBound...], as: UTF8.self))
+    }
+}
