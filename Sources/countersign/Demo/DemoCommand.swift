@@ -1,4 +1,5 @@
 import ArgumentParser
+import AuthorizationServer
 import CountersignSandbox
 import Foundation
 
@@ -9,7 +10,16 @@ struct DemoCommand: AsyncParsableCommand {
         discussion: """
             The push goes to a virtual phone, whose page the demo names: approve the sign-in there. With --once the phone approves by \
             itself. Afterwards the sandbox stays up until Ctrl-C. Every step uses the real client SDK against the real server over HTTP.
+
+            With --browser the person signs in on the server's own pages: your browser opens, and the demo tells what to do there. With \
+            --no-open, --once, or the variable CI, a program walks the pages instead.
             """)
+
+    @Flag(help: "Sign in with a browser, to two apps and for a device.")
+    var browser = false
+
+    @Flag(name: .customLong("no-open"), help: "With --browser: open none, and let a program walk the pages.")
+    var walks = false
 
     @Flag(help: "End after the last step: with 0 if all passed, else with 1.")
     var once = false
@@ -30,6 +40,10 @@ struct DemoCommand: AsyncParsableCommand {
     @Flag(help: "Write one JSON object per step.")
     var json = false
 
+    func validate() throws {
+        if walks, !browser { throw ValidationError("--no-open goes with --browser.") }
+    }
+
     func run() async throws {
         try await Outcome.of(json: json) {
             let command = self
@@ -48,17 +62,29 @@ struct DemoCommand: AsyncParsableCommand {
             try await Sandbox.start(
                 Sandbox.Configuration(
                     listening: .port(port ?? (once ? 0 : 8080)), host: once ? "127.0.0.1" : "localhost",
-                    messagesPort: messagesPort ?? (once ? 0 : 8000), phonePort: phonePort ?? (once ? 0 : 8081)))
+                    messagesPort: messagesPort ?? (once ? 0 : 8000), phonePort: phonePort ?? (once ? 0 : 8081),
+                    organization: browser ? Self.asksForNumbers : nil))
         } telling: { sandbox in
             [sandbox.issuer, sandbox.messagesURL, sandbox.phoneURL].compactMap { $0?.absoluteString }.joined(separator: ", ")
         }
         do {
-            try await DemoScript(sandbox: sandbox, reporter: reporter, approvesByItself: once).run()
+            if browser {
+                let isUnattended = walks || once || ProcessInfo.processInfo.environment["CI"]?.isEmpty == false
+                let browser = DemoBrowser(walks: isUnattended, clock: sandbox.clock)
+                try await BrowserDemoScript(sandbox: sandbox, reporter: reporter, browser: browser).run()
+            } else {
+                try await DemoScript(sandbox: sandbox, reporter: reporter, approvesByItself: once).run()
+            }
             return sandbox
         } catch {
             await sandbox.stop()
             throw error
         }
+    }
+
+    /// The usual organization, with a number to pick on the phone at each sign-in: in a browser it is seen what for.
+    private static var asksForNumbers: String {
+        OrgFile.sandboxDefault.replacing("number_challenge: never", with: "number_challenge: always")
     }
 
     private func stayUp(_ sandbox: Sandbox) async {

@@ -9,7 +9,7 @@ enum SandboxText {
             Terminal.styled("The sandbox is up.", .bold),
             "  Issuer       \(sandbox.issuer.absoluteString)",
             "  Discovery    \(sandbox.issuer.absoluteString)/.well-known/openid-configuration",
-            "  Control API  \(sandbox.origin.absoluteString)/sandbox/clock, faults, users, phones, outbox, requests, reset",
+            "  Control API  \(sandbox.origin.absoluteString)/sandbox/clock, faults, users, phones, authenticator-apps, sign-out, outbox, requests, reset",
         ]
         if let messages = sandbox.messagesURL { lines.append("  Messages     \(messages.absoluteString)/api/messages") }
         if let phone = sandbox.phoneURL { lines.append("  Phones       \(phone.absoluteString)") }

@@ -1,0 +1,115 @@
+import AuthFoundation
+import BrowserSignin
+import CountersignSandbox
+import Foundation
+import OAuth2Auth
+
+/// The browser of the demo: that of whoever watches, or one without a window that walks the pages as Jane would.
+final class DemoBrowser: Sendable {
+    private struct State {
+        var visitor: SandboxBrowser.Visitor?
+        var showsAddress = false
+    }
+
+    /// Nil for a real one.
+    private let walker: SandboxBrowser?
+    private let state: Locked<State>
+
+    /// - Parameters:
+    ///   - walks: Whether it walks the pages by itself.
+    ///   - clock: The sandbox's clock.
+    init(walks: Bool, clock: SandboxClock) {
+        let state = Locked(State())
+        self.state = state
+        walker =
+            walks
+            ? SandboxBrowser(clock: clock) { page in
+                guard let visitor = state.withLock({ $0.visitor }) else { return .close }
+                return try await visitor(page)
+            } : nil
+    }
+
+    /// Says who sits in front of it, if nobody does.
+    func becomes(_ visitor: @escaping SandboxBrowser.Visitor) { state.withLock { $0.visitor = visitor } }
+
+    /// Tells a person what to do; nothing if there is none.
+    func tell(_ words: String) {
+        if walker == nil { Terminal.note("\n" + words) }
+    }
+
+    /// How many pages were shown; 0 in a real browser, where that is not known.
+    var pageCount: Int { walker?.visited.count ?? 0 }
+
+    /// The number that a page showed last, to be picked on a phone.
+    var number: String? { walker?.visited.last { $0.number != nil }?.number }
+
+    /// What signs in to an app of the sandbox.
+    @MainActor
+    func signin(_ application: SandboxApplication, _ sandbox: Sandbox) throws -> BrowserSignin {
+        var settings = sandbox.configuration(application)
+        settings.redirectUri = OAuth2Client.Configuration.loopback.signIn
+        settings.logoutRedirectUri = OAuth2Client.Configuration.loopback.signOut
+        let client = OAuth2Client(settings, clock: sandbox.clock)
+        return BrowserSignin(loginFlow: try AuthorizationCodeFlow(client: client), logoutFlow: SessionLogoutFlow(client: client)) {
+            [walker, state] _, _, _ in
+            if let walker { return walker }
+            return SystemBrowserProvider(opener: state.withLock { $0.showsAddress } ? Self.show : nil)
+        }
+    }
+
+    @MainActor
+    func signIn(_ signin: BrowserSignin) async throws -> Token {
+        try await orShowing { try await signin.signIn() }
+    }
+
+    @MainActor
+    func signOut(_ credential: Credential, of signin: BrowserSignin) async throws -> BrowserSignin.SignOutReport {
+        await signin.signOut(credential: credential, ending: .all)
+    }
+
+    /// Connects a device, where nobody does it.
+    func connect(_ verification: DeviceAuthorizationFlow.Verification) async throws {
+        guard let walker else { return }
+        _ = try await walker.visit(verification.verificationUriComplete ?? verification.verificationUri)
+    }
+
+    /// Does something while the codes of an app are shown to whoever has to type one.
+    func showing<Success: Sendable>(_ app: AuthenticatorApp, _ work: () async throws -> Success) async throws -> Success {
+        guard walker == nil else { return try await work() }
+        let display = Task {
+            var shown = ""
+            while !Task.isCancelled {
+                if app.code != shown {
+                    shown = app.code
+                    Terminal.note("Jane's authenticator app shows \(Terminal.styledNote(shown, .bold))")
+                }
+                do { try await TerminalClock.sleep(for: .seconds(1)) } catch { return }
+            }
+        }
+        defer { display.cancel() }
+        return try await work()
+    }
+
+    /// Once more with the address shown, if there is no browser that could be opened.
+    @MainActor
+    private func orShowing<Success>(_ work: @MainActor () async throws -> Success) async throws -> Success {
+        do {
+            return try await work()
+        } catch let error where Self.isWithoutBrowser(error) && !state.withLock({ $0.showsAddress }) {
+            state.withLock { $0.showsAddress = true }
+            return try await work()
+        }
+    }
+
+    private static func isWithoutBrowser(_ error: any Error) -> Bool {
+        switch error {
+        case SystemBrowserError.cannotOpen: true
+        case BrowserSigninError.authenticationProvider(let inner), BrowserSigninError.generic(let inner): isWithoutBrowser(inner)
+        default: false
+        }
+    }
+
+    private static func show(_ page: URL) async throws {
+        Terminal.note("Open this address in a browser on this machine:\n\n\(page.absoluteString)\n")
+    }
+}

@@ -1,0 +1,46 @@
+import Foundation
+import JOSE
+import TestSupport
+import Testing
+
+/// The demo of sign-in with a browser.
+extension CommandTests {
+    private static let anyPort = ["--port", "0", "--messages-port", "0", "--phone-port", "0"]
+
+    @Test("the demo of a browser passes every step without one, and ends with 0", .timeLimit(.minutes(5)))
+    func browserDemo() async throws {
+        let ended = try await Command.run(["demo", "--browser", "--once", "--json"])
+        #expect(ended.status == 0, "\(ended.errors)")
+        let steps = try ended.output.split(separator: "\n").map { try JSONValue(parsing: String($0)) }
+        #expect(steps.allSatisfy { $0["passed"] == true })
+        #expect(
+            steps.compactMap { $0["step"]?.stringValue } == [
+                "Sandbox started", "Phone enrolled", "Signed in on the server's pages, with a password and a push", "Id token validated",
+                "Single sign-on to a second app", "Signed out", "Signed in to the second app with the password alone",
+                "Stepped up with a code of an authenticator app", "Code for a device received", "Device signed in without a keyboard",
+                "Signed out",
+            ])
+        #expect(steps[2]["detail"]?.stringValue?.contains(/the number \d+ was picked on the phone\./) == true)
+    }
+
+    @Test("without a browser to walk the pages for, the demo of one stays up until Ctrl-C", .timeLimit(.minutes(5)))
+    func walkedBrowserDemo() async throws {
+        let demo = try Command.start(["demo", "--browser", "--no-open"] + Self.anyPort)
+        let text = try await demo.waitFor("Press Ctrl-C to stop.")
+        #expect(text.contains("Device signed in without a keyboard") && !text.contains("Open this address"))
+        demo.interrupt()
+        #expect(await demo.end().status == 0)
+        #expect(try await Command.run(["demo", "--no-open"]).status == 64)
+    }
+
+    @Test("a person is told what to do in the browser, and the address where none can be opened", .timeLimit(.minutes(5)))
+    func personsBrowserDemo() async throws {
+        let demo = try Command.start(["demo", "--browser"] + Self.anyPort, environment: ["CI": "", "BROWSER": "/nonexistent/browser"])
+        let text = try await demo.waitFor("/oauth2/default/v1/authorize?")
+        #expect(text.contains("Sign in as jane.doe@example.com with the password Correct-Horse-7."))
+        #expect(text.contains("Open this address in a browser on this machine:\n\nhttp://localhost:"))
+        demo.interrupt()
+        let (status, all) = await demo.end()
+        #expect(status == 130 && !all.contains("failed"), "\(all)")
+    }
+}
