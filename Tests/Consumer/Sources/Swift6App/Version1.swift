@@ -10,7 +10,8 @@ func formerSignIn(_ issuer: URL, _ callback: URL) async throws -> Token? {
         issuer: issuer, clientId: "app", scopes: "openid profile", redirectUri: callback, logoutRedirectUri: callback,
         additionalParameters: ["idp": "0oa1"])
     do {
-        return try await WebAuthentication.shared?.signIn(from: nil) ?? (try await signin.signIn(from: nil))
+        let shared = WebAuthentication.shared ?? signin
+        return try await shared.signIn(from: nil)
     } catch WebAuthenticationError.userCancelledLogin {
         return nil
     }
