@@ -39,7 +39,7 @@ public class OktaAPIRequest {
     public var path: String?
     /// What is added to the query.
     public var urlParams: [String: String]?
-    /// The members of the body's JSON object; nil for none.
+    /// The members of the body's JSON object; nil for none. A GET has none.
     public var bodyParams: [String: Any]?
     /// Headers beside the usual ones, or in their place.
     public var additionalHeaders: [String: String]?
@@ -105,7 +105,8 @@ public class OktaAPIRequest {
             }
             request.setValue(value, forHTTPHeaderField: name)
         }
-        if let bodyParams {
+        // A GET has no body.
+        if let bodyParams, method != .get {
             guard JSONSerialization.isValidJSONObject(bodyParams),
                 let body = try? JSONSerialization.data(withJSONObject: bodyParams, options: [.sortedKeys, .withoutEscapingSlashes])
             else { throw OktaError.errorBuildingURLRequest("its body can't be written as JSON") }

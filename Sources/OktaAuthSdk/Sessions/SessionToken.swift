@@ -29,7 +29,7 @@ extension OktaAPI {
     /// - Parameters:
     ///   - sessionToken: The token of ``OktaAuthStatusSuccess``, good once and for five minutes.
     ///   - redirectURL: Where to lead to; the organization has to trust its origin.
-    /// - Returns: The page's URL. Who has it is signed in: open it, and keep it out of logs.
+    /// - Returns: The page's URL, which signs in who has it: open it, and keep it out of logs. nil if ``oktaDomain`` is no URL of a host.
     public func sessionCookieRedirect(sessionToken: String, redirectURL: URL) -> URL? {
         guard var parts = URLComponents(url: oktaDomain, resolvingAgainstBaseURL: true) else { return nil }
         parts.percentEncodedPath = Organization.path(of: parts.percentEncodedPath) + "/login/sessionCookieRedirect"

@@ -17,6 +17,13 @@ enum QRCodeDrawing: String, ExpressibleByArgument, Sendable {
         case .never: nil
         }
     }
+
+    /// A text as a QR code; nil where it can't be drawn in so many columns.
+    func symbol(of text: String, columns: Int = Terminal.noteColumns) -> String? {
+        // Little error correction: nothing covers a screen, and a small symbol fits more terminals.
+        guard let colors, let symbol = try? QRSymbol(text, errorCorrection: .low) else { return nil }
+        return [4, 2].lazy.filter { symbol.size + 2 * $0 <= columns }.first.map { symbol.terminalText(colors: colors, quietZone: $0) }
+    }
 }
 
 /// Tells a person where to sign in for this machine, and with which code.
@@ -56,10 +63,7 @@ struct DeviceNotice: Sendable {
 
     /// The address with the code in it, so that nothing has to be typed; nil where it can't be drawn.
     private func qrCode(of verification: DeviceAuthorizationFlow.Verification) -> String? {
-        guard let colors = drawing.colors else { return nil }
         let address = verification.verificationUriComplete ?? verification.verificationUri
-        // Little error correction: nothing covers a screen, and a small symbol fits more terminals.
-        guard let symbol = try? QRSymbol(address.absoluteString, errorCorrection: .low) else { return nil }
-        return [4, 2].lazy.filter { symbol.size + 2 * $0 <= columns }.first.map { symbol.terminalText(colors: colors, quietZone: $0) }
+        return drawing.symbol(of: address.absoluteString, columns: columns)
     }
 }

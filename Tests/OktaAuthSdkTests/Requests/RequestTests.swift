@@ -176,6 +176,8 @@ struct RequestTests {
             _ = call(api)
             #expect(try org.lastSent == sent)
         }
+        api.sendApiRequest(with: link, bodyParams: ["a": 1], method: .get)
+        #expect(try org.lastSent == "GET /link ")
         #expect(org.server.arrivals.compactMap(\.query) == ["autoPush=false&rememberDevice=true"])
     }
 

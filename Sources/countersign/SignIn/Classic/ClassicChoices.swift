@@ -46,7 +46,7 @@ enum ClassicChoices {
         case let status as OktaAuthStatusFactorEnroll:
             return status.availableFactors.filter { status.canEnrollFactor(factor: $0) }.map(ClassicFactors.enrolment)
                 + (status.canSkipEnrollment() ? [skip("Go on without") { try await status.skipEnrollment() }] : [])
-        case let status as OktaAuthStatusFactorEnrollActivate: return ClassicFactors.activation(status)
+        case let status as OktaAuthStatusFactorEnrollActivate: return ClassicFactors.activation(status, drawing: session.drawing)
         case let status as OktaAuthStatusFactorRequired:
             return status.availableFactors.filter { $0.canSelect() }.map { factor in
                 ClassicChoice(title: ClassicText.name(of: factor)) { try await status.selectFactor(factor) }
@@ -93,6 +93,11 @@ enum ClassicChoices {
 
 /// Asks a person for what a state needs.
 enum ClassicQuestion {
+    /// What was given can't be meant: the state is asked about again.
+    struct Mistyped: Error {
+        let text: String
+    }
+
     /// - Throws: ``CommandFailure`` if nothing is given; `CancellationError` after Ctrl-C.
     static func ask(_ prompt: String, isSecret: Bool = false) async throws -> String {
         let answer = try await TerminalInput.line(Terminal.printableLine(prompt), isSecret: isSecret)
@@ -107,7 +112,7 @@ enum ClassicQuestion {
         let password = try await PasswordPrompt.ask("New password: ")
         guard TerminalInput.isInteractive else { return password }
         guard try await PasswordPrompt.ask("New password again: ") == password else {
-            throw CommandFailure("The two new passwords differ.")
+            throw Mistyped(text: "The two new passwords differ.")
         }
         return password
     }

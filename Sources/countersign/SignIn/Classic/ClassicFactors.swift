@@ -27,8 +27,8 @@ enum ClassicFactors {
         }
     }
 
-    static func activation(_ status: OktaAuthStatusFactorEnrollActivate) -> [ClassicChoice] {
-        EnrolmentCode.show(for: status.factor, user: status.user?.profile?.login)
+    static func activation(_ status: OktaAuthStatusFactorEnrollActivate, drawing: QRCodeDrawing) -> [ClassicChoice] {
+        EnrolmentCode.show(for: status.factor, user: status.user?.profile?.login, drawing: drawing)
         var choices: [ClassicChoice] = []
         if let push = status.factor as? OktaFactorPush {
             let isWaiting = status.activateLink.name == "poll"
@@ -116,7 +116,7 @@ enum ClassicFactors {
         }
         guard let number = Int(try await ClassicQuestion.ask("Which question: ")), questions.indices.contains(number - 1),
             let key = questions[number - 1].question
-        else { throw CommandFailure("That is none of the questions.") }
+        else { throw ClassicQuestion.Mistyped(text: "That is none of the questions.") }
         return try await factor.enroll(questionId: key, answer: try await ClassicQuestion.ask("Your answer: ", isSecret: true))
     }
 }

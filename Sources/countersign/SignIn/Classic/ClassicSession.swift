@@ -19,11 +19,13 @@ final class ClassicSession {
     private static let patience: Duration = .seconds(3)
 
     let username: String
+    let drawing: QRCodeDrawing
     private let json: Bool
     private let start: OktaAuthStatusUnauthenticated
 
-    init(organization: URL, username: String, json: Bool) {
+    init(organization: URL, username: String, drawing: QRCodeDrawing, json: Bool) {
         self.username = username
+        self.drawing = drawing
         self.json = json
         start = OktaAuthStatusUnauthenticated(oktaDomain: organization)
     }
@@ -74,6 +76,9 @@ final class ClassicSession {
             return try await choice.action()
         } catch let error as OktaError where Self.leavesState(error) {
             Terminal.note(Terminal.printable(error.description))
+            return status
+        } catch let error as ClassicQuestion.Mistyped {
+            Terminal.note(error.text)
             return status
         }
     }

@@ -44,6 +44,13 @@ struct SignInClassicCommand: AsyncParsableCommand {
         help: ArgumentHelp("What names this device to the server; the same each time that it shall be known.", valueName: "token"))
     var deviceToken: String?
 
+    @Option(
+        name: .customLong("qr"),
+        help: ArgumentHelp(
+            "How the code of an enrolment is drawn: auto, for terminals that know colours; dark or light, for the background of one that "
+                + "doesn't; never.", valueName: "how"))
+    var drawing = QRCodeDrawing.auto
+
     @Flag(help: "Write JSON.")
     var json = false
 
@@ -55,13 +62,13 @@ struct SignInClassicCommand: AsyncParsableCommand {
         try await Outcome.of(json: json) {
             let configuration = try configuration()
             let organization = try organization(configuration)
-            let (username, vault, json) = (username, vault, json)
+            let (username, vault, drawing, json) = (username, vault, drawing, json)
             let beginning: ClassicSession.Beginning =
                 if let recover { .recovery(recover.factors) } else if let unlock { .unlocking(unlock.factors) } else { .signIn }
             let wishes = (remember: remember, deviceToken: deviceToken)
             try await Interruption.cancels {
                 let name = try await UserName.ask(unless: username)
-                let session = await ClassicSession(organization: organization, username: name, json: json)
+                let session = await ClassicSession(organization: organization, username: name, drawing: drawing, json: json)
                 let sessionToken = try await session.run(beginning, remember: wishes.remember, deviceToken: wishes.deviceToken)
                 guard let sessionToken, let configuration else { return await session.tellEnd(hasSessionToken: sessionToken != nil) }
                 try await vault.open {

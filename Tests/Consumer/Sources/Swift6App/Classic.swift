@@ -74,3 +74,9 @@ final class ClassicStatus: OktaAuthStatusFactorChallenge {
             passCode: passCode, answerToSecurityQuestion: answerToSecurityQuestion, onStatusChange: onStatusChange, onError: onError)
     }
 }
+
+/// The guide's spellings.
+@available(*, deprecated)
+func classicGuideNames(_ status: OktaAuthStatus) -> Bool {
+    status is OktaAuthStatuPasswordReset || status is OktaAuthUnauthenticated
+}
