@@ -2,6 +2,7 @@ import AuthorizationServer
 import Foundation
 import IdentityEngine
 import JOSE
+import TestSupport
 import Testing
 
 @Suite("The device API, over the wire")
@@ -236,12 +237,12 @@ struct DeviceEnrolmentTests {
         try await DeviceServer.with { server in
             let token = try await server.accessToken()
             let phone = try EnrollingPhone(now: server.running.clock.now)
-            var unnamed = try phone.enrollment()
+            var unnamed = phone.enrollment()
             unnamed["authenticatorId"] = nil
             try expectDeviceError(
                 await server.enroll(unnamed, token: token), 400, "E0000001", "Api validation failed: authenticatorId",
                 causes: ["authenticatorId is missing; take it from the authenticator's configuration."])
-            var elsewhere = try phone.enrollment()
+            var elsewhere = phone.enrollment()
             elsewhere["authenticatorId"] = "autother"
             try expectDeviceError(
                 await server.enroll(elsewhere, token: token), 404, "E0000007", "Not found: there is no such authenticator.")
@@ -285,7 +286,7 @@ struct DeviceEnrolmentTests {
             let second = try EnrollingPhone(now: server.running.clock.now)
             try expectDeviceError(await server.enroll(second.enrollment(), token: early), 403, "E0000006", summary)
             try expectDeviceError(await server.delete(phone.enrollmentID, token: early), 403, "E0000006", summary)
-            let key = try EnrollingPhone.jwk(.generate(.es256, keyID: "mine"))
+            let key = try SigningPhone.jwk(.generate(.es256, keyID: "mine"))
             try expectDeviceError(
                 await server.patch(phone.enrollmentID, ["keys": ["userVerification": key]], token: early), 403, "E0000006", summary)
         }
@@ -343,7 +344,7 @@ struct DeviceEnrolmentTests {
         try await DeviceServer.with { server in
             let phone = try await server.enrolledPhone()
             let token = try await server.strongToken()
-            let forged = try phone.signed("", phone.clientInstanceID, phone.deviceID, by: phone.possessionKey)
+            let forged = try phone.attestation(by: phone.possessionKey)
             try expectDeviceError(
                 await server.enroll(phone.enrollment(attestation: forged), token: token), 401, "E0000011", Self.invalidToken)
             let again = try await server.enroll(phone.enrollment(attestation: phone.attestation()), token: token)

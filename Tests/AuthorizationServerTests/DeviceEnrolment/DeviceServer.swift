@@ -1,6 +1,7 @@
 import AuthorizationServer
 import Foundation
 import JOSE
+import TestSupport
 import Testing
 
 @testable import IdentityEngine
@@ -122,84 +123,37 @@ struct DeviceServer: Sendable {
     }
 }
 
-/// An app installation with real keys.
+/// A phone that enrols and signs now.
 struct EnrollingPhone: Sendable {
-    let now: Date
-    let instanceKey: SigningKey
-    let possessionKey: SigningKey
-    var userID = ""
-    var enrollmentID = ""
-    var methodID = ""
-    var deviceID = ""
-    var clientInstanceID = ""
+    private let now: Date
+    private var phone: SigningPhone
 
     init(now: Date) throws {
         self.now = now
-        instanceKey = try .generate(.es256, keyID: UUID().uuidString)
-        possessionKey = try .generate(.es256, keyID: UUID().uuidString)
+        phone = try SigningPhone(origin: RunningServer.origin)
     }
 
-    mutating func remember(_ answer: JSONValue) throws {
-        enrollmentID = try #require(answer["id"]?.stringValue, "\(answer)")
-        userID = try #require(answer["user"]?["id"]?.stringValue)
-        methodID = try #require(answer["methods"]?["push"]?["id"]?.stringValue)
-        deviceID = try #require(answer["device"]?["id"]?.stringValue)
-        clientInstanceID = try #require(answer["device"]?["clientInstanceId"]?.stringValue)
-    }
+    var enrollmentID: String { phone.enrollmentID }
+    var methodID: String { phone.methodID }
+    var userID: String { phone.userID }
+    var deviceID: String { phone.deviceID }
+    var clientInstanceID: String { phone.clientInstanceID }
+    var possessionKey: SigningKey { phone.possessionKey }
 
-    static func jwk(_ key: SigningKey) throws -> JSONValue {
-        var json = try #require(key.publicKey).json()
-        json["alg"] = nil
-        json["use"] = nil
-        json["okta:kpr"] = "SOFTWARE"
-        return json
-    }
+    mutating func remember(_ answer: JSONValue) throws { try phone.remember(answer) }
 
     /// The body of the reference's example (2.5.2); of a known device with its attestation.
-    func enrollment(attestation: String? = nil) throws -> JSONValue {
-        var device: JSONValue = [
-            "displayName": "Ada's phone", "platform": "IOS", "manufacturer": "APPLE", "model": "iPhone15,3", "osVersion": "17.4.0",
-            "secureHardwarePresent": true, "screenLockType": "BIOMETRIC", "clientInstanceBundleId": "AcmeApp",
-            "clientInstanceVersion": "3.0", "clientInstanceDeviceSdkVersion": "DeviceAuthenticator 1.1.0", "authenticatorAppKey": "0C1E",
-        ]
-        if let attestation {
-            device["id"] = .string(deviceID)
-            device["clientInstanceId"] = .string(clientInstanceID)
-            device["deviceAttestation"] = ["clientInstanceKeyAttestation": .string(attestation)]
-        } else {
-            device["clientInstanceKey"] = try Self.jwk(instanceKey)
-        }
-        return [
-            "authenticatorId": "autphone", "device": device,
-            "methods": [
-                "push": [
-                    "pushToken": "00ff12", "apsEnvironment": "development", "capabilities": ["transactionTypes": ["LOGIN"]],
-                    "keys": ["proofOfPossession": try Self.jwk(possessionKey)],
-                ]
-            ],
-        ]
+    func enrollment(attestation: String? = nil) -> JSONValue { phone.enrollment(in: "autphone", attestation: attestation) }
+
+    func attestation(by key: SigningKey? = nil) throws -> String {
+        var draft = phone.attestation(at: now)
+        if let key { draft.key = key }
+        return try draft.signed()
     }
 
-    func signed(
-        _ type: String, _ issuer: String, _ subject: String, _ more: [String: JSONValue] = [:], by key: SigningKey? = nil
-    ) throws -> String {
-        let issuedAt = Int64(now.timeIntervalSince1970)
-        let common: [String: JSONValue] = [
-            "iss": .string(issuer), "aud": .string(RunningServer.origin), "sub": .string(subject), "iat": .integer(issuedAt),
-            "exp": .integer(issuedAt + 300), "nbf": .integer(issuedAt - 300), "jti": .string(UUID().uuidString),
-        ]
-        return try (key ?? possessionKey).sign(.object(common.merging(more) { $1 }), header: ["typ": .string(type)])
-    }
+    func assertion() throws -> String { try phone.assertion(at: now).signed() }
 
-    func attestation() throws -> String { try signed("", clientInstanceID, deviceID, by: instanceKey) }
-
-    func assertion() throws -> String {
-        try signed("JWT", "urn:okta:devices:app:authenticator", userID, ["methodEnrollmentId": .string(methodID)])
-    }
-
-    func authorization() throws -> String {
-        try signed("okta-enrollmentupdate+jwt", enrollmentID, userID, ["kid": .string(possessionKey.keyID ?? "")])
-    }
+    func authorization() throws -> String { try phone.authorization(at: now).signed() }
 }
 
 /// The whole of an error of the device API: the status, and a body that official clients decode. Each cause of a challenge that can be

@@ -1,5 +1,6 @@
 import Foundation
 import JOSE
+import TestSupport
 import Testing
 
 /// A phone with real keys that speaks to the server in raw requests, as the device-authenticator reference has them.
@@ -14,51 +15,34 @@ struct WirePhone: Sendable {
 
     private static let version = ("Accept", "application/json; okta-version=1.0.0")
 
-    let enrollmentID: String
-    let methodID: String
-    let userID: String
-    let deviceID: String
+    private let phone: SigningPhone
     private let wire: WireClient
     private let clock: TestClock
     private let accessToken: String
-    private let possession: SigningKey
-    private let verification: SigningKey?
+
+    var enrollmentID: String { phone.enrollmentID }
+    var methodID: String { phone.methodID }
+    var userID: String { phone.userID }
+    var deviceID: String { phone.deviceID }
 
     /// Enrols (reference 2.5).
     static func enroll(_ wire: WireClient, clock: TestClock, accessToken: String, _ options: Options) async throws -> WirePhone {
-        let instance = try SigningKey.generate(.es256, keyID: UUID().uuidString)
-        let possession = try SigningKey.generate(.es256, keyID: UUID().uuidString)
-        let verification = options.verifiesUser ? try SigningKey.generate(.es256, keyID: UUID().uuidString) : nil
-        var keys: [String: JSONValue] = ["proofOfPossession": try #require(possession.publicKey).json()]
-        keys["userVerification"] = verification?.publicKey?.json()
+        var phone = try SigningPhone(origin: RunningServer.origin)
+        phone.displayName = "Wire phone"
         var capabilities: [String: JSONValue] = ["transactionTypes": JSONValue(options.transactionTypes)]
         if options.answersNumbers { capabilities["numberChallenge"] = true }
-        let body: JSONValue = [
-            "authenticatorId": "autphone1",
-            "device": [
-                "displayName": "Wire phone", "platform": "IOS", "manufacturer": "APPLE", "model": "iPhone15,3", "osVersion": "17.4.0",
-                "secureHardwarePresent": true, "screenLockType": "BIOMETRIC", "clientInstanceBundleId": "com.example.phone",
-                "clientInstanceVersion": "3.0", "clientInstanceDeviceSdkVersion": "DeviceAuthenticator 1.1.0",
-                "clientInstanceKey": try #require(instance.publicKey).json(),
-            ],
-            "methods": [
-                "push": [
-                    "pushToken": .string(options.pushToken), "apsEnvironment": .string(options.environment),
-                    "capabilities": .object(capabilities), "keys": .object(keys),
-                ]
-            ],
-        ]
+        let body = phone.enrollment(
+            in: "autphone1", userVerification: options.verifiesUser,
+            push: [
+                "pushToken": .string(options.pushToken), "apsEnvironment": .string(options.environment),
+                "capabilities": .object(capabilities),
+            ])
         let response = try await wire.call(
             "POST", "/idp/myaccount/app-authenticators",
             headers: [version, ("Content-Type", "application/json"), ("Authorization", "Bearer \(accessToken)")], body: body.serialized())
         try #require(response.status == 200, "\(response.body)")
-        let enrolled = try response.json
-        return WirePhone(
-            enrollmentID: try #require(enrolled["id"]?.stringValue),
-            methodID: try #require(enrolled["methods"]?["push"]?["id"]?.stringValue),
-            userID: try #require(enrolled["user"]?["id"]?.stringValue),
-            deviceID: try #require(enrolled["device"]?["id"]?.stringValue), wire: wire, clock: clock, accessToken: accessToken,
-            possession: possession, verification: verification)
+        try phone.remember(try response.json)
+        return WirePhone(phone: phone, wire: wire, clock: clock, accessToken: accessToken)
     }
 
     /// What waits for this phone, or as this phone asks for another's (reference 2.8).
@@ -147,21 +131,16 @@ struct WirePhone: Sendable {
         case .approveVerified: (context["userConsent"], isVerified) = ("APPROVED_USER_VERIFICATION", true)
         case .says(let word, let verified): (context["userConsent"], isVerified) = (.string(word), verified)
         }
-        let key = isVerified ? try #require(verification) : possession
-        let now = Int64(clock.now.timeIntervalSince1970)
-        let claims: JSONValue = [
-            "iss": .string(enrollmentID), "aud": challenge.claims["iss"] ?? .null, "sub": .string(userID), "iat": .integer(now),
-            "exp": .integer(now + 300), "nbf": .integer(now - 300), "jti": .string(UUID().uuidString),
-            "tx": challenge.claims["transactionId"] ?? .null, "nonce": challenge.claims["nonce"] ?? .null,
-            "methodEnrollmentId": .string(methodID), "keyType": isVerified ? "userVerification" : "proofOfPossession",
-            "amr": isVerified ? ["face"] : [], "deviceSignals": ["id": .string(deviceID)], "challengeResponseContext": .object(context),
-            "integrations": [], "signalProviders": [],
-        ]
-        return try (stranger ?? key).sign(claims, header: ["typ": "okta-pushbind+jwt"])
+        var draft = phone.answer(
+            to: challenge.claims["transactionId"]?.stringValue ?? "", nonce: challenge.claims["nonce"]?.stringValue ?? "",
+            audience: challenge.claims["iss"]?.stringValue ?? "", with: isVerified ? .userVerification : .proofOfPossession,
+            methods: isVerified ? ["face"] : [], context: context, at: clock.now)
+        if let stranger { draft.key = stranger }
+        return try draft.signed()
     }
 
     /// The id of the key that signs without the person.
-    var possessionKeyID: String? { possession.keyID }
+    var possessionKeyID: String? { phone.possessionKey.keyID }
 
     /// Approves the one challenge that waits.
     func approve(_ answer: Answer = .approve) async throws {

@@ -1,5 +1,6 @@
 import Foundation
 import JOSE
+import TestSupport
 import Testing
 
 @testable import IdentityEngine
@@ -177,9 +178,9 @@ struct ChangingEnrollmentsTests {
         let fixture = try await DeviceFixture()
         let phone = try await fixture.enrolledPhone(userVerification: true)
         let token = try await fixture.strongToken()
-        var possession = try Phone.jwk(phone.possessionKey)
+        var possession = Phone.jwk(phone.possessionKey)
         possession["kid"] = "another"
-        var instance = try Phone.jwk(phone.instanceKey)
+        var instance = Phone.jwk(phone.instanceKey)
         instance["kid"] = "another"
         let sameID = try Self.key(phone.verificationKey.keyID ?? "")
         let possessionsID = try Self.key(phone.possessionKey.keyID ?? "")

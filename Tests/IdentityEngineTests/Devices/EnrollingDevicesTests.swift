@@ -1,5 +1,6 @@
 import Foundation
 import JOSE
+import TestSupport
 import Testing
 
 @testable import IdentityEngine
@@ -47,7 +48,7 @@ struct EnrollingDevicesTests {
     func capabilities() async throws {
         let fixture = try await DeviceFixture()
         var phone = try Phone(userID: try await fixture.userID())
-        var body = try phone.enrollment(userVerification: true)
+        var body = phone.enrollment(userVerification: true)
         var push = try #require(body["methods"]?["push"])
         push["capabilities"] = ["transactionTypes": ["LOGIN", "CIBA"], "numberChallenge": true]
         push["apsEnvironment"] = "PRODUCTION"
@@ -67,7 +68,7 @@ struct EnrollingDevicesTests {
     func nullKey() async throws {
         let fixture = try await DeviceFixture()
         var phone = try Phone(userID: try await fixture.userID())
-        var body = try phone.enrollment()
+        var body = phone.enrollment()
         body["methods"] = ["push": try push(of: body, key: "userVerification", .null)]
         try phone.remember(await fixture.enroll(body, fixture.weakToken()).get())
         #expect(try await fixture.stored(phone).push?.userVerification == nil)
@@ -304,7 +305,7 @@ struct EnrollingDevicesTests {
     func profile() async throws {
         let fixture = try await DeviceFixture()
         var phone = try Phone(userID: try await fixture.userID())
-        var body = try phone.enrollment()
+        var body = phone.enrollment()
         try setDevice(&body, "displayName", .string("Ada\u{202E}'s\n" + String(repeating: "x", count: 300)))
         try phone.remember(await fixture.enroll(body, fixture.weakToken()).get())
         #expect(try await fixture.storedDevice(phone).profile["displayName"] == "Ada's" + String(repeating: "x", count: 195))

@@ -1,5 +1,6 @@
 import Foundation
 import JOSE
+import TestSupport
 import Testing
 
 @testable import IdentityEngine
@@ -23,7 +24,7 @@ extension PushFixture {
             token = try await signIn(login, scope: DeviceFixture.manage, client: "phone-app", server: nil, at: seconds).get().accessToken
         }
         var phone = try Phone(userID: try await userID(login))
-        var body = try phone.enrollment(userVerification: userVerification)
+        var body = phone.enrollment(userVerification: userVerification)
         body["methods"]?["push"]?["capabilities"] = [
             "transactionTypes": JSONValue(transactionTypes), "numberChallenge": .bool(answersNumbers),
         ]

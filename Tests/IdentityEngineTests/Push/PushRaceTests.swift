@@ -2,6 +2,7 @@ import Foundation
 import JOSE
 import StoreSQLite
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import IdentityEngine

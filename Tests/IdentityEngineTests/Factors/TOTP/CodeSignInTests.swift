@@ -1,6 +1,7 @@
 import Foundation
 import JOSE
 import StoreSQLite
+import TestSupport
 import Testing
 
 @testable import IdentityEngine

@@ -1,22 +1,8 @@
 import Foundation
 import JOSE
+import TestSupport
 
 @testable import IdentityEngine
-
-/// A token that a device is about to sign, so that tests can change one thing in it.
-struct TokenDraft: Sendable {
-    var key: SigningKey
-    var header: [String: JSONValue]
-    var claims: JSONValue
-
-    func signed() throws -> String { try key.sign(claims, header: header) }
-
-    func with(_ name: String, _ value: JSONValue?) -> TokenDraft {
-        var draft = self
-        draft.claims[name] = value
-        return draft
-    }
-}
 
 /// A token that is like a good one but for one thing, and must be refused for it.
 enum Twin: String, CaseIterable, Sendable {
