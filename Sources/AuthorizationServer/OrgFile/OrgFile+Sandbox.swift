@@ -59,7 +59,8 @@ extension OrgFile {
             grant_types: [password, refresh_token, oob, otp, webauthn, mfa-oob, mfa-otp, mfa-webauthn]
             assignment: everyone
             sign_on_policy: two-factors
-          # An app that signs people in with the system's browser. On loopback, any port goes with the first address.
+          # An app that signs people in with the system's browser. On loopback, any port goes with the first address. A browser that is signed
+          # in is not asked whether it meant the app, as at Okta; by default it would be (see SECURITY.md).
           - id: browser-app
             name: Browser App
             type: native
@@ -78,6 +79,7 @@ extension OrgFile {
             post_logout_redirect_uris: ["http://127.0.0.1/", "com.example.sso:/"]
             assignment: everyone
             sign_on_policy: one-factor
+            silent_sign_in: always
           - id: sso-app-2
             name: Second App
             type: native
