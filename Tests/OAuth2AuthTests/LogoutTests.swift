@@ -88,6 +88,12 @@ struct LogoutTests {
         #expect(error?.code == .invalidRequest)
     }
 
+    @Test("no ID token is sent in the clear", arguments: ["http://id.example.com/logout", "ftp://id.example.com/logout"])
+    func insecure(endpoint: String) async throws {
+        let flow = try flow(Issuer(["end_session_endpoint": .string(endpoint)]))
+        await #expect(throws: OAuth2Error.cannotComposeUrl) { try await flow.start(with: .init(idToken: "a.b.c")) }
+    }
+
     @Test("is an error where the server does not offer it")
     func notOffered() async throws {
         let flow = try flow(Issuer(["end_session_endpoint": .null]))

@@ -199,7 +199,43 @@ struct AccessTokenVerifierTests {
         #expect(issuer.requests(to: "") == 0)
     }
 
+    @Test(
+        "metadata that is another issuer's, or keys that come in the clear, are not believed",
+        arguments: [
+            ["issuer": "https://evil.example.com"], ["issuer": .null], ["jwks_uri": "http://id.example.com/oauth2/default/v1/keys"],
+            ["jwks_uri": "file:///etc/passwd"], ["jwks_uri": .null],
+        ] as [[String: JSONValue]])
+    func metadata(changes: [String: JSONValue]) async throws {
+        let issuer = try TestIssuer()
+        issuer.state.withLock { $0.metadata = changes }
+        let verifier = AccessTokenVerifier(issuer)
+        #expect(await refusal { try await verifier.verify(issuer.token()) } == .issuerUnavailable)
+        #expect(issuer.requests(to: "/keys") == 0)
+    }
+
+    @Test("a shared secret is no key, whatever the configuration says")
+    func symmetricAlgorithms() {
+        let all: Set<JWSAlgorithm> = [.hs256, .hs384, .hs512, .es256]
+        #expect(AccessTokenVerifier.Configuration(issuer: TestIssuer.url, algorithms: all).algorithms == [.es256])
+    }
+
     // MARK: - Introspection
+
+    @Test(
+        "in introspection mode what the issuer says of the token must be right",
+        arguments: [
+            (["iss": "https://evil.example.com"], .wrongIssuer), (["aud": "api://other"], .wrongAudience), (["aud": .null], .wrongAudience),
+            (["exp": 1_749_999_940], .expired), (["client_id": "other"], .wrongClient), (["client_id": .null], .wrongClient), ([:], nil),
+        ] as [([String: JSONValue], AccessTokenError.Code?)])
+    func introspected(changes: [String: JSONValue], expected: AccessTokenError.Code?) async throws {
+        let issuer = try TestIssuer()
+        let good: [String: JSONValue] = [
+            "active": true, "iss": .string(TestIssuer.url), "aud": "api://default", "client_id": "app", "exp": 1_749_999_941,
+        ]
+        issuer.state.withLock { $0.introspection = .object(good.merging(changes) { $1 }) }
+        let verifier = AccessTokenVerifier(issuer, mode: .introspection(.init(id: "api", secret: "secret")))
+        #expect(await refusal { try await verifier.verify("opaque") } == expected)
+    }
 
     @Test("in introspection mode neither the token nor the client's secret is sent in the clear")
     func introspectionOverHTTP() async throws {

@@ -15,6 +15,8 @@ final class TestIssuer: ResourceFetcher {
         var introspection: JSONValue = ["active": false]
         var introspectionEndpoint = TestIssuer.url + "/v1/introspect"
         var authorization: String?
+        /// Members of the metadata that are other than they should be.
+        var metadata: [String: JSONValue] = [:]
     }
 
     let state: Mutex<State>
@@ -45,19 +47,20 @@ final class TestIssuer: ResourceFetcher {
     }
 
     func fetch(_ request: FetchRequest) async throws -> FetchResponse {
-        let (published, failure, introspection, introspectionEndpoint) = state.withLock {
+        let (published, failure, introspection, introspectionEndpoint, metadata) = state.withLock {
             $0.requests.append(request.url)
             $0.authorization = request.authorization
-            return ($0.published, $0.failure, $0.introspection, $0.introspectionEndpoint)
+            return ($0.published, $0.failure, $0.introspection, $0.introspectionEndpoint, $0.metadata)
         }
         if let failure { return FetchResponse(status: failure, body: []) }
         let answer: JSONValue
         switch request.url.lastPathComponent {
         case "openid-configuration":
-            answer = [
+            let usual: [String: JSONValue] = [
                 "issuer": .string(Self.url), "jwks_uri": .string(Self.url + "/v1/keys"),
                 "introspection_endpoint": .string(introspectionEndpoint),
             ]
+            answer = .object(usual.merging(metadata) { $1 })
         case "keys": answer = JSONWebKeySet(published.compactMap(\.publicKey)).json()
         case "introspect": answer = introspection
         default: return FetchResponse(status: 404, body: [])

@@ -74,6 +74,10 @@ struct CallbackListenerTests {
         var silent: [RawConnection] = []
         for _ in 0..<40 { silent.append(try await RawConnection(port: port)) }
         defer { for connection in silent { connection.end() } }
+        // Once this is answered, all of them have been taken; and the oldest had to make room: nobody holds as many as they like.
+        _ = try await RawConnection.answer(to: request("/favicon.ico", port: port), port: port)
+        try await silent[0].send(request("/callback?state=s1", port: port))
+        #expect(try await silent[0].rest().isEmpty)
         let connection = try await RawConnection(port: port)
         defer { connection.end() }
         for piece in ["GET /callback?sta", "te=s1 HTTP/1.1\r", "\nHost: 127.0.0.1:", "\(port)\r\n\r", "\n"] {
@@ -218,6 +222,23 @@ struct SystemBrowserTests {
         let error = await #expect(throws: (any Error).self) { try await call.value }
         #expect(byTask ? error is CancellationError : error as? BrowserSigninError == .userCancelledLogin())
         await #expect(throws: RawConnection.Refused.self) { try await RawConnection(port: port) }
+    }
+
+    @Test("opens no browser for another redirect than the one that it listens for, and listens no more once it was cancelled")
+    func otherRedirect() async throws {
+        let provider = SystemBrowserProvider(clock: ManualClock()) { _ in Issue.record("A browser was opened.") }
+        let page = try url("https://id.example.com/authorize")
+        let listening = try await provider.listen(for: url("http://127.0.0.1/callback")) { _ in true }
+        await #expect(throws: BrowserSigninError.cannotStartBrowserSession) {
+            try await provider.open(authorizeUrl: page, redirectUri: url("http://127.0.0.1:1/callback"))
+        }
+        provider.cancel()
+        await #expect(throws: BrowserSigninError.userCancelledLogin()) {
+            try await provider.listen(for: url("http://127.0.0.1/callback")) { _ in true }
+        }
+        await #expect(throws: BrowserSigninError.userCancelledLogin()) {
+            try await provider.open(authorizeUrl: page, redirectUri: listening)
+        }
     }
 
     @Test("says so if no browser can be opened")

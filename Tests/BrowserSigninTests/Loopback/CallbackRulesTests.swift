@@ -72,6 +72,8 @@ struct CallbackRulesTests {
             ("GET /callback?state=s1\r\nHost: 127.0.0.1:4711", .malformed),
             ("GET  /callback?state=s1 HTTP/1.1\r\nHost: 127.0.0.1:4711", .malformed),
             ("GET /callback?state=s1 HTTP/1.1\nHost: 127.0.0.1:4711", .malformed),
+            ("GET /callback?state=s1 HTTP/1.1\r\nHost: 127.0.0.1:4711\r\nAccept: */*\nHost: evil.example.com", .malformed),
+            ("GET /callback?state=s1 HTTP/1.1\r\nHost: 127.0.0.1:4711\r\nAccept: */*\rHost: evil.example.com", .malformed),
             ("GET /callback?state=s1&x=ä HTTP/1.1\r\nHost: 127.0.0.1:4711", .malformed),
             ("GET /callback?state=s1\0 HTTP/1.1\r\nHost: 127.0.0.1:4711", .malformed),
             ("", .malformed),

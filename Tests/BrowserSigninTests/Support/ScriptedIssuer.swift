@@ -33,10 +33,14 @@ final class ScriptedIssuer: URLSessionProtocol {
     }
 
     private let state = Locked(State())
+    /// One element for each revocation.
+    let revocations: AsyncStream<Void>
+    private let revoked: AsyncStream<Void>.Continuation
     let clock: any OAuth2Clock
 
     init(_ answers: Answers = Answers(), clock: any OAuth2Clock = ManualClock()) {
         self.clock = clock
+        (revocations, revoked) = AsyncStream.makeStream()
         state.withLock { $0.answers = answers }
     }
 
@@ -119,7 +123,9 @@ final class ScriptedIssuer: URLSessionProtocol {
                     "token_type": "Bearer", "access_token": "access-1", "refresh_token": "refresh-1", "expires_in": 3600,
                     "scope": "openid profile", "id_token": .string(idToken),
                 ]).serializedString
-        case "revoke": body = ""
+        case "revoke":
+            body = ""
+            revoked.yield()
         case "logout":
             guard let logout = answers.logout else { throw URLError(.unsupportedURL) }
             status = logout.status

@@ -32,7 +32,9 @@ struct AuthorizeURLTests {
     @Test("has what the context asks for")
     func everything() async throws {
         let client = try issuer.client(authentication: .clientSecret("never in a browser"))
-        let flow = try client.authorizationCodeFlow(additionalParameters: ["idp": "flow", "audience": "api://x", "client_id": "other"])
+        let flow = try client.authorizationCodeFlow(additionalParameters: [
+            "idp": "flow", "audience": "api://x", "client_id": "other", "client_secret": "a secret of the settings",
+        ])
         var context = AuthorizationCodeFlow.Context(
             state: "my.state", maxAge: 90.9, acrValues: ["phr", "urn:okta:loa:2fa:any"], additionalParameters: ["idp": "context"])
         context.loginHint = "jane+x@example.com"

@@ -68,7 +68,10 @@ struct RedirectTests {
 
     @Test(
         "is refused on another host or port of this machine",
-        arguments: ["http://127.0.0.1:8401/callback", "http://localhost:8400/callback", "http://127.0.0.1/callback"])
+        arguments: [
+            "http://127.0.0.1:8401/callback", "http://localhost:8400/callback", "http://127.0.0.1/callback",
+            "http://jane@127.0.0.1:8400/callback",
+        ])
     func loopback(base: String) async throws {
         let (flow, context) = try await waitingFlow(redirectUri: "http://127.0.0.1:8400/callback")
         await #expect(throws: OAuth2Error.redirectUri(try url(base), reason: .hostOrPath)) {

@@ -29,6 +29,17 @@ struct GrantFlowsTests {
             ])
     }
 
+    @Test("tokens that come when the sign-in is another's by now are nobody's, and are given back", .timeLimit(.minutes(1)))
+    func late() async throws {
+        issuer.answer("/v1/token", .tokens())
+        let flow = try issuer.client(scope: "profile").resourceOwnerFlow()
+        let token = try await flow.start(username: "jane", password: "secret")
+        // A call that the flow knows nothing of any more, whose answer had come.
+        await #expect(throws: OAuth2Error.invalidContext) { try await flow.finish(FlowCall<Token>()) { token } }
+        await issuer.awaits("/v1/revoke", 2)
+        #expect(Set(issuer.forms("/v1/revoke").map { $0["token"] }) == ["access-1", "refresh-1"])
+    }
+
     @Test("an assertion brings tokens")
     func assertion() async throws {
         issuer.answer("/v1/token", .tokens())

@@ -115,6 +115,22 @@ struct SessionTokenFlowTests {
         #expect(error?.code == .other(code: "login_required") && issuer.requests("/v1/token").isEmpty)
     }
 
+    @Test("refuses another server's answer, as in a browser")
+    func issuerOfAnswer() async throws {
+        redirecting { .redirect("com.example.app:/callback?code=c&state=\($0["state"] ?? "")&iss=https%3A%2F%2Fevil.example.com") }
+        let error = await #expect(throws: AuthorizationIssuerError.self) { try await flow().start(with: "s") }
+        #expect(error?.found == "https://evil.example.com" && issuer.requests("/v1/token").isEmpty)
+    }
+
+    @Test("is never pushed, for what is pushed has no place for the token")
+    func notPushed() async throws {
+        let issuer = Issuer(["pushed_authorization_request_endpoint": .string("\(Issuer.base)/v1/par")])
+        issuer.on("/v1/authorize") { _, _ in .redirect("com.example.app:/callback?error=login_required&state=x") }
+        await #expect(throws: OAuth2Error.self) { try await issuer.client().sessionTokenFlow().start(with: "s") }
+        #expect(issuer.requests("/v1/par").isEmpty)
+        #expect(Form.query(try #require(issuer.requests("/v1/authorize").first?.url))["sessionToken"] == "s")
+    }
+
     @Test("needs a redirect URI")
     func noRedirect() throws {
         #expect(throws: OAuth2Error.redirectUriRequired) { try issuer.client(redirectUri: nil).sessionTokenFlow() }
