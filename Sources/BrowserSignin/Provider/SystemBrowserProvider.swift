@@ -94,9 +94,10 @@ public final class SystemBrowserProvider: BrowserSignin.ListeningProvider {
     /// - Throws: ``SystemBrowserError``; ``BrowserSigninError/cannotStartBrowserSession`` if nobody listens there;
     ///   ``BrowserSigninError/userCancelledLogin(_:)`` after ``cancel()``; `CancellationError`.
     public func open(authorizeUrl: URL, redirectUri: URL) async throws -> URL {
-        guard let listener = state.withLock({ $0.listener }), listener.redirectUri == redirectUri else {
-            throw BrowserSigninError.cannotStartBrowserSession
-        }
+        let (listener, isCancelled) = state.withLock { ($0.listener, $0.isCancelled) }
+        // Who has given up sees no browser open after that.
+        guard !isCancelled else { throw BrowserSigninError.userCancelledLogin() }
+        guard let listener, listener.redirectUri == redirectUri else { throw BrowserSigninError.cannotStartBrowserSession }
         let result: Result<URL, any Error>
         do { result = .success(try await redirect(to: listener, from: authorizeUrl)) } catch { result = .failure(error) }
         listener.close()

@@ -48,16 +48,26 @@ struct PushedRequestWireTests {
     }
 
     @Test(
-        "JSON that is no object, has a member twice or one that is no text is refused",
-        arguments: [
-            "[]", "\"x\"", "{", "", #"{"client_id":"web-app","client_id":"web-app"}"#, #"{"state":["a"]}"#, #"{"state":{"a":"b"}}"#,
-            #"{"state":null}"#, #"{"max_age":1.5}"#, #"{"state":true}"#, "{\"state\":\"a\\u0000b\"}", "client_id=web-app",
-        ])
-    func malformed(body: String) async throws {
+        "A member that is no text and no whole number is refused, whether or not anybody asks for it",
+        arguments: [["a"], ["a": "b"], .null, 1.5, true, "a\u{0}b"] as [JSONValue])
+    func members(value: JSONValue) async throws {
         let server = try await PushServer.refusing().server
-        let answer = try await server.wire.call(
-            "POST", "\(Self.app.base)/par", headers: [("Content-Type", "application/json"), Self.basic], body: Array(body.utf8))
-        try expectRefusal(answer, 400, "invalid_request")
+        for name in ["login_hint", "something_else"] {
+            try expectRefusal(try await Self.push(Self.json([name: value]), server.wire), 400, "invalid_request")
+        }
+    }
+
+    @Test("JSON that is no object, or has a member twice, is refused")
+    func malformed() async throws {
+        let server = try await PushServer.refusing().server
+        let good = Self.json().serializedString
+        for body in [
+            "[]", "\"x\"", "{", "", "[\(good)]", good + good, good.dropLast() + #","x":"1","x":"2"}"#, Form.encode(Self.app.parameters()),
+        ] {
+            let answer = try await server.wire.call(
+                "POST", "\(Self.app.base)/par", headers: [("Content-Type", "application/json"), Self.basic], body: Array(body.utf8))
+            try expectRefusal(answer, 400, "invalid_request")
+        }
     }
 
     @Test(

@@ -65,7 +65,9 @@ struct SilentSignInTests {
     func assured() async throws {
         try await PushServer.with { server in
             let browser = try await Self.signedIn(server)
-            for app in [WireRelyingParty.webApp, .readingApp] {
+            var local = WireRelyingParty.webApp
+            local.redirectURI = "http://127.0.0.1:4711/web"
+            for app in [WireRelyingParty.webApp, local, .readingApp] {
                 _ = try app.code(try await browser.get(app.authorizeURL(["prompt": "none"])))
             }
             let page = try await Self.native.begin(browser)

@@ -147,7 +147,8 @@ struct PushOrganization: Sendable {
             assignment: .init(everyone: true), signOnPolicy: "one factor"),
         Application(
             id: "web-app", name: "Web app", kind: .web, authentication: .clientSecretBasic, secret: "web-app-secret-01234",
-            grantTypes: ["authorization_code", "refresh_token"], redirectURIs: ["https://web.example.com/callback"],
+            grantTypes: ["authorization_code", "refresh_token"],
+            redirectURIs: ["https://web.example.com/callback", "http://127.0.0.1/web"],
             postLogoutRedirectURIs: ["https://web.example.com/bye"],
             assignment: .init(everyone: true), signOnPolicy: "one factor", grantedAPIScopes: [manageScope],
             backchannelLogoutURI: "https://web.example.com/backchannel-logout"),
