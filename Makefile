@@ -1,7 +1,7 @@
 # Each of `demo`, `test`, `lint`, `bench`, `docs` and `release` installs what is missing (Debian packages when root, Python packages in .venv),
 # builds and runs. `swift build` and `swift test` work as well, without any of this.
 SHELL := /bin/bash
-.PHONY: demo test lint format bench docs release setup setup-test kill-test
+.PHONY: demo test lint format bench docs release setup setup-test kill-test screenshots
 
 setup:
 	@scripts/install libsqlite3-dev:sqlite3.h
@@ -20,6 +20,12 @@ test: setup-test
 # The kill test with its full number of rounds.
 kill-test: setup
 	COUNTERSIGN_KILL_ROUNDS=50 swift test --filter 'KillTests|SQLiteCrashTests'
+
+# Every sign-in page at 360 and 1280 pixels, light and dark, in .build/screenshots.
+screenshots: setup-test
+	rm -rf .build/screenshots
+	COUNTERSIGN_SCREENSHOTS=.build/screenshots swift test --filter 'SignInPagesTests/(looks|enrollment|withoutScripts)'
+	@ls .build/screenshots
 
 lint: setup
 	scripts/lint

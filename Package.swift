@@ -15,8 +15,9 @@ let strict: [SwiftSetting] =
 
 /// The hosted sign-in pages, part of the program.
 let pageResources: [Resource] = [
-    "layout.mustache", "leave.mustache", "password.mustache", "factors.mustache", "push.mustache", "consent.mustache", "message.mustache",
-    "post.mustache", "signout.mustache", "activate.mustache", "device.mustache", "pages.css", "post.js",
+    "layout.mustache", "leave.mustache", "password.mustache", "factors.mustache", "push.mustache", "consent.mustache",
+    "message.mustache", "post.mustache", "signout.mustache", "activate.mustache", "device.mustache", "enroll.mustache", "pages.css",
+    "pages.js", "mark.svg",
 ].map { .embedInCode("Pages/Templates/\($0)") }
 
 let package = Package(
@@ -126,7 +127,7 @@ let package = Package(
         .target(
             name: "AuthorizationServer",
             dependencies: [
-                "Delivery", "IdentityEngine", "StoreSQLite", "JOSE",
+                "Delivery", "IdentityEngine", "StoreSQLite", "JOSE", "QRCode",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HummingbirdCore", package: "hummingbird", condition: server),
                 .product(name: "HummingbirdTLS", package: "hummingbird", condition: server),

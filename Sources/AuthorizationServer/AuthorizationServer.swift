@@ -61,7 +61,9 @@ public struct AuthorizationServer: Service {
         logouts = logoutSender.map { LogoutDelivery(sender: $0, logger: logger) }
         pipeline = RequestPipeline(
             engine: engine, pushes: pushes, logouts: logouts, interceptor: interceptor,
-            isSecure: configuration.tls != nil || configuration.publicOrigin?.hasPrefix("https:") == true, logger: logger)
+            pages: PageWriter(
+                isSecure: configuration.tls != nil || configuration.publicOrigin?.hasPrefix("https:") == true,
+                branding: configuration.branding, clock: clock), logger: logger)
     }
 
     /// Listens and answers until the task is cancelled or the service group shuts down gracefully; keeps the signing keys and the
@@ -139,7 +141,10 @@ public struct AuthorizationServer: Service {
         let response = await pipeline.respond(to: received)
         let head = HTTPResponse(status: response.status, headerFields: response.headers)
         switch response.delivery {
-        case .whole: return (head, response.body)
+        case .whole:
+            var whole = response.body
+            try await response.stream? { whole += $0 }
+            return (head, whole)
         case .truncated(let count): return (head, Array(response.body.prefix(count)))
         case .dropped: throw ConnectionClosed()
         }

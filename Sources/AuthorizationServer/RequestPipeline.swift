@@ -14,9 +14,9 @@ struct RequestPipeline: Sendable {
 
     init(
         engine: IdentityEngine, pushes: PushDelivery?, logouts: LogoutDelivery? = nil, interceptor: AuthorizationServer.Interceptor?,
-        isSecure: Bool, logger: Logger
+        pages: PageWriter, logger: Logger
     ) {
-        frontDoor = FrontDoor(engine: engine, pushes: pushes, logouts: logouts, pages: PageWriter(isSecure: isSecure))
+        frontDoor = FrontDoor(engine: engine, pushes: pushes, logouts: logouts, pages: pages)
         self.interceptor = interceptor
         metrics = RequestMetrics(routes: frontDoor.routeNames)
         log = AccessLog(logger: logger)
@@ -25,7 +25,7 @@ struct RequestPipeline: Sendable {
             .contentSecurityPolicy: "default-src 'none'; frame-ancestors 'none'",
         ]
         // Only what came over TLS, here or at the proxy in front, may ask for TLS from now on (RFC 6797 section 7.2).
-        if isSecure { headers[.strictTransportSecurity] = "max-age=31536000" }
+        if pages.cookies.isSecure { headers[.strictTransportSecurity] = "max-age=31536000" }
         securityHeaders = headers
     }
 
@@ -55,7 +55,7 @@ struct RequestPipeline: Sendable {
         if response.headers[.requestID] == nil { response.headers[.requestID] = request.context.requestID }
         for field in securityHeaders where response.headers[field.name] == nil { response.headers.append(field) }
         if response.closesConnection { response.headers[.connection] = "close" }
-        if response.status != .noContent { response.headers[.contentLength] = String(response.body.count) }
-        if request.head.method == .head { response.body = [] }
+        if response.status != .noContent, response.stream == nil { response.headers[.contentLength] = String(response.body.count) }
+        if request.head.method == .head { (response.body, response.stream) = ([], nil) }
     }
 }

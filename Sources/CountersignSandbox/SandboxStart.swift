@@ -91,7 +91,7 @@ struct SandboxStart {
         let pushes = try await pushing.value
         let server = try makeServer(
             engine: engine, authority: authority, people: people, phones: phones, apps: apps, sender: pushes.sender,
-            logoutSender: logoutSender)
+            logoutSender: logoutSender, branding: organization.branding)
         var services: [Task<Void, any Error>] = []
         let origin: URL
         var messagesURL: URL?
@@ -153,8 +153,7 @@ struct SandboxStart {
 
     private func makeServer(
         engine: IdentityEngine, authority: LocalAuthority?, people: People, phones: VirtualPhones, apps: AuthenticatorApps,
-        sender: any PushSender,
-        logoutSender: any LogoutSender
+        sender: any PushSender, logoutSender: any LogoutSender, branding: Branding
     ) throws -> AuthorizationServer {
         let clock = configuration.clock
         let control = ControlAPI(
@@ -179,7 +178,8 @@ struct SandboxStart {
             engine: engine,
             configuration: AuthorizationServer.Configuration(
                 host: "127.0.0.1", port: port,
-                tls: certificate.map { .init(certificateChain: .text($0.chainPEM), privateKey: .text($0.keyPEM)) }),
+                tls: certificate.map { .init(certificateChain: .text($0.chainPEM), privateKey: .text($0.keyPEM)) },
+                branding: branding),
             clock: clock, logger: configuration.logger, pushSender: sender, logoutSender: logoutSender,
             interceptor: { await interceptor.intercept($0, next: $1) })
     }

@@ -24,6 +24,7 @@ extension OrgFile {
             dpop: root.section("dpop").map(DPoPPolicy.init) ?? DPoPPolicy(),
             classic: root.section("authn_api", as: "classic").map(ClassicPolicy.init), users: root.sections("users", UserDefinition.init))
         server = root.section("server")?.members().compactMapKeysAndValues { ($0.replacing("_", with: "-"), $1.plainText) } ?? [:]
+        branding = root.section("branding").map(Branding.init) ?? Branding()
         root.reportUnknownKeys()
     }
 }

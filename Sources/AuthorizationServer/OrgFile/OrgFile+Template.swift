@@ -19,6 +19,13 @@ extension OrgFile {
         #  tls-certificate: certificate.pem
         #  tls-key: key.pem
 
+        # How the hosted sign-in pages look: a PNG or SVG of at most 100 KiB, and the colour of buttons on light and on dark pages.
+        #branding:
+        #  name: Example Inc.
+        #  logo: logo.svg
+        #  accent: "#0f5c5a"
+        #  accent_dark: "#6fd0c8"
+
         groups:
           - name: Staff
             description: Everybody who works here

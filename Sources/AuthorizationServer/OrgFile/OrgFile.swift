@@ -18,6 +18,8 @@ public struct OrgFile: Sendable, Equatable {
     /// The values of the section `server`, by key with dashes; lists are joined by commas. What they mean is the server's
     /// start to say.
     public var server: [String: String]
+    /// How the hosted pages look.
+    public var branding: Branding
 
     /// Reads a file.
     ///

@@ -7,7 +7,8 @@ internal import IdentityEngine
 /// all of it, for no script, and not sent with requests that other sites begin, except by following a link. Without TLS, which is for
 /// loopback only, they go without what needs it.
 struct BrowserCookies: Sendable {
-    private let isSecure: Bool
+    /// Whether browsers come over TLS.
+    let isSecure: Bool
 
     init(isSecure: Bool) { self.isSecure = isSecure }
 

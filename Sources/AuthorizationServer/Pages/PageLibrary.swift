@@ -13,6 +13,7 @@ struct PageLibrary: Sendable {
             "consent": PackageResources.consent_mustache, "post": PackageResources.post_mustache,
             "signout": PackageResources.signout_mustache, "activate": PackageResources.activate_mustache,
             "device": PackageResources.device_mustache,
+            "enroll": PackageResources.enroll_mustache,
         ]
         library = MustacheLibrary(
             templates: sources.mapValues { source in

@@ -2,6 +2,18 @@
 ///
 /// `{app}` stands for the application's name.
 struct PageTexts: Sendable {
+    struct Enroll: Sendable {
+        var title: String
+        var lead: String
+        var begin: String
+        var scan: String
+        /// What a screen reader calls the QR code.
+        var picture: String
+        var byHand: String
+        var code: String
+        var confirm: String
+    }
+
     /// The tag of the language (RFC 5646).
     var language: String
 
@@ -23,6 +35,15 @@ struct PageTexts: Sendable {
     var pushNumberLead: String
     var checkNow: String
     var sendAgain: String
+    var or: String
+    var codeHint: String
+    var waiting: String
+    var answered: String
+    /// Begins the title of a page that tells of a problem.
+    var problem: String
+
+    /// Of setting up an authenticator app.
+    var enroll: Enroll
 
     var wrongCredentials: String
     var wrongCode: String

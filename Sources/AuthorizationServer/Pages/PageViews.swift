@@ -1,4 +1,5 @@
 internal import IdentityEngine
+internal import QRCode
 
 /// What the template of a page shows. Names are the templates' own; texts are in the person's language.
 struct PageView: Sendable {
@@ -33,7 +34,22 @@ struct PageView: Sendable {
     /// For the application's maker.
     var detail: String?
     var redirectURI = ""
+    /// An SVG element of the server's own.
+    var picture: String?
+    var secret: String?
     var parameters: [Parameter] = []
+    /// Whether nothing was proved yet, so that there is nothing to begin again.
+    var isFirst = false
+    /// Whether the notice is about what was typed.
+    var isInvalid = false
+    var assets = PageAssets.Addresses()
+
+    /// Whether a factor has a button.
+    var hasFactors = false
+    /// Whether there is a button and a field.
+    var hasChoice = false
+    /// Whether the field of the code is where typing begins.
+    var focusesCode = false
 
     init(_ texts: PageTexts, organization: String, title: String, lead: String, application: String = "") {
         self.texts = texts
@@ -45,6 +61,13 @@ struct PageView: Sendable {
 }
 
 extension PageView {
+    /// In groups of four, for who types it.
+    private static func grouped(_ secret: String) -> String {
+        let characters = Array(secret)
+        return stride(from: 0, to: characters.count, by: 4).map { String(characters[$0..<min($0 + 4, characters.count)]) }
+            .joined(separator: " ")
+    }
+
     /// The page of a sign-in, and the name of its template.
     static func signIn(_ page: HostedPage, token: String, organization: String, texts: PageTexts) -> (PageView, template: String) {
         var view: PageView
@@ -56,12 +79,22 @@ extension PageView {
                 texts, organization: organization, title: texts.signInTitle, lead: texts.signInLead, application: page.applicationName)
             view.login = login.isEmpty ? nil : login
             view.isLoginFixed = isLoginFixed
+            view.isFirst = login.isEmpty
         case .factors(let factors):
             template = "factors"
             view = PageView(
                 texts, organization: organization, title: texts.factorsTitle, lead: texts.factorsLead, application: page.applicationName)
             view.factors = factors.compactMap { factor in texts.label(of: factor).map { Factor(value: factor.rawValue, label: $0) } }
             view.asksForCode = factors.contains(.code)
+            view.hasFactors = !view.factors.isEmpty
+            view.hasChoice = view.hasFactors && view.asksForCode
+        case .enrollment(let offer):
+            template = "enroll"
+            view = PageView(
+                texts, organization: organization, title: texts.enroll.title,
+                lead: offer == nil ? texts.enroll.lead : texts.enroll.scan, application: page.applicationName)
+            view.picture = (offer?.uri).flatMap { try? QRSymbol($0) }?.svg(title: texts.enroll.picture)
+            view.secret = (offer?.secret).map(Self.grouped)
         case .push(let number):
             template = "push"
             view = PageView(
@@ -90,6 +123,8 @@ extension PageView {
         view.action = "/signin/\(token)"
         view.formToken = page.formToken
         view.notice = page.notice.map(texts.notice)
+        view.isInvalid = page.notice == .wrongCredentials || page.notice == .wrongCode
+        view.focusesCode = view.isInvalid || !view.hasFactors
         return (view, template)
     }
 

@@ -5,11 +5,25 @@ internal import IdentityEngine
 /// Makes the HTTP answers of the pages: HTML with a policy that lets nothing in, redirects, cookies.
 struct PageWriter: Sendable {
     let cookies: BrowserCookies
+    /// The files that pages load.
+    let assets: PageAssets
+    /// The streams that pages listen to.
+    let live: LiveWaiting
     private let library: PageLibrary
+    private let branding: Branding
 
-    init(isSecure: Bool) {
+    /// Makes a writer of pages.
+    ///
+    /// - Parameters:
+    ///   - isSecure: Whether browsers come over TLS.
+    ///   - branding: How the pages look.
+    ///   - clock: What waiting pages go by.
+    init(isSecure: Bool, branding: Branding, clock: any WallClock) {
         cookies = BrowserCookies(isSecure: isSecure)
+        assets = PageAssets(branding: branding)
+        live = LiveWaiting(clock: clock)
         library = PageLibrary()
+        self.branding = branding
     }
 
     /// The answer to a browser.
@@ -26,7 +40,7 @@ struct PageWriter: Sendable {
         case .page(let page):
             let texts = texts(for: call.request, asked: page.locales)
             let (view, template) = PageView.signIn(page, token: token, organization: organization, texts: texts)
-            response = html(view, template: template, formsTo: page.returnURI)
+            response = html(view, template: template, formsTo: page.returnURI, runsScript: template == "push")
         case .goOn(let token): response = redirect(to: "/signin/\(token)")
         case .again(let client, let uri):
             let query = URLComponents.query(["client_id": client, "request_uri": uri])
@@ -83,12 +97,15 @@ struct PageWriter: Sendable {
     }
 
     func html(_ view: PageView, template: String, formsTo uri: String? = nil, runsScript: Bool = false) -> ServerResponse {
+        var view = view
+        view.assets = assets.addresses
+        if let name = branding.name { view.organization = name }
         var response = ServerResponse(status: .ok, body: library.render(view, template: template))
         response.headers[.contentType] = "text/html; charset=utf-8"
         response.headers[.contentLanguage] = view.language
         let forms = uri.map { "'self' \(ContentPolicy.source(of: $0))" } ?? "'none'"
         response.headers[.contentSecurityPolicy] =
-            "default-src 'none'; style-src 'self'; \(runsScript ? "script-src 'self'; " : "")form-action \(forms); base-uri 'none'; frame-ancestors 'none'"
+            "default-src 'none'; style-src 'self'; img-src 'self'; \(runsScript ? "script-src 'self'; connect-src 'self'; " : "")form-action \(forms); base-uri 'none'; frame-ancestors 'none'"
         return response
     }
 

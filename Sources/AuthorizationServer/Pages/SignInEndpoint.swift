@@ -5,9 +5,11 @@ internal import IdentityEngine
 /// What lies below `/signin`.
 enum SignInRoute: Hashable, Sendable {
     /// A file that pages load.
-    case asset(String)
+    case asset(String, digest: String)
     /// The page of a sign-in.
     case page(token: String)
+    /// Whether the page goes on.
+    case events(token: String)
     /// A step that a form of it takes.
     case step(token: String, String)
 
@@ -16,7 +18,8 @@ enum SignInRoute: Hashable, Sendable {
         guard path.first == "signin", path.allSatisfy({ (1...100).contains($0.utf8.count) }) else { return nil }
         switch path.count {
         case 2: self = .page(token: String(path[1]))
-        case 3 where path[1] == "assets": self = .asset(String(path[2]))
+        case 4 where path[1] == "assets": self = .asset(String(path[3]), digest: String(path[2]))
+        case 3 where path[2] == "events": self = .events(token: String(path[1]))
         case 3: self = .step(token: String(path[1]), String(path[2]))
         default: return nil
         }
@@ -25,12 +28,13 @@ enum SignInRoute: Hashable, Sendable {
 
 extension Endpoint {
     /// The names of the routes below `/signin`, for metrics.
-    static let signInNames = ["signin", "signin/step", "signin/assets"]
+    static let signInNames = ["signin", "signin/step", "signin/events", "signin/assets"]
 
     /// The endpoint of a route below `/signin`.
     static func signIn(_ route: SignInRoute, _ engine: IdentityEngine, _ pages: PageWriter, _ pushes: PushDelivery?) -> Endpoint {
         switch route {
-        case .asset(let name): asset(name, pages)
+        case .asset(let name, let digest): asset(name, digest, pages)
+        case .events(let token): events(of: token, engine, pages)
         case .page(let token): page(token, engine, pages)
         case .step(let token, let step): self.step(step, of: token, engine, pages, pushes)
         }
@@ -66,17 +70,18 @@ extension Endpoint {
         }
     }
 
-    private static func asset(_ name: String, _ pages: PageWriter) -> Endpoint {
+    private static func asset(_ name: String, _ digest: String, _ pages: PageWriter) -> Endpoint {
         Endpoint(name: "signin/assets", methods: [.get], isCrossOrigin: false) { call in
-            let file: (type: String, bytes: [UInt8])? =
-                switch name {
-                case "pages.css": ("text/css; charset=utf-8", PackageResources.pages_css)
-                case "post.js": ("text/javascript; charset=utf-8", PackageResources.post_js)
-                default: nil
-                }
-            guard let file else { return pages.message(\.notFound, status: .notFound, to: call) }
+            guard let (file, isPromised) = pages.assets.file(name, digest: digest) else {
+                return pages.message(\.notFound, status: .notFound, to: call)
+            }
+            // A picture that is opened by itself shows, and does nothing else.
             return ServerResponse(
-                status: .ok, headers: [.contentType: file.type, .cacheControl: "max-age=300, must-revalidate"], body: file.bytes)
+                status: .ok,
+                headers: [
+                    .contentType: file.type, .cacheControl: isPromised ? "public, max-age=31536000, immutable" : "no-cache",
+                    .contentSecurityPolicy: "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox",
+                ], body: file.bytes)
         }
     }
 }
@@ -96,6 +101,8 @@ extension HostedAction {
         case "device":
             guard let decision = form["decision"], decision == "allow" || decision == "deny" else { return nil }
             self = .device(isAllowed: decision == "allow")
+        case "enroll": self = .enroll
+        case "confirm": self = .confirmEnrollment(form["code"] ?? "")
         case "cancel": self = .cancel
         case "restart": self = .restart
         default: return nil

@@ -26,12 +26,15 @@ extension AuthorizationServer {
         public var logLevel: String
         /// How often keys are looked after and expired records removed.
         public var maintenanceInterval: Duration
+        /// How the hosted pages look.
+        public var branding: Branding
 
         /// Makes a configuration; the defaults listen on the loopback interface only.
         public init(
             host: String = "127.0.0.1", port: Int = 8080, publicOrigin: String? = nil, tls: TLS? = nil, dataDirectory: String = "data",
             masterKey: MasterKeySource = .dataDirectory, trustedProxies: [TrustedNetwork] = [], limits: Limits = Limits(),
-            hashingWidth: Int = 2, logLevel: String = "info", maintenanceInterval: Duration = .seconds(3600)
+            hashingWidth: Int = 2, logLevel: String = "info", maintenanceInterval: Duration = .seconds(3600),
+            branding: Branding = Branding()
         ) {
             self.host = host
             self.port = port
@@ -44,6 +47,7 @@ extension AuthorizationServer {
             self.hashingWidth = hashingWidth
             self.logLevel = logLevel
             self.maintenanceInterval = maintenanceInterval
+            self.branding = branding
         }
 
         /// Where the database is.

@@ -95,6 +95,12 @@ struct Listener: Sendable {
         let head = HTTPResponse(status: response.status, headerFields: response.headers)
         switch response.delivery {
         case .whole:
+            if let stream = response.stream {
+                var body = try await writer.writeHead(head)
+                try await stream { try await body.write(ByteBuffer(bytes: $0)) }
+                try await body.finish(nil)
+                return
+            }
             let body = response.body.isEmpty ? ResponseBody() : ResponseBody(byteBuffer: ByteBuffer(bytes: response.body))
             try await writer.write(response: head, body: body)
         case .truncated(let count):

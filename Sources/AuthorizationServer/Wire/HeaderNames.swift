@@ -10,6 +10,7 @@ extension HTTPField.Name {
     static let forwardedFor = literal("X-Forwarded-For")
     static let referrerPolicy = literal("Referrer-Policy")
     static let frameOptions = literal("X-Frame-Options")
+    static let xAccelBuffering = literal("X-Accel-Buffering")
     static let dpop = literal("DPoP")
     static let dpopNonce = literal("DPoP-Nonce")
     static let deviceToken = literal("X-Device-Token")

@@ -20,10 +20,15 @@ public struct ServerResponse: Sendable {
     public var body: [UInt8]
     /// How it reaches the peer.
     public var delivery: Delivery = .whole
+    /// Sends the body piece by piece, in place of ``body``; nil for what has a whole body.
+    var stream: Stream?
     /// Whether the connection closes after it.
     var closesConnection = false
     /// What the access log tells beside the status.
     var trace = Trace()
+
+    /// What sends a body: it is given how to send a piece, which throws when the peer is gone.
+    typealias Stream = @Sendable (_ send: ([UInt8]) async throws -> Void) async throws -> Void
 
     /// What the access log tells of a request beside its line; never a parameter's value but the client's id.
     struct Trace: Sendable {

@@ -4,16 +4,20 @@ internal import IdentityEngine
 /// The organization of a sandbox, as its org file has it, with the people that it was given instead of the file's.
 struct SandboxOrganization: Sendable {
     private var file: OrganizationDefinition
+    /// How its pages look.
+    let branding: Branding
 
     /// Reads the text of an org file.
     ///
     /// - Parameter yaml: The text; nil for the usual sandbox.
     /// - Throws: `OrgFileError` with everything that is wrong.
     init(yaml: String?) throws {
-        var file = try OrgFile.load(yaml: yaml ?? OrgFile.sandboxDefault, name: "the sandbox's organization").organization
+        let read = try OrgFile.load(yaml: yaml ?? OrgFile.sandboxDefault, name: "the sandbox's organization")
+        var file = read.organization
         // Cheap hashes, which no org file can ask for: a sandbox's passwords are public anyway, and tests want to be fast.
         file.passwordPolicy.scryptLogN = 10
         self.file = file
+        branding = read.branding
     }
 
     /// The usual sandbox, read once; it is part of the package, so it can be read.

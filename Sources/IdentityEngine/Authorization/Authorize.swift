@@ -80,7 +80,7 @@ extension IdentityEngine {
                             server: begun.server, changes: changes), context: context)
                 }
             case .refused(let refusal): return try await respond(refusal)
-            case .factorRequired, .passwordDue, .tryAgain, .challenged, .pending, .judged, .tooLate, .cancelled: break
+            case .factorRequired, .enrollmentRequired, .passwordDue, .tryAgain, .challenged, .pending, .judged, .tooLate, .cancelled: break
             }
         }
         if request.prompts.contains(.none) {
@@ -220,6 +220,7 @@ extension HostedStart.Begun {
         var signIn = SignInRequest(
             application: application, server: request.server, scopes: request.scopes, contextClasses: request.contextClasses)
         signIn.isHosted = true
+        signIn.isOnPages = true
         let subject = try view.subject(user.value, of: signIn, snapshot: snapshot)
         let enrollments = try view.usableEnrollments(of: user.value.id, snapshot: snapshot)
         let age = [request.maxAge, subject.decision.reauthenticateAfter].compactMap { $0 }.min()

@@ -51,6 +51,10 @@ extension IdentityEngine {
                     TOTPVerifier(environment: environment, enrollments: $0, now: context.now)
                 }
             case .choose(.code): return answer
+            case .enroll:
+                guard let begun = try await beginEnrollment(state, token: token, context: context) else { continue }
+                return begun
+            case .confirmEnrollment(let code): isMade = try await confirmEnrollment(code, state, context: context)
             case .choose(.push):
                 switch try await startPush(state, token: token, browser: browser, context: context) {
                 case nil: isMade = false
@@ -98,7 +102,7 @@ extension IdentityEngine {
     }
 
     /// Begins the same request anew, without what was proved. The old transaction ends.
-    private func restart(_ state: HostedState, context: RequestContext) async throws -> HostedAnswer? {
+    func restart(_ state: HostedState, context: RequestContext) async throws -> HostedAnswer? {
         if let refused = countBeginning(snapshot: state.snapshot, context: context) { return refused }
         var changes: [Change] = []
         if state.transaction.end == nil {
@@ -213,7 +217,7 @@ extension IdentityEngine {
     }
 
     /// Leaves word for the page.
-    private func note(_ notice: HostedSignIn.Notice, _ state: HostedState, login: String? = nil) async throws -> Bool {
+    func note(_ notice: HostedSignIn.Notice, _ state: HostedState, login: String? = nil) async throws -> Bool {
         var next = state.transaction
         next.hosted?.notice = notice
         if let login { next.hosted?.login = login }

@@ -65,6 +65,8 @@ public struct HostedPage: Sendable {
         case password(login: String, isLoginFixed: Bool)
         /// One of these factors.
         case factors([HostedFactor])
+        /// The setting up of an authenticator app: what it is to scan, once the person has asked for it.
+        case enrollment(TOTPEnrollmentOffer?)
         /// Nothing: the person answers on a device. The number is what they pick there.
         case push(number: String?)
         /// Whether the client may have these scopes.
@@ -135,6 +137,10 @@ public enum HostedAction: Sendable {
     case consent(Bool)
     /// Says whether a device may be signed in.
     case device(isAllowed: Bool)
+    /// Begins to set up an authenticator app.
+    case enroll
+    /// Shows by a code that the app is set up.
+    case confirmEnrollment(String)
     /// Gives up: the client is told.
     case cancel
     /// Begins again, as somebody else maybe.
@@ -150,6 +156,8 @@ extension HostedAction: CustomStringConvertible, CustomReflectable {
         case .choose(let factor): "choose \(factor.rawValue)"
         case .consent: "consent"
         case .device(let isAllowed): isAllowed ? "allow device" : "deny device"
+        case .enroll: "enroll"
+        case .confirmEnrollment: "confirm enrollment"
         case .cancel: "cancel"
         case .restart: "restart"
         }

@@ -21,6 +21,21 @@ extension IdentityEngine {
         throw StoreError(.unavailable, "The sign-in met other writers \(Self.attempts) times. Try it again.")
     }
 
+    /// Whether a sign-in waits for what the person answers on a device: a page that does looks again once it is over.
+    ///
+    /// - Parameters:
+    ///   - token: What the page's address names it by.
+    ///   - browser: The browser's cookies.
+    ///   - context: When and from where it came.
+    /// - Returns: False also if there is no such sign-in, or it does not go on in this browser.
+    /// - Throws: ``StoreError`` if the store failed.
+    public func isAnswerAwaited(of token: String, browser: BrowserSecrets, context: RequestContext) async throws -> Bool {
+        guard case .success(let state) = try await hostedState(token, browser: browser, context: context), state.transaction.end == nil,
+            let challenge = state.transaction.challenge
+        else { return false }
+        return challenge.isOpen(at: context.now)
+    }
+
     func hostedState(
         _ token: String, browser: BrowserSecrets, context: RequestContext
     ) async throws -> Result<HostedState, HostedEnd> {
@@ -51,20 +66,21 @@ extension IdentityEngine {
             switch challenge.state {
             case .pending:
                 if context.now < challenge.expiresAt { return state.page(.push(number: challenge.numbers?.right)) }
-                return factorPage(state, context: context, notice: .unanswered)
+                return try factorPage(state, context: context, notice: .unanswered)
             case .approved where !transaction.hasUncountedApproval: break
-            case .approved where context.now >= challenge.expiresAt: return factorPage(state, context: context, notice: .unanswered)
+            case .approved where context.now >= challenge.expiresAt: return try factorPage(state, context: context, notice: .unanswered)
             case .approved, .denied, .failed: return try await count(state, context: context)
             }
         }
-        return factorPage(state, context: context)
+        return try factorPage(state, context: context)
     }
 
     /// The page that asks for what is missing.
-    private func factorPage(_ state: HostedState, context: RequestContext, notice: HostedSignIn.Notice? = nil) -> HostedAnswer {
+    private func factorPage(_ state: HostedState, context: RequestContext, notice: HostedSignIn.Notice? = nil) throws -> HostedAnswer {
         guard let subject = state.subject, !state.transaction.proofs.isEmpty else {
             return state.page(.password(login: state.hosted.login, isLoginFixed: false), notice: notice)
         }
+        if state.canEnroll { return try enrollmentPage(state, context: context) }
         guard case (_, .factorRequired(let grants), _) = state.transaction.proved(subject, "", []) else {
             return HostedAnswer(.refused(HostedRefusal(.over)))
         }

@@ -44,6 +44,8 @@ struct HostedSignIn: Sendable, Equatable, Codable {
     /// The name that stands in the page's field.
     var login: String
     var notice: Notice?
+    /// The enrolment of an authenticator app that waits for its first code.
+    var enrolling: String?
     /// What was proved, once that is enough.
     var authentication: AuthenticationContext?
     /// Whether the person allowed what the client asks for.

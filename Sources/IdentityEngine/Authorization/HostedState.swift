@@ -20,6 +20,8 @@ struct HostedState: Sendable {
     let needsConsent: Bool
     /// What they allowed it before.
     let consent: Consent?
+    /// The authenticator app that is being set up.
+    let pending: Enrollment?
 
     var transaction: SignInTransaction { stored.value }
 
@@ -57,6 +59,7 @@ struct HostedState: Sendable {
                 throw HostedEnd(.over)
             }
         }
+        pending = try hosted.enrolling.flatMap { try view.record(.enrollment, id: $0) }.map(Enrollment.init)
         approver = try view.approver(of: stored.value, snapshot: snapshot)
         let present = try view.session(secret: browser.session, now: now)?.0
         if hosted.code != nil {

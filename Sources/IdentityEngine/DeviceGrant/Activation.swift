@@ -112,6 +112,7 @@ private struct WaitingDevice: Sendable {
             application: application, server: transaction.server, scopes: transaction.scopes,
             contextClasses: transaction.contextClasses)
         request.isHosted = true
+        request.isOnPages = true
         self.request = request
         let known = try view.session(secret: browser.session, now: now)
         sessionID = known?.0.id

@@ -98,7 +98,7 @@ struct SecondFactorOTPGrant: GrantHandler {
             return .refused(refusal, changes: changes, userID: next.userID)
         case .factorRequired(let grantTypes):
             return .refused(.factorRequired(grantTypes, token: token), changes: changes, userID: next.userID)
-        case .passwordDue, .challenged, .pending, .judged, .tooLate, .cancelled:
+        case .enrollmentRequired, .passwordDue, .challenged, .pending, .judged, .tooLate, .cancelled:
             throw Refusal.overTransaction
         }
     }

@@ -14,6 +14,8 @@ public struct SignInRequest: Sendable {
     /// Whether the person signs in on the hosted pages or by the classic API, where any factor of theirs can be presented, whatever
     /// grants the client has.
     var isHosted = false
+    /// Whether it is on the hosted pages, where who has no second factor can set one up.
+    var isOnPages = false
 
     /// Describes what a sign-in is for.
     public init(

@@ -7,6 +7,8 @@ extension StoreView {
         _ user: User, of request: SignInRequest, snapshot: OrgSnapshot
     ) throws -> SignInTransaction.Subject {
         let enrollments = try usableEnrollments(of: user.id, snapshot: snapshot)
+        // What the pages have no field and no button for leads nowhere there.
+        let presentable = request.isOnPages ? enrollments.filter { $0.factor == .push || $0.factor == .totp } : enrollments
         func grants(of enrollments: [Enrollment]) -> [String] {
             Set(enrollments.flatMap(\.factor.secondFactorGrantTypes)).sorted().filter { grant in
                 request.isHosted || request.application.grantTypes.contains(grant) && request.supportedGrantTypes?.contains(grant) ?? true
@@ -14,10 +16,16 @@ extension StoreView {
         }
         return SignInTransaction.Subject(
             user: user, decision: snapshot.signOnDecision(for: user, application: request.application),
-            passwordPolicy: snapshot.passwordPolicy, secondFactorGrantTypes: grants(of: enrollments),
-            verifyingGrantTypes: grants(of: enrollments.filter { $0.push?.userVerification != nil }),
+            passwordPolicy: snapshot.passwordPolicy, secondFactorGrantTypes: grants(of: presentable),
+            verifyingGrantTypes: grants(of: presentable.filter { $0.push?.userVerification != nil }),
             demandsTwoFactors: enrollments.contains(where: \.isStrong) && !ScopeRequest.interactive.isDisjoint(with: request.scopes),
-            canChangePassword: request.isHosted)
+            canChangePassword: request.isOnPages, canEnroll: try request.isOnPages && !hasStrongEnrollment(user.id))
+    }
+
+    /// Whether a person has a second factor, usable or not: what is suspended, or whose authenticator is off, is no reason to ask for less.
+    private func hasStrongEnrollment(_ userID: String) throws -> Bool {
+        try records(.enrollment, where: "user", is: userID, limit: 200).map(Enrollment.init)
+            .contains { $0.isStrong && ($0.status == .active || $0.status == .suspended) }
     }
 
     /// The same for a transaction that goes on; nil if its application is gone. The scopes are what the tokens will permit, where the
@@ -29,11 +37,9 @@ extension StoreView {
         var request = SignInRequest(
             application: application, server: transaction.server, scopes: scopes ?? transaction.scopes,
             supportedGrantTypes: transaction.supportedGrantTypes, contextClasses: transaction.contextClasses)
-        request.isHosted = transaction.hosted != nil || transaction.classic != nil
-        var subject = try subject(user, of: request, snapshot: snapshot)
-        // On pages; the classic API gets the way to it with its own states.
-        subject.canChangePassword = transaction.hosted != nil
-        return subject
+        request.isOnPages = transaction.hosted != nil
+        request.isHosted = request.isOnPages || transaction.classic != nil
+        return try subject(user, of: request, snapshot: snapshot)
     }
 
     /// What approved a transaction's challenge, if it still could: who lost a device, or distrusts it, has closed it since.

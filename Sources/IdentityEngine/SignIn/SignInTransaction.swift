@@ -98,6 +98,8 @@ extension SignInTransaction {
         var canChangePassword = false
         /// Whether they want to be warned of a password that ends soon; the policy says how soon.
         var warnsOfPassword = false
+        /// Whether they may set up a second factor in the middle of the sign-in: on pages, who has none, not even one that is suspended.
+        var canEnroll = false
     }
 
     /// What happens to a transaction.
@@ -110,6 +112,8 @@ extension SignInTransaction {
         case passwordChanged(hash: String, Subject)
         /// The person keeps a password that is good for some days yet.
         case passwordKept(Subject)
+        /// A first second factor was set up, and shown to work.
+        case enrolled(FactorKind, FactorClass, methods: [String], Subject)
         /// A challenge is about to be sent to the person's devices; one that is open is replaced by it.
         case challenged(PushChallenge, Subject)
         /// A device answered.
@@ -128,6 +132,8 @@ extension SignInTransaction {
         case factorRequired([String])
         /// All that was asked for is proved, by a password that must be changed, or that ends soon and may be.
         case passwordDue(PasswordStanding)
+        /// Another factor is asked for, and the person has none: they set one up.
+        case enrollmentRequired
         /// The answer was wrong, and the person may give another.
         case tryAgain(Refusal)
         /// Refused, for good.
@@ -174,6 +180,9 @@ extension SignInTransaction {
         case .resumed(let proofs, let subject): return resumed(proofs, subject, now: now)
         case .passwordChanged(let hash, let subject): return passwordChanged(hash, subject, now: now)
         case .passwordKept(let subject): return passwordKept(subject, now: now)
+        case .enrolled(let factor, let factorClass, let methods, let subject):
+            let proof = Proof(factor: factor, factorClasses: [factorClass], methods: methods, time: now)
+            return enrolled(proof, subject, now: now)
         case .challenged(let challenge, let subject): return challenged(challenge, subject, now: now)
         case .answered(let answer): return answered(answer, now: now)
         case .polled(let subject): return polled(subject, now: now)
@@ -249,6 +258,10 @@ extension SignInTransaction {
         let needsTwo = decision.assurance == .twoFactors || extra == .twoFactors || subject.demandsTwoFactors
         if needsTwo && factorClasses.count < 2 {
             guard canAddFactor else {
+                // Only where the policy itself asks: what an app wants beyond that is no reason to set anything up.
+                if subject.canEnroll, factorClasses == [.knowledge], decision.assurance == .twoFactors {
+                    return (self, .enrollmentRequired, effects + [.log(type: type, .success, reason: decision.reason)])
+                }
                 return refused(.noSecondFactor(decision: decision, demanded: subject.demandsTwoFactors), type, effects)
             }
             return (self, .factorRequired(further), effects + [.log(type: type, .success, reason: decision.reason)])
@@ -296,6 +309,17 @@ extension SignInTransaction {
         next.meet(subject.user)
         next.proofs = proofs
         next.hosted?.inherited = proofs.count
+        return next.proved(subject, type, [])
+    }
+
+    /// A factor that was just set up counts as proved, once for each sign-in, and only if one was to be set up.
+    private func enrolled(_ proof: Proof, _ subject: Subject, now: Date) -> (SignInTransaction, Outcome, [Effect]) {
+        let type = "user.authentication.\(proof.factor.rawValue)"
+        guard end == nil, now < expiresAt, isAbout(subject.user), case (_, .enrollmentRequired, _) = proved(subject, "", []) else {
+            return refused(.overTransaction, type, [])
+        }
+        var next = self
+        next.proofs.append(proof)
         return next.proved(subject, type, [])
     }
 

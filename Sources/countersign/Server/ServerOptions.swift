@@ -49,8 +49,9 @@ struct ServerOptions: ParsableArguments {
     func assemble() throws -> ServerParts {
         let environment = ProcessInfo.processInfo.environment
         let read = try OrgFile.load(path: config, environment: environment)
-        let configuration = try AuthorizationServer.Configuration(commandLine: commandLine, environment: environment, file: read.server)
+        var configuration = try AuthorizationServer.Configuration(commandLine: commandLine, environment: environment, file: read.server)
         let file = try configuration.publicOrigin.map { try OrgFile.load(path: config, environment: environment, origin: $0) } ?? read
+        configuration.branding = file.branding
         var logger = Logger(label: "countersign") { StreamLogHandler.standardError(label: $0) }
         logger.logLevel = Logger.Level(rawValue: configuration.logLevel) ?? .info
         let masterKey = try configuration.loadMasterKey()

@@ -74,7 +74,7 @@ enum TransactionInvariants {
         case .cancelled: break
         case .authenticated where changesPassword, .factorRequired where changesPassword:
             if lines != [.success, .success] { throw Broken("the log says \(lines)") }
-        case .authenticated, .factorRequired, .passwordDue, .challenged, .judged(.approved):
+        case .authenticated, .factorRequired, .enrollmentRequired, .passwordDue, .challenged, .judged(.approved):
             if lines != [.success] { throw Broken("the log says \(lines)") }
         case .refused, .judged, .tryAgain:
             // Locking an account is a line of its own.

@@ -1,0 +1,65 @@
+internal import Foundation
+internal import Yams
+
+/// The section `branding`.
+extension Branding {
+    init(_ section: OrgFileSection) {
+        self.init(name: section.string("name"), logo: nil)
+        logo = section.logo("logo")
+        accent = section.color("accent", on: .lightCard, named: "light")
+        accentDark = section.color("accent_dark", on: .darkCard, named: "dark")
+        if accent != nil, section.value("accent_dark") == nil {
+            // One colour alone is read on one of the two; the other page gets the nearest that is.
+            accentDark = accent?.readable(on: .darkCard)
+        }
+        section.reportUnknownKeys()
+    }
+}
+
+extension OrgFileSection {
+    fileprivate func color(_ name: String, on background: BrandColor, named scheme: String) -> BrandColor? {
+        guard let node = value(name), let text = string(name) else { return nil }
+        guard let color = BrandColor(text) else {
+            source.add(
+                "“\(text)” is no colour. Write red, green and blue in hexadecimal, in quotes: \"#0f5c5a\".", at: node, key: spelled(name))
+            return nil
+        }
+        let contrast = color.contrast(with: background)
+        guard contrast >= BrandColor.leastContrast else {
+            let rounded = (contrast * 100).rounded(.down) / 100
+            source.add(
+                "\(color.hex) is hard to read on \(scheme) pages: its contrast is \(rounded):1, and \(BrandColor.leastContrast):1 is needed. "
+                    + "Use \(color.readable(on: background).hex), for example.",
+                at: node, key: spelled(name))
+            return nil
+        }
+        return color
+    }
+
+    /// The picture in a file; relative names count from the org file's folder.
+    fileprivate func logo(_ name: String) -> Branding.Logo? {
+        guard let node = value(name), let file = string(name) else { return nil }
+        let folder = source.folder.map { URL(filePath: $0, directoryHint: .isDirectory) }
+        let bytes: [UInt8]
+        do {
+            // One byte more than is allowed tells that there are too many.
+            let handle = try FileHandle(forReadingFrom: URL(filePath: file, relativeTo: folder))
+            defer { try? handle.close() }
+            bytes = Array(try handle.read(upToCount: Branding.Logo.mostBytes + 1) ?? Data())
+        } catch {
+            source.add("The file “\(file)” can not be read. Name a PNG or SVG file beside this one.", at: node, key: spelled(name))
+            return nil
+        }
+        guard bytes.count <= Branding.Logo.mostBytes else {
+            source.add(
+                "The file “\(file)” has more than \(Branding.Logo.mostBytes / 1024) KiB. Make the picture smaller: it is shown 32 pixels high.",
+                at: node, key: spelled(name))
+            return nil
+        }
+        guard let logo = Branding.Logo(bytes: bytes) else {
+            source.add("The file “\(file)” is neither PNG nor SVG. Save the picture as one of them.", at: node, key: spelled(name))
+            return nil
+        }
+        return logo
+    }
+}

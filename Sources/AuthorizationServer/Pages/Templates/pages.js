@@ -1,0 +1,33 @@
+"use strict";
+
+// The form that takes an answer to the application sends itself.
+const answer = document.getElementById("answer");
+if (answer) answer.submit();
+
+// While the person answers on a device, the page listens, and goes on when they did.
+const waiting = document.querySelector("[data-events]");
+if (waiting) {
+  let isOver = false;
+  const source = new EventSource(waiting.dataset.events);
+  const goOn = () => {
+    if (isOver) return;
+    isOver = true;
+    source.close();
+    waiting.textContent = waiting.dataset.answered;
+    location.replace(waiting.dataset.page);
+  };
+  // Where no events come through, as with some proxies, it asks now and then.
+  const ask = async () => {
+    try {
+      const reply = await fetch(waiting.dataset.events, { headers: { Accept: "application/json" }, cache: "no-store" });
+      if (reply.ok && !(await reply.json()).waiting) return goOn();
+    } catch {
+      // Not reached: perhaps next time.
+    }
+    setTimeout(ask, 3000);
+  };
+  source.addEventListener("answered", goOn);
+  source.addEventListener("error", () => {
+    if (source.readyState === EventSource.CLOSED && !isOver) ask();
+  });
+}

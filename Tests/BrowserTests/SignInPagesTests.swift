@@ -1,0 +1,81 @@
+import AuthorizationServer
+import CountersignSandbox
+import Foundation
+import TestSupport
+import Testing
+
+/// The hosted sign-in pages in a real browser, used by a script as by a person. Each test has a sandbox and a browser of its own; each
+/// fails if the console tells of an error or of a violation of the pages' policy.
+///
+/// With `COUNTERSIGN_SCREENSHOTS` the screenshots are kept in that folder, to be looked at.
+@Suite(
+    "The sign-in pages in Chromium", .serialized, .timeLimit(.minutes(10)),
+    .enabled(if: OutsidePart.chromium.isEnabled, Comment(rawValue: OutsidePart.chromium.missingNote)))
+struct SignInPagesTests {
+    @Test("a password and a push whose number is picked on the phone sign in")
+    func push() async throws { try await use("push", organization: Self.withNumbers) }
+
+    @Test("a password and the code of an authenticator app sign in")
+    func code() async throws { try await use("code", hasApp: true, hasPhone: false) }
+
+    @Test("a session signs in to further apps without a prompt, and asks only for what they ask for more")
+    func session() async throws { try await use("session", hasApp: true) }
+
+    @Test("a wrong password, a form sent twice, going back, giving up and coming too late are answered as they should be")
+    func trouble() async throws { try await use("trouble", hasApp: true) }
+
+    @Test("a locked account looks like a wrong password")
+    func locked() async throws { try await use("locked") }
+
+    @Test("they are used with the keyboard alone, and the focus is seen")
+    func keyboard() async throws { try await use("keyboard", hasApp: true) }
+
+    @Test("they speak the language that the app asks for")
+    func german() async throws { try await use("german") }
+
+    @Test("an answer in a form sends itself")
+    func formPost() async throws { try await use("form-post") }
+
+    @Test("without scripts they work, waiting for a device included")
+    func withoutScripts() async throws { try await use("without-scripts", organization: Self.withNumbers) }
+
+    @Test(
+        "who has no second factor sets up an authenticator app by its QR code",
+        .enabled(if: OutsidePart.zbar.isEnabled, Comment(rawValue: OutsidePart.zbar.missingNote)))
+    func enrollment() async throws { try await use("enrollment", hasPhone: false) }
+
+    @Test("every page fits phones and desks, light and dark, and satisfies axe")
+    func looks() async throws { try await use("looks", organization: Self.withNumbers, hasApp: true) }
+
+    // MARK: - Running
+
+    private static let withNumbers = OrgFile.sandboxDefault.replacing("number_challenge: never", with: "number_challenge: always")
+
+    private func use(_ scenario: String, organization: String? = nil, hasApp: Bool = false, hasPhone: Bool = true) async throws {
+        let folder = try Self.folder(scenario)
+        let sandbox = try await Sandbox.start(.init(host: "localhost", organization: organization))
+        var environment = ["SE_OFFLINE": "true", "SE_AVOID_STATS": "true"]
+        // A phone first: once there is a second factor, setting up another asks for it.
+        if hasPhone { _ = try await sandbox.phone(for: SandboxUser.jane.login) }
+        if hasApp { environment["OTP_URI"] = try await sandbox.authenticatorApp(for: SandboxUser.jane.login).uri }
+        let result = try await ForeignProgram.run(
+            .chromium,
+            [
+                OutsidePart.scripts.appending(path: "signin_pages.py").path, scenario, sandbox.origin.absoluteString, folder.path,
+            ],
+            input: "", environment: environment)
+        #expect(result.status == 0, "\(result.errors)")
+        await sandbox.stop()
+        if Self.kept == nil { try FileManager.default.removeItem(at: folder) }
+    }
+
+    private static let kept = ProcessInfo.processInfo.environment["COUNTERSIGN_SCREENSHOTS"]
+
+    private static func folder(_ scenario: String) throws -> URL {
+        let folder =
+            kept.map { URL(filePath: $0, directoryHint: .isDirectory) }
+            ?? FileManager.default.temporaryDirectory.appending(path: "countersign-pages-\(ProcessInfo.processInfo.globallyUniqueString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        return folder
+    }
+}
