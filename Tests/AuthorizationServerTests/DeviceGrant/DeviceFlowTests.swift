@@ -362,7 +362,7 @@ struct DeviceFlowTests {
             let page = try await server.wire.get("/activate?user_code=%22%3E%3Cscript%3Ealert(1)")
             #expect(!page.body.contains("<script"))
             #expect(page.body.contains("value=\"&quot;&gt;&lt;script&gt;alert(1)\""))
-            #expect(page["Content-Security-Policy"]?.hasPrefix("default-src 'none'; style-src 'self'; form-action 'self'") == true)
+            #expect(page["Content-Security-Policy"]?.hasPrefix("default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'") == true)
         }
     }
 }
