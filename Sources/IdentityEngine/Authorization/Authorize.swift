@@ -68,7 +68,11 @@ extension IdentityEngine {
             let (next, outcome, effects) = transaction.step(.resumed(held.proofs, held.subject), now: context.now)
             transaction = next
             // What a token proves was never a session's: it begins one.
-            if held.isToken { transaction.hosted?.inherited = 0 } else { transaction.hosted?.session = begun.session?.id }
+            if held.isToken {
+                transaction.hosted?.inherited = 0
+            } else if !transaction.proofs.isEmpty {
+                transaction.hosted?.session = begun.session?.id
+            }
             changes += try logEntries(effects, userID: held.user.value.id, of: next, context: context)
             switch outcome {
             case .authenticated(let proved):

@@ -132,7 +132,7 @@ extension SignInTransaction {
         case factorRequired([String])
         /// All that was asked for is proved, by a password that must be changed, or that ends soon and may be.
         case passwordDue(PasswordStanding)
-        /// Another factor is asked for, and the person has none: they set one up.
+        /// Another factor is asked for, and the person has none: they set one up. What a session brought is put aside for it.
         case enrollmentRequired
         /// The answer was wrong, and the person may give another.
         case tryAgain(Refusal)
@@ -258,8 +258,9 @@ extension SignInTransaction {
         let needsTwo = decision.assurance == .twoFactors || extra == .twoFactors || subject.demandsTwoFactors
         if needsTwo && factorClasses.count < 2 {
             guard canAddFactor else {
-                // Only where the policy itself asks: what an app wants beyond that is no reason to set anything up.
-                if subject.canEnroll, factorClasses == [.knowledge], decision.assurance == .twoFactors {
+                // Only where the policy itself asks: what an app wants beyond that is no reason to set anything up. And only by what was
+                // proved in this very sign-in: whoever finds a session open must not add a key of their own.
+                if subject.canEnroll, (hosted?.inherited ?? 0) == 0, factorClasses == [.knowledge], decision.assurance == .twoFactors {
                     return (self, .enrollmentRequired, effects + [.log(type: type, .success, reason: decision.reason)])
                 }
                 return refused(.noSecondFactor(decision: decision, demanded: subject.demandsTwoFactors), type, effects)
@@ -308,6 +309,8 @@ extension SignInTransaction {
         var next = self
         next.meet(subject.user)
         next.proofs = proofs
+        // Nothing is set up by what was proved before this sign-in: it begins without.
+        if case (_, .enrollmentRequired, _) = next.proved(subject, type, []) { return (self, .enrollmentRequired, []) }
         next.hosted?.inherited = proofs.count
         return next.proved(subject, type, [])
     }

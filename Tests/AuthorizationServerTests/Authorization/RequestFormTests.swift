@@ -204,9 +204,10 @@ struct RequestFormTests {
             _ = try WireRelyingParty.webApp.code(try await browser.get(WireRelyingParty.webApp.authorizeURL(["prompt": "none"])))
             let again = WireBrowser(server.wire)
             #expect(try app.error(try await again.get(app.authorizeURL(["sessionToken": strong]))) == "login_required")
-            // Without a second factor, which the app's policy asks for, she sets one up first.
-            let weak = try await again.get(app.authorizeURL(["sessionToken": try await token(false)]))
-            #expect(try await again.follow(weak).body.contains("Set up an authenticator app"))
+            // Without a second factor, which the app's policy asks for, she sets one up: with her password, not with what an address held.
+            let weak = try await again.follow(try await again.get(app.authorizeURL(["sessionToken": try await token(false)])))
+            #expect(weak.body.contains("current-password"))
+            #expect(try await again.signIn(weak).body.contains("Set up an authenticator app"))
             let late = try await token(true)
             server.clock.advance(by: 300)
             #expect(try app.error(try await again.get(app.authorizeURL(["sessionToken": late]))) == "login_required")

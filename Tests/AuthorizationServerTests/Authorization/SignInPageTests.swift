@@ -279,10 +279,10 @@ struct SignInPageTests {
         let logger = Logger(label: "test") { _ in RecordingHandler(lines: lines) }
         try await RunningServer.fresh(logger: logger) { running in
             for step in ["", "/password"] { _ = try await running.wire.get("/signin/a-token-of-a-sign-in" + step) }
-            _ = try await running.wire.get("/signin/assets/pages.css")
+            _ = try await running.wire.get("/signin/assets/0123456789abcdef/pages.css")
         }
         let paths = lines.withLockedValue { $0.compactMap { $0.1["path"]?.description } }
-        #expect(paths == ["/signin/-", "/signin/-", "/signin/assets/pages.css"])
+        #expect(paths == ["/signin/-", "/signin/-", "/signin/assets/0123456789abcdef/pages.css"])
         #expect(lines.withLockedValue { lines in !lines.contains { "\($0.1)".contains("a-token") } })
     }
 }

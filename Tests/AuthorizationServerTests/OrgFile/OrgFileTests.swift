@@ -1,3 +1,4 @@
+import Foundation
 import IdentityEngine
 import JOSE
 import Testing
@@ -29,8 +30,14 @@ struct OrgFileTests {
             return String(line[..<hash]) + String(line[line.index(after: hash)...])
         }.joined(separator: "\n")
         let key = try #require(try SigningKey.generate(.es256).privatePEM)
+        let folder = FileManager.default.temporaryDirectory.appending(path: "template-\(ProcessInfo.processInfo.globallyUniqueString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try Data("<svg xmlns=\"http://www.w3.org/2000/svg\"/>".utf8).write(to: folder.appending(path: "logo.svg"))
+        let path = folder.appending(path: "org.yaml")
+        try Data(uncommented.utf8).write(to: path)
         let file = try OrgFile.load(
-            yaml: uncommented,
+            path: path.path,
             environment: [
                 "REPORTS_SECRET": "a-secret-of-some-length", "JANES_FIRST_PASSWORD": "Correct-Horse-7",
                 "JANES_TOTP_SECRET": "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ", "APNS_KEY": key,

@@ -65,6 +65,38 @@ struct EnrollmentInSignInTests {
         #expect(refusal.code == .unmetAuthenticationRequirements)
     }
 
+    private func onPages() -> SignInTransaction {
+        var transaction = transaction()
+        transaction.hosted = HostedSignIn(
+            request: AuthorizationRequest(
+                clientID: "app", redirectURI: "https://app.example.com/", responseMode: .query, scopes: ["openid"], state: "s"),
+            browser: [1], login: "")
+        return transaction
+    }
+
+    private var oldPassword: SignInTransaction.Proof {
+        .init(factor: .password, factorClasses: [.knowledge], methods: ["pwd"], time: Self.now.addingTimeInterval(-60))
+    }
+
+    @Test("what a session proved sets nothing up, however recent: the password is asked for again, and then it does")
+    func session() {
+        let (begun, outcome, effects) = onPages().step(.resumed([oldPassword], subject()), now: Self.now)
+        #expect(outcome == .enrollmentRequired && effects.isEmpty)
+        #expect(begun == onPages())
+        guard case .refused = begun.step(enrolled(subject()), now: Self.now).1 else { return #expect(Bool(false), "not refused") }
+        let (typed, asked, _) = begun.step(password(subject()), now: Self.now)
+        #expect(asked == .enrollmentRequired)
+        #expect(typed.step(enrolled(subject()), now: Self.now).0.end == .authenticated)
+    }
+
+    @Test("a session's sign-in that waits for a second factor sets none up when that is taken away meanwhile")
+    func takenAway() {
+        let (waiting, outcome, _) = onPages().step(
+            .resumed([oldPassword], subject(grants: [GrantType.secondFactorOTP])), now: Self.now)
+        #expect(outcome == .factorRequired([GrantType.secondFactorOTP]))
+        guard case .refused = waiting.step(enrolled(subject()), now: Self.now).1 else { return #expect(Bool(false), "not refused") }
+    }
+
     @Test(
         "nothing else makes an enrolment a proof",
         arguments: ["before the password", "too late", "somebody else", "twice", "after the end", "one that is there already"])
