@@ -17,7 +17,7 @@ import urllib.parse
 
 import requests
 from selenium import webdriver
-from selenium.common.exceptions import StaleElementReferenceException
+from selenium.common.exceptions import StaleElementReferenceException, WebDriverException
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
@@ -128,6 +128,11 @@ class Browser:
                 return condition()
             except (StaleElementReferenceException, StopIteration):
                 return None
+            except WebDriverException as error:
+                # The same, where the driver notices it later.
+                if "does not belong to the document" in str(error):
+                    return None
+                raise
 
         try:
             return WebDriverWait(self.driver, PATIENCE, poll_frequency=0.1).until(quietly)

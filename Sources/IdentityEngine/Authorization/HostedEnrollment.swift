@@ -70,7 +70,9 @@ extension HostedState {
     /// What was proved, as the ceremony wants to know it.
     fileprivate var provedSoFar: AuthenticationContext? {
         guard let user, let last = transaction.proofs.last else { return nil }
-        return AuthenticationContext(userID: user.value.id, time: last.time, methods: transaction.proofs.flatMap(\.methods))
+        return AuthenticationContext(
+            userID: user.value.id, time: last.time, earliestTime: transaction.proofs.map(\.time).min(),
+            methods: transaction.proofs.flatMap(\.methods))
     }
 
     /// The app that waits for its code; nil if there is none, or it is too late.

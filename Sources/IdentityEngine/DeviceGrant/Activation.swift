@@ -72,9 +72,9 @@ extension IdentityEngine {
             device: HostedDevice(transactionID: device.id, userCode: code))
         var changes: [Change] = []
         if let held = found.held, !held.proofs.isEmpty {
-            transaction.hosted?.session = found.sessionID
             let (next, outcome, effects) = transaction.step(.resumed(held.proofs, held.subject), now: context.now)
             transaction = next
+            if !transaction.proofs.isEmpty { transaction.hosted?.session = found.sessionID }
             changes += try logEntries(effects, userID: held.user.value.id, of: next, context: context)
             switch outcome {
             case .authenticated(let proved): transaction.hosted?.authentication = proved
