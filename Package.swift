@@ -16,7 +16,8 @@ let strict: [SwiftSetting] =
 /// The hosted sign-in pages, part of the program.
 let pageResources: [Resource] = [
     "layout.mustache", "leave.mustache", "password.mustache", "factors.mustache", "push.mustache", "consent.mustache",
-    "message.mustache", "post.mustache", "signout.mustache", "activate.mustache", "device.mustache", "enroll.mustache", "pages.css",
+    "message.mustache", "post.mustache", "signout.mustache", "activate.mustache", "device.mustache", "enroll.mustache", "phone.mustache",
+    "renew.mustache", "pages.css",
     "pages.js", "mark.svg",
 ].map { .embedInCode("Pages/Templates/\($0)") }
 

@@ -35,7 +35,7 @@ struct FrontDoor: Sendable {
 
     /// The names of all routes, for metrics.
     var routeNames: [String] {
-        endpoints.keys.sorted() + devices.values.map(\.name).sorted() + Endpoint.signInNames
+        endpoints.keys.sorted() + devices.values.map(\.name).sorted() + ["enroll"] + Endpoint.signInNames
             + AuthnRoute.names + [
                 openID.name, oauth.name, activation.name, appleApps.name, HealthEndpoint.live, HealthEndpoint.ready,
             ]
@@ -67,6 +67,7 @@ struct FrontDoor: Sendable {
         case .authn(let route): return try await call(.authn(route, engine, pages, pushes), server: nil, request)
         case .activate: return try await call(activation, server: nil, request)
         case .appleApps: return try await call(appleApps, server: nil, request)
+        case .enrollHere(let id): return try await call(.enrollHere(id, engine, pages), server: nil, request)
         case .endpoint(let name, let server):
             guard let endpoint = name.utf8.count <= 64 ? endpoints[name] : nil else {
                 return try await snapshot(naming: server) == nil ? .serverNotFound(request) : .pathNotFound(request)

@@ -44,12 +44,23 @@ struct SignInPagesTests {
         .enabled(if: OutsidePart.zbar.isEnabled, Comment(rawValue: OutsidePart.zbar.missingNote)))
     func enrollment() async throws { try await use("enrollment", hasPhone: false) }
 
+    @Test(
+        "who has no second factor sets up a phone by scanning the page, and the page goes on by itself",
+        .enabled(if: OutsidePart.zbar.isEnabled, Comment(rawValue: OutsidePart.zbar.missingNote)))
+    func phoneByCode() async throws { try await use("phone-by-code", hasPhone: false) }
+
+    @Test("who signs in with a password that is due chooses another, and is told why one will not do")
+    func duePassword() async throws { try await use("due-password", organization: Self.withDuePassword, hasPhone: false) }
+
     @Test("every page fits phones and desks, light and dark, and satisfies axe")
     func looks() async throws { try await use("looks", organization: Self.withNumbers, hasApp: true) }
 
     // MARK: - Running
 
     private static let withNumbers = OrgFile.sandboxDefault.replacing("number_challenge: never", with: "number_challenge: always")
+
+    private static let withDuePassword = OrgFile.sandboxDefault.replacing(
+        "- login: \(SandboxUser.jane.login)\n", with: "- login: \(SandboxUser.jane.login)\n            must_change_password: true\n")
 
     private func use(_ scenario: String, organization: String? = nil, hasApp: Bool = false, hasPhone: Bool = true) async throws {
         let folder = try Self.folder(scenario)

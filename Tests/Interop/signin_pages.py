@@ -196,8 +196,8 @@ class Browser:
 class Phone:
     """Jane's phone, which the sandbox shows and answers for."""
 
-    def __init__(self, **settings):
-        self.post("", login=JANE)
+    def __init__(self, uri=None, **settings):
+        self.post("", login=JANE, **({"uri": uri} if uri else {}))
         if settings:
             self.post(f"/{JANE}/settings", **settings)
 
@@ -493,19 +493,83 @@ def looks(browser):
     looks.see("bad-request")
 
 
+def scanned(picture):
+    """What a phone reads of a QR code on the screen."""
+    file = os.path.join(FOLDER, f"{SCENARIO}-qr.png")
+    picture.screenshot(file)
+    return subprocess.run(["/usr/bin/zbarimg", "-q", "--raw", file], capture_output=True, text=True, check=True).stdout.strip()
+
+
+def phone_by_code(browser):
+    """Who has no second factor sets up a phone by scanning the page, which goes on by itself; then the phone is asked."""
+    looks = PageLooks(browser)
+    browser.begin()
+    browser.password()
+    browser.page("Set up a second factor")
+    browser.button("Confirm sign-ins on a phone").click()
+    browser.page("Set up your phone")
+    looks.see("scan")
+    uri = scanned(browser.one(".picture svg"))
+    check(uri.startswith(f"{ORIGIN}/enroll/autsandboxphone#client_id=phone-app&ticket="), uri.split("ticket=")[0])
+    browser.one("summary").click()
+    check(browser.one(".secret").text == uri, "the address as text is another one")
+    looks.see("by-hand")
+
+    # A plain camera opens the address in the phone's browser, which is told which app it is for.
+    camera = Browser()
+    camera.driver.get(uri)
+    camera.page("Scan this with the app")
+    check("Sandbox Phone" in camera.text(), camera.text())
+    PageLooks(camera).see("camera")
+    camera.quit()
+
+    phone = Phone(uri=uri)
+    browser.page("Confirm that it is you")
+    browser.button("Send a push to my devices").click()
+    browser.page("Look at your device")
+    phone.approve()
+    check(set(claims(browser.signed_in())["amr"]) >= {"pwd", "swk", "mfa"}, "not two factors")
+
+
+def due_password(browser):
+    """Who signs in with a password that is due chooses another, and is told why one will not do."""
+    looks = PageLooks(browser)
+    browser.begin("web-app")
+    browser.password()
+    browser.page("Choose a new password")
+    looks.see("asked")
+    check([field.get_attribute("autocomplete") for field in browser.all("input[type=password]")] == ["new-password"] * 2, "no autofill")
+
+    def change(first, second):
+        browser.one("#password").send_keys(first)
+        browser.one("#repeated").send_keys(second)
+        browser.button("Change password").click()
+
+    change("short", "short")
+    browser.notice("at least 8 characters")
+    check(browser.one("#password").get_attribute("aria-invalid") == "true", "the field does not say that it is wrong")
+    looks.see("refused")
+    change("Next-Horse-Staple-8", "Next-Horse-Staple-9")
+    browser.notice("The two passwords are not the same")
+    looks.see("differ")
+    change("Next-Horse-Staple-8", "Next-Horse-Staple-8")
+    browser.signed_in("web-app")
+    browser.driver.back()
+    browser.page("Already signed in")
+
+
 def enrollment(browser):
     """Who has no second factor sets up an authenticator app by its QR code, as a phone reads it."""
     looks = PageLooks(browser)
     browser.begin()
     browser.password()
-    browser.page("Set up an authenticator app")
+    browser.page("Set up a second factor")
     looks.see("enroll")
-    browser.button("Set it up now").click()
+    browser.button("An app that shows codes").click()
+    browser.page("Set up an authenticator app")
     picture = browser.one(".picture svg")
     looks.see("enroll-scan")
-    file = os.path.join(FOLDER, f"{SCENARIO}-qr.png")
-    picture.screenshot(file)
-    uri = subprocess.run(["/usr/bin/zbarimg", "-q", "--raw", file], capture_output=True, text=True, check=True).stdout.strip()
+    uri = scanned(picture)
     check(uri.startswith("otpauth://totp/Sandbox:jane.doe%40example.com?secret="), uri)
     browser.one("summary").click()
     secret = browser.one(".secret").text.replace(" ", "")
@@ -526,7 +590,7 @@ def enrollment(browser):
 
 
 SCENARIOS = {
-    "enrollment": enrollment,
+    "enrollment": enrollment, "phone-by-code": phone_by_code, "due-password": due_password,
     "push": push, "code": code_of_app, "session": session, "trouble": trouble, "locked": locked, "keyboard": keyboard, "german": german,
     "form-post": form_post, "without-scripts": without_scripts, "looks": looks,
 }

@@ -59,13 +59,14 @@ struct MetadataDocument {
         return .object(members)
     }
 
-    /// Devices get their maintenance tokens from the org server only, and share secrets at custom servers only; assertions about people
-    /// are for servers that trust somebody.
+    /// Devices get their maintenance tokens, and tokens for the tickets of sign-in pages, from the org server only, and share secrets at
+    /// custom servers only; assertions about people are for servers that trust somebody.
     private var grantTypes: [String] {
         let prefix = "urn:ietf:params:oauth:grant-type:"
         return IdentityEngine.supportedGrantTypes.filter { type in
             switch type {
             case prefix + "token-exchange": server.id != nil
+            case "urn:countersign:params:oauth:grant-type:enrollment-ticket": server.id == nil
             case prefix + "jwt-bearer": server.id == nil || !server.trustedIssuers.isEmpty
             default: true
             }

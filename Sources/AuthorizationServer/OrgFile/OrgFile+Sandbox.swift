@@ -101,7 +101,7 @@ extension OrgFile {
           - id: phone-app
             name: Phone App
             type: native
-            grant_types: [password, refresh_token, mfa-oob, mfa-otp, oob, jwt-bearer]
+            grant_types: [password, refresh_token, mfa-oob, mfa-otp, oob, jwt-bearer, enrollment-ticket]
             granted_api_scopes:
               - okta.myAccount.appAuthenticator.manage
               - okta.myAccount.appAuthenticator.read

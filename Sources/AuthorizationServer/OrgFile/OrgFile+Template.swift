@@ -125,7 +125,7 @@ extension OrgFile {
           # The app on people's phones that confirms sign-ins; see authenticators.
           #- id: phone-app
           #  name: Example Phone
-          #  grant_types: [password, refresh_token, mfa-oob, jwt-bearer]
+          #  grant_types: [password, refresh_token, mfa-oob, jwt-bearer, enrollment-ticket]   # the last: by a QR code of the sign-in page
           #  granted_api_scopes:
           #    - okta.myAccount.appAuthenticator.manage
           #    - okta.myAccount.appAuthenticator.read

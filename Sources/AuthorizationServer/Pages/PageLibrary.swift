@@ -14,6 +14,7 @@ struct PageLibrary: Sendable {
             "signout": PackageResources.signout_mustache, "activate": PackageResources.activate_mustache,
             "device": PackageResources.device_mustache,
             "enroll": PackageResources.enroll_mustache,
+            "phone": PackageResources.phone_mustache, "renew": PackageResources.renew_mustache,
         ]
         library = MustacheLibrary(
             templates: sources.mapValues { source in

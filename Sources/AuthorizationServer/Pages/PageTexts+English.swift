@@ -23,6 +23,7 @@ extension PageTexts {
         waiting: "Waiting for your answer",
         answered: "Answered. One moment.",
         problem: "Problem",
+        phone: .english,
         enroll: Enroll(
             title: "Set up an authenticator app",
             lead: "{app} asks for a second factor, and you have none yet. Set up an app that shows codes, such as one on your phone.",
@@ -32,6 +33,7 @@ extension PageTexts {
             byHand: "I cannot scan it",
             code: "Code that the app shows",
             confirm: "Finish"),
+        passwords: .english,
         wrongCredentials: "The user name or the password is wrong. Try again.",
         wrongCode: "The code is wrong or was used before. Wait for the next one and try again.",
         tooManyAttempts: "There were too many attempts. Wait a minute and try again.",

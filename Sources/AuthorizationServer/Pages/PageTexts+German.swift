@@ -23,6 +23,7 @@ extension PageTexts {
         waiting: "Warten auf Ihre Antwort",
         answered: "Beantwortet. Einen Augenblick.",
         problem: "Problem",
+        phone: .german,
         enroll: Enroll(
             title: "Authenticator-App einrichten",
             lead:
@@ -33,6 +34,7 @@ extension PageTexts {
             byHand: "Ich kann es nicht scannen",
             code: "Code, den die App zeigt",
             confirm: "Fertig"),
+        passwords: .german,
         wrongCredentials: "Benutzername oder Passwort ist falsch. Versuchen Sie es noch einmal.",
         wrongCode: "Der Code ist falsch oder wurde schon verwendet. Warten Sie auf den nächsten und versuchen Sie es noch einmal.",
         tooManyAttempts: "Das waren zu viele Versuche. Warten Sie eine Minute und versuchen Sie es noch einmal.",

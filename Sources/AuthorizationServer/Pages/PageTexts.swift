@@ -42,8 +42,13 @@ struct PageTexts: Sendable {
     /// Begins the title of a page that tells of a problem.
     var problem: String
 
+    /// Of setting up a phone.
+    var phone: PhoneTexts
     /// Of setting up an authenticator app.
     var enroll: Enroll
+
+    /// Of choosing a new password.
+    var passwords: PasswordTexts
 
     var wrongCredentials: String
     var wrongCode: String

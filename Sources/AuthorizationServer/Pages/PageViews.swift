@@ -31,12 +31,19 @@ struct PageView: Sendable {
     /// What the application asks for, in sentences.
     var scopes: [String] = []
     var number: String?
+    /// What a new password must be, and what the last one was not.
+    var rules: [String] = []
+    var violations: [String] = []
+    var hasViolations = false
     /// For the application's maker.
     var detail: String?
     var redirectURI = ""
     /// An SVG element of the server's own.
     var picture: String?
     var secret: String?
+    /// Whether a phone can be set up in place of an app, and what the app's button says.
+    var canAddPhone = false
+    var beginApp = ""
     var parameters: [Parameter] = []
     /// Whether nothing was proved yet, so that there is nothing to begin again.
     var isFirst = false
@@ -88,13 +95,34 @@ extension PageView {
             view.asksForCode = factors.contains(.code)
             view.hasFactors = !view.factors.isEmpty
             view.hasChoice = view.hasFactors && view.asksForCode
-        case .enrollment(let offer):
+        case .enrollment(let offer, let canAddPhone):
             template = "enroll"
+            let isChoice = offer == nil && canAddPhone
             view = PageView(
-                texts, organization: organization, title: texts.enroll.title,
-                lead: offer == nil ? texts.enroll.lead : texts.enroll.scan, application: page.applicationName)
+                texts, organization: organization, title: isChoice ? texts.phone.chooseTitle : texts.enroll.title,
+                lead: isChoice ? texts.phone.chooseLead : offer == nil ? texts.enroll.lead : texts.enroll.scan,
+                application: page.applicationName)
+            view.canAddPhone = canAddPhone
+            view.beginApp = canAddPhone ? texts.phone.beginApp : texts.enroll.begin
             view.picture = (offer?.uri).flatMap { try? QRSymbol($0) }?.svg(title: texts.enroll.picture)
             view.secret = (offer?.secret).map(Self.grouped)
+        case .newPassword(let login, let rules, let violated):
+            template = "renew"
+            view = PageView(
+                texts, organization: organization, title: texts.passwords.title, lead: texts.passwords.lead,
+                application: page.applicationName)
+            view.login = login
+            view.rules = rules.map(texts.passwords.sentence)
+            view.violations = violated.map(texts.passwords.sentence)
+            view.hasViolations = !violated.isEmpty
+        case .phone(let offer):
+            template = "phone"
+            view = PageView(
+                texts, organization: organization, title: texts.phone.title, lead: offer.uri == nil ? texts.phone.taken : texts.phone.lead,
+                application: offer.authenticatorName)
+            view.picture = offer.uri.flatMap { try? QRSymbol($0) }?.svg(title: texts.phone.picture)
+            view.secret = offer.uri
+            view.refresh = "3"
         case .push(let number):
             template = "push"
             view = PageView(
@@ -123,7 +151,8 @@ extension PageView {
         view.action = "/signin/\(token)"
         view.formToken = page.formToken
         view.notice = page.notice.map(texts.notice)
-        view.isInvalid = page.notice == .wrongCredentials || page.notice == .wrongCode
+        view.isInvalid =
+            page.notice == .wrongCredentials || page.notice == .wrongCode || page.notice == .passwordsDiffer || view.hasViolations
         view.focusesCode = view.isInvalid || !view.hasFactors
         return (view, template)
     }
@@ -161,6 +190,7 @@ extension PageTexts {
         case .unanswered: unanswered
         case .noDevice: noDevice
         case .tooManyChallenges: tooManyChallenges
+        case .passwordsDiffer: passwords.differ
         }
     }
 

@@ -40,7 +40,7 @@ struct PageWriter: Sendable {
         case .page(let page):
             let texts = texts(for: call.request, asked: page.locales)
             let (view, template) = PageView.signIn(page, token: token, organization: organization, texts: texts)
-            response = html(view, template: template, formsTo: page.returnURI, runsScript: template == "push")
+            response = html(view, template: template, formsTo: page.returnURI, runsScript: template == "push" || template == "phone")
         case .goOn(let token): response = redirect(to: "/signin/\(token)")
         case .again(let client, let uri):
             let query = URLComponents.query(["client_id": client, "request_uri": uri])

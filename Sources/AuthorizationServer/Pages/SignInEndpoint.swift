@@ -102,7 +102,9 @@ extension HostedAction {
             guard let decision = form["decision"], decision == "allow" || decision == "deny" else { return nil }
             self = .device(isAllowed: decision == "allow")
         case "enroll": self = .enroll
+        case "enroll-phone": self = .enrollPhone
         case "confirm": self = .confirmEnrollment(form["code"] ?? "")
+        case "new-password": self = .newPassword(form["password"] ?? "", repeated: form["repeated"] ?? "")
         case "cancel": self = .cancel
         case "restart": self = .restart
         default: return nil

@@ -10,6 +10,8 @@ enum Route: Equatable {
     case signIn(SignInRoute)
     /// The classic sign-in API.
     case authn(AuthnRoute)
+    /// What who opens the QR code of a phone in a browser sees.
+    case enrollHere(authenticator: String)
     /// Where the codes of devices are entered.
     case activate
     /// Which apps on Apple's systems belong to this server.
@@ -45,6 +47,7 @@ enum Route: Equatable {
         case 3 where path[0] == "oauth2" && path[1] == "v1":
             self = .endpoint(String(path[2]), server: nil)
         case 1 where path[0] == "activate": self = .activate
+        case 2 where path[0] == "enroll": self = .enrollHere(authenticator: String(path[1]))
         case 4 where path[0] == "oauth2" && path[1] == "v1" && Self.groups.contains(path[2]):
             self = .endpoint("\(path[2])/\(path[3])", server: nil)
         case 5 where path[0] == "oauth2" && path[2] == "v1" && Self.groups.contains(path[3]):

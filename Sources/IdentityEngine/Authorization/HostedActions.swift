@@ -50,9 +50,14 @@ extension IdentityEngine {
                 isMade = try await answerFactor(.code(code), as: "", state, token: token, context: context) { [environment] in
                     TOTPVerifier(environment: environment, enrollments: $0, now: context.now)
                 }
+            case .newPassword(let password, let repeated):
+                isMade = try await changePassword(password, repeated: repeated, state, context: context)
             case .choose(.code): return answer
             case .enroll:
                 guard let begun = try await beginEnrollment(state, token: token, context: context) else { continue }
+                return begun
+            case .enrollPhone:
+                guard let begun = try await beginPhone(state, token: token, context: context) else { continue }
                 return begun
             case .confirmEnrollment(let code): isMade = try await confirmEnrollment(code, state, context: context)
             case .choose(.push):

@@ -66,9 +66,13 @@ public struct HostedPage: Sendable {
         /// One of these factors.
         case factors([HostedFactor])
         /// The setting up of an authenticator app: what it is to scan, once the person has asked for it.
-        case enrollment(TOTPEnrollmentOffer?)
+        case enrollment(TOTPEnrollmentOffer?, canAddPhone: Bool)
+        /// The setting up of a phone that confirms sign-ins: what it is to scan.
+        case phone(PhoneEnrollmentOffer)
         /// Nothing: the person answers on a device. The number is what they pick there.
         case push(number: String?)
+        /// A new password in place of one that is due: what it must be, and what the last one was refused for.
+        case newPassword(login: String, rules: [PasswordRule], violated: [PasswordRule])
         /// Whether the client may have these scopes.
         case consent([HostedScope])
         /// Whether a device that shows this code may be signed in as this person.
@@ -93,6 +97,8 @@ public struct HostedPage: Sendable {
         case noDevice
         /// Too many challenges were not answered; wait.
         case tooManyChallenges
+        /// A new password was not typed alike twice.
+        case passwordsDiffer
     }
 
     /// What it asks.
@@ -131,6 +137,8 @@ public enum HostedAction: Sendable {
     case password(login: String, password: String)
     /// Gives the code of an authenticator app.
     case code(String)
+    /// Gives a new password, twice.
+    case newPassword(String, repeated: String)
     /// Chooses a factor.
     case choose(HostedFactor)
     /// Allows the client what it asks for, or does not.
@@ -139,6 +147,8 @@ public enum HostedAction: Sendable {
     case device(isAllowed: Bool)
     /// Begins to set up an authenticator app.
     case enroll
+    /// Begins to set up a phone that confirms sign-ins.
+    case enrollPhone
     /// Shows by a code that the app is set up.
     case confirmEnrollment(String)
     /// Gives up: the client is told.
@@ -153,10 +163,12 @@ extension HostedAction: CustomStringConvertible, CustomReflectable {
         switch self {
         case .password: "password"
         case .code: "code"
+        case .newPassword: "new password"
         case .choose(let factor): "choose \(factor.rawValue)"
         case .consent: "consent"
         case .device(let isAllowed): isAllowed ? "allow device" : "deny device"
         case .enroll: "enroll"
+        case .enrollPhone: "enroll phone"
         case .confirmEnrollment: "confirm enrollment"
         case .cancel: "cancel"
         case .restart: "restart"

@@ -16,8 +16,10 @@ extension IdentityEngine {
         case .success(let offer):
             var next = state.transaction
             next.hosted?.enrolling = offer.id
+            next.hosted?.phone = nil
             next.hosted?.notice = nil
-            return try await store.commit([state.stored.writing(next)]) == .committed ? HostedAnswer(.goOn(token: token)) : nil
+            let changes = try state.closingPhone + [state.stored.writing(next)]
+            return try await store.commit(changes) == .committed ? HostedAnswer(.goOn(token: token)) : nil
         }
     }
 
@@ -49,13 +51,15 @@ extension IdentityEngine {
 
     /// The page on which an app is set up: what to scan, once that was asked for.
     func enrollmentPage(_ state: HostedState, context: RequestContext) throws -> HostedAnswer {
+        if let phone = try phoneOffer(state, context: context) { return state.page(.phone(phone)) }
+        let canAddPhone = state.user.map { !state.snapshot.phoneAuthenticators(for: $0.value).isEmpty } ?? false
         guard let user = state.user, let pending = state.pendingApp(at: context.now), let totp = pending.totp,
             let until = pending.pendingUntil
-        else { return state.page(.enrollment(nil)) }
+        else { return state.page(.enrollment(nil, canAddPhone: canAddPhone)) }
         let offer = TOTPEnrollmentOffer(
             id: pending.id, secret: try totp.secret(ofEnrollment: pending.id, environment: environment),
             issuer: state.snapshot.organization.name, account: user.value.login, expiresAt: until)
-        return state.page(.enrollment(offer))
+        return state.page(.enrollment(offer, canAddPhone: canAddPhone))
     }
 }
 

@@ -30,10 +30,10 @@ extension IdentityEngine {
     /// - Returns: False also if there is no such sign-in, or it does not go on in this browser.
     /// - Throws: ``StoreError`` if the store failed.
     public func isAnswerAwaited(of token: String, browser: BrowserSecrets, context: RequestContext) async throws -> Bool {
-        guard case .success(let state) = try await hostedState(token, browser: browser, context: context), state.transaction.end == nil,
-            let challenge = state.transaction.challenge
+        guard case .success(let state) = try await hostedState(token, browser: browser, context: context), state.transaction.end == nil
         else { return false }
-        return challenge.isOpen(at: context.now)
+        if state.canEnroll, let phone = state.hosted.phone, context.now < phone.expiresAt { return true }
+        return state.transaction.challenge?.isOpen(at: context.now) ?? false
     }
 
     func hostedState(
@@ -81,6 +81,12 @@ extension IdentityEngine {
             return state.page(.password(login: state.hosted.login, isLoginFixed: false), notice: notice)
         }
         if state.canEnroll { return try enrollmentPage(state, context: context) }
+        if state.passwordDue != nil {
+            return state.page(
+                .newPassword(
+                    login: subject.user.login, rules: subject.passwordPolicy.rules, violated: state.hosted.violatedRules ?? []),
+                notice: notice)
+        }
         guard case (_, .factorRequired(let grants), _) = state.transaction.proved(subject, "", []) else {
             return HostedAnswer(.refused(HostedRefusal(.over)))
         }

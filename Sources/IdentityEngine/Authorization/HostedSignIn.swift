@@ -23,6 +23,8 @@ struct HostedSignIn: Sendable, Equatable, Codable {
         case noDevice
         /// Too many challenges were not answered.
         case tooManyChallenges
+        /// A new password was not typed alike twice.
+        case passwordsDiffer
     }
 
     /// What the client will be told instead of a code.
@@ -44,8 +46,12 @@ struct HostedSignIn: Sendable, Equatable, Codable {
     /// The name that stands in the page's field.
     var login: String
     var notice: Notice?
+    /// What the last new password was refused for; nil for none.
+    var violatedRules: [PasswordRule]?
     /// The enrolment of an authenticator app that waits for its first code.
     var enrolling: String?
+    /// The phone that is being set up, in place of an app.
+    var phone: PhoneTicket?
     /// What was proved, once that is enough.
     var authentication: AuthenticationContext?
     /// Whether the person allowed what the client asks for.

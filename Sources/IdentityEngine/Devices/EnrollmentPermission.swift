@@ -11,7 +11,7 @@ struct EnrollmentPermission: Sendable {
     private static let interactive: Set<String> = [
         GrantType.password, "authorization_code", GrantType.otp, GrantType.oob,
         "urn:okta:params:oauth:grant-type:webauthn", GrantType.secondFactorOTP,
-        GrantType.secondFactorOOB, "urn:okta:params:oauth:grant-type:mfa-webauthn",
+        GrantType.secondFactorOOB, "urn:okta:params:oauth:grant-type:mfa-webauthn", GrantType.enrollmentTicket,
     ]
 
     /// What a request is refused with that nobody signed in for.
@@ -22,6 +22,8 @@ struct EnrollmentPermission: Sendable {
     /// The factors that stand between a password and the account: all of the person's that could be used, or could be again.
     let factors: [Enrollment]
     let now: Date
+    /// The sign-in on a page that waits for the caller's phone; nil for callers who signed in themselves, and once it does not wait.
+    let awaited: AwaitedPhone?
 
     /// Collects what decides.
     ///
@@ -32,7 +34,17 @@ struct EnrollmentPermission: Sendable {
     init(_ caller: DeviceCaller, _ directory: DeviceDirectory) throws {
         self.caller = caller
         now = directory.now
+        awaited = try caller.grant.flatMap { try Self.awaited(by: $0, directory) }
         factors = try Self.factors(ofUser: caller.user.id, directory)
+    }
+
+    /// The sign-in whose ticket led to a grant, as long as it waits for what that enrols.
+    private static func awaited(by grant: Grant, _ directory: DeviceDirectory) throws -> AwaitedPhone? {
+        guard grant.grantType == GrantType.enrollmentTicket, let id = grant.signInID,
+            let awaited = try directory.view.awaitedPhone(signIn: id, snapshot: directory.snapshot, now: directory.now),
+            awaited.ticket.grantID == grant.id, awaited.user.value.id == grant.userID
+        else { return nil }
+        return awaited
     }
 
     /// The factors that stand between a password and the account.
@@ -80,6 +92,11 @@ struct EnrollmentPermission: Sendable {
     private func checkSignIn() throws(DeviceRefusal) {
         guard let grant = caller.grant, Self.interactive.contains(grant.grantType), let time = grant.authentication?.time else {
             throw Self.noSignIn
+        }
+        guard grant.grantType != GrantType.enrollmentTicket || awaited != nil else {
+            throw .accessDenied(
+                "The sign-in that showed the code does not wait for this device any more. Let its page show another.",
+                reason: "key: the sign-in of the ticket does not wait")
         }
         guard now.timeIntervalSince1970 - Double(time) <= Self.freshness else {
             throw .accessDenied(

@@ -7,6 +7,8 @@ struct EnrollmentPlan: Sendable {
     private let device: Device
     private let attestation: AssertionUse?
     private let isReplacement: Bool
+    /// The sign-in on a page that waited for it, and goes on.
+    private let signIn: Change?
     let answer: JSONValue
 
     /// Checks and plans.
@@ -23,7 +25,12 @@ struct EnrollmentPlan: Sendable {
         let existing = try access.directory.enrollments(ofUser: caller.user.id).filter { $0.push != nil }
         let replaced = existing.first { $0.push?.deviceID == device.id && $0.push?.authenticatorID == authenticator.id }
         if replaced?.status == .suspended { throw DeviceRefusal.enrollmentSuspended() }
-        try EnrollmentPermission(caller, access.directory).checkAddingKey(to: replaced, isAttested: attestation != nil)
+        let permission = try EnrollmentPermission(caller, access.directory)
+        try permission.checkAddingKey(to: replaced, isAttested: attestation != nil)
+        if let awaited = permission.awaited, awaited.authenticator.id != authenticator.id {
+            throw DeviceRefusal.notFound("authenticator", reason: "the ticket is for another authenticator")
+        }
+        signIn = try permission.awaited?.writing(nil)
         guard replaced != nil || existing.count < IdentityEngine.mostEnrollments else {
             throw DeviceRefusal.invalid(
                 "enrollment", ["The account has \(IdentityEngine.mostEnrollments) enrollments, which is the most. Delete one first."])
@@ -49,12 +56,13 @@ struct EnrollmentPlan: Sendable {
 
     /// What is written.
     var changes: [Change] {
-        get throws { try (attestation.map { [$0.change] } ?? []) + [.put(device.record()), .put(enrollment.record())] }
+        get throws { try [attestation?.change, signIn].compactMap { $0 } + [.put(device.record()), .put(enrollment.record())] }
     }
 
     /// For the log.
     var explanation: String {
-        "\(enrollment.id) on \(device.id)" + (isReplacement ? ", replaced" : "") + (device.version == 0 ? ", new device" : "")
+        "\(enrollment.id) on \(device.id)" + (isReplacement ? ", replaced" : "") + (signIn == nil ? "" : ", by a code of the sign-in page")
+            + (device.version == 0 ? ", new device" : "")
     }
 
     // MARK: - The device

@@ -27,6 +27,8 @@ struct Grant: Sendable, Equatable {
     var rule: String
     /// The enrolment that a maintenance token is for; nil for any other grant.
     var enrollmentID: String?
+    /// The sign-in on the pages that a phone's ticket came from; nil for any other grant.
+    var signInID: String?
     /// When it was made.
     var createdAt: Date
     /// The user's account as the sign-in met it; nil without a user. A password that was set since, or a deactivation, closes it.
@@ -159,6 +161,7 @@ extension Grant {
         self.rule = rule
         enrollmentID =
             json["enrollment"]?.stringValue ?? Self.enrollmentID(writtenAs: rule, server: server, scopes: scopes, type: grantType)
+        signInID = json["signIn"]?.stringValue
         self.createdAt = Date(timeIntervalSince1970: createdAt)
         account = AccountState(json["account"])
         authentication = Authentication(json["auth"])
@@ -196,6 +199,7 @@ extension Grant {
             "created": .double(createdAt.timeIntervalSince1970), "lifetime": .integer(Int64(accessTokenLifetime)),
         ]
         json["enrollment"] = enrollmentID.map(JSONValue.string)
+        json["signIn"] = signInID.map(JSONValue.string)
         json["server"] = server.map(JSONValue.string)
         json["user"] = userID.map(JSONValue.string)
         json["account"] = account?.json

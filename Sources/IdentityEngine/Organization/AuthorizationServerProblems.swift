@@ -16,6 +16,7 @@ extension DefinitionCheck {
         "urn:ietf:params:oauth:grant-type:jwt-bearer", "urn:okta:params:oauth:grant-type:otp", "urn:okta:params:oauth:grant-type:oob",
         "urn:okta:params:oauth:grant-type:webauthn", "http://auth0.com/oauth/grant-type/mfa-otp",
         "http://auth0.com/oauth/grant-type/mfa-oob", "urn:okta:params:oauth:grant-type:mfa-webauthn",
+        GrantType.enrollmentTicket,
     ]
 
     mutating func server(_ server: AuthorizationServerDefinition, at index: Int) {

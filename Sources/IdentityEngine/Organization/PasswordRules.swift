@@ -1,7 +1,7 @@
 internal import Foundation
 
 /// What a password must be: what a page lists, and what a refused password is refused for.
-public enum PasswordRule: Sendable, Equatable {
+public enum PasswordRule: Sendable, Equatable, Codable {
     /// As many characters as this, at least.
     case characters(Int)
     /// No more bytes than anybody types.

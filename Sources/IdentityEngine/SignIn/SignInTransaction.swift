@@ -261,6 +261,7 @@ extension SignInTransaction {
                 // Only where the policy itself asks: what an app wants beyond that is no reason to set anything up. And only by what was
                 // proved in this very sign-in: whoever finds a session open must not add a key of their own.
                 if subject.canEnroll, (hosted?.inherited ?? 0) == 0, factorClasses == [.knowledge], decision.assurance == .twoFactors {
+                    if let due = dueChange(of: subject, type, effects) { return due }
                     return (self, .enrollmentRequired, effects + [.log(type: type, .success, reason: decision.reason)])
                 }
                 return refused(.noSecondFactor(decision: decision, demanded: subject.demandsTwoFactors), type, effects)

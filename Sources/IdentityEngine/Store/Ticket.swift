@@ -11,6 +11,8 @@ public enum TicketKind: String, Sendable, CaseIterable, Codable {
     case mailLink
     /// The secret in a browser's cookie, which leads to its session.
     case session
+    /// What the QR code of a sign-in page holds, by which a phone is set up.
+    case enrollmentTicket
 }
 
 /// The SHA-256 of a ticket's secret: all that the server stores of it.

@@ -11,8 +11,10 @@ struct DiscoveryTests {
                 "authorization_code", "client_credentials", "http://auth0.com/oauth/grant-type/mfa-oob",
                 "http://auth0.com/oauth/grant-type/mfa-otp", "password",
                 "refresh_token",
-                "urn:ietf:params:oauth:grant-type:device_code",
-            ] + ["urn:ietf:params:oauth:grant-type:" + (isOrg ? "jwt-bearer" : "token-exchange")]
+            ] + (isOrg ? ["urn:countersign:params:oauth:grant-type:enrollment-ticket"] : [])
+            + ["urn:ietf:params:oauth:grant-type:device_code"] + [
+                "urn:ietf:params:oauth:grant-type:" + (isOrg ? "jwt-bearer" : "token-exchange")
+            ]
             + ["urn:okta:params:oauth:grant-type:oob", "urn:okta:params:oauth:grant-type:otp", "urn:openid:params:grant-type:ciba"]
         var document: JSONValue = [
             "issuer": .string(issuer), "authorization_endpoint": .string(base + "/authorize"),

@@ -23,8 +23,11 @@ struct PushOrganization: Sendable {
     var numberChallenge = PushAuthenticator.NumberChallenge.never
     var userVerification = PushAuthenticator.UserVerification.preferred
     var isActive = true
+    /// Whether phones are set up by the QR code of a sign-in page.
+    var enrollsByTicket = false
     /// Whether the app with the loopback address gets codes by a session alone.
     var silentBrowserApp = true
+    var passwordPolicy = PasswordPolicy(lockoutAttempts: 5, scryptLogN: 10)
     /// Whom the default server trusts.
     var trustedIssuers: [TrustedIssuer] = []
     /// What holds at the classic sign-in API.
@@ -46,7 +49,7 @@ struct PushOrganization: Sendable {
                         AccessPolicy(name: "passwords", rules: [AccessRule(name: "passwords only", grantTypes: ["password"])])
                     ]),
             ],
-            applications: Self.direct + Self.backchannel + Self.browser + [browserApp], groups: [Group(name: "Staff")],
+            applications: (Self.direct + Self.backchannel + Self.browser + [browserApp]).map(enabled), groups: [Group(name: "Staff")],
             signOnPolicies: [
                 SignOnPolicy(name: "one factor", rules: [SignOnRule(name: "any", assurance: .oneFactor)]),
                 SignOnPolicy(name: "recent", rules: [SignOnRule(name: "any", assurance: .oneFactor, reauthenticateAfter: 600)]),
@@ -54,7 +57,7 @@ struct PushOrganization: Sendable {
                 SignOnPolicy(name: "nobody", rules: [SignOnRule(name: "any", assurance: .deny)]),
                 SignOnPolicy(name: "often", rules: [SignOnRule(name: "any", assurance: .oneFactor, reauthenticateAfter: 300)]),
             ],
-            passwordPolicy: PasswordPolicy(lockoutAttempts: 5, scryptLogN: 10), rateLimits: rateLimits,
+            passwordPolicy: passwordPolicy, rateLimits: rateLimits,
             authenticators: [
                 PushAuthenticator(
                     id: "autphone1", kind: kind, name: "Phone", clientID: "phone-app", isActive: isActive,
@@ -67,6 +70,15 @@ struct PushOrganization: Sendable {
                 UserDefinition(login: Self.john, profile: ["name": "John Roe"], password: Self.johnsPassword),
                 UserDefinition(login: "suspended@example.com", password: "Correct-Horse-8", status: .suspended),
             ])
+    }
+
+    /// The application, with the grant of tickets where it is wanted: also one that is no authenticator's.
+    private func enabled(_ application: Application) -> Application {
+        var application = application
+        if enrollsByTicket, ["phone-app", "other-app"].contains(application.id) {
+            application.grantTypes.append("urn:countersign:params:oauth:grant-type:enrollment-ticket")
+        }
+        return application
     }
 
     private static let credentials = PushAuthenticator.Credentials(

@@ -25,9 +25,15 @@ struct WirePhone: Sendable {
     var userID: String { phone.userID }
     var deviceID: String { phone.deviceID }
 
-    /// Enrols (reference 2.5).
-    static func enroll(_ wire: WireClient, clock: TestClock, accessToken: String, _ options: Options) async throws -> WirePhone {
+    /// What the server answers to who enrols a phone, whatever that is.
+    static func enrolling(_ wire: WireClient, accessToken: String) async throws -> WireResponse {
         var phone = try SigningPhone(origin: RunningServer.origin)
+        return try await enrolling(&phone, wire, accessToken: accessToken, Options())
+    }
+
+    private static func enrolling(
+        _ phone: inout SigningPhone, _ wire: WireClient, accessToken: String, _ options: Options
+    ) async throws -> WireResponse {
         phone.displayName = "Wire phone"
         var capabilities: [String: JSONValue] = ["transactionTypes": JSONValue(options.transactionTypes)]
         if options.answersNumbers { capabilities["numberChallenge"] = true }
@@ -37,9 +43,15 @@ struct WirePhone: Sendable {
                 "pushToken": .string(options.pushToken), "apsEnvironment": .string(options.environment),
                 "capabilities": .object(capabilities),
             ])
-        let response = try await wire.call(
+        return try await wire.call(
             "POST", "/idp/myaccount/app-authenticators",
             headers: [version, ("Content-Type", "application/json"), ("Authorization", "Bearer \(accessToken)")], body: body.serialized())
+    }
+
+    /// Enrols (reference 2.5).
+    static func enroll(_ wire: WireClient, clock: TestClock, accessToken: String, _ options: Options) async throws -> WirePhone {
+        var phone = try SigningPhone(origin: RunningServer.origin)
+        let response = try await enrolling(&phone, wire, accessToken: accessToken, options)
         try #require(response.status == 200, "\(response.body)")
         try phone.remember(try response.json)
         return WirePhone(phone: phone, wire: wire, clock: clock, accessToken: accessToken)

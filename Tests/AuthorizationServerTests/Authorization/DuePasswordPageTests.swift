@@ -1,0 +1,188 @@
+import Foundation
+import IdentityEngine
+import JOSE
+import Testing
+
+@Suite("The page of a password that is due")
+struct DuePasswordPageTests {
+    private static let new = "Next-Horse-Staple-8"
+    private static let organization: PushOrganization = {
+        var organization = PushOrganization()
+        organization.passwordPolicy.complexity = .init(digits: 1)
+        organization.passwordPolicy.age = .init(maximumDays: 30, history: 3)
+        return organization
+    }()
+
+    private static func janesID(_ server: PushServer) async throws -> String {
+        try #require(try await server.engine.user(login: PushOrganization.jane)).id
+    }
+
+    private static func context(_ server: PushServer) -> RequestContext { RequestContext(now: server.clock.now, requestID: "test") }
+
+    /// What a new password is given on the page.
+    private static func change(
+        _ browser: WireBrowser, _ page: WireResponse, to password: String, repeated: String? = nil
+    ) async throws -> WireResponse {
+        try await browser.submit(page, "new-password", ["password": password, "repeated": repeated ?? password])
+    }
+
+    @Test("who proves a password that has ended is asked for another, told the rules, and goes on with it")
+    func changes() async throws {
+        try await PushServer.with(Self.organization) { server in
+            let app = WireRelyingParty.readingApp
+            let browser = WireBrowser(server.wire)
+            server.clock.advance(by: 30 * 86_400)
+            let page = try await browser.signIn(try await app.begin(browser))
+            #expect(page.body.contains("Choose a new password") && browser.cookies["session"] == nil)
+            for rule in ["at least 8 characters", "digits: at least 1", "another text than your last 3 passwords"] {
+                #expect(page.body.contains("<li>\(rule)</li>"))
+            }
+            #expect(page.body.contains(#"autocomplete="new-password""#))
+            let code = try app.code(try await Self.change(browser, page, to: Self.new))
+            let tokens = try await IssuedTokens(try await app.exchange(code, server.wire), keysFrom: app.base, server.wire)
+            #expect(tokens.idToken["amr"] == ["pwd"])
+            #expect(try await server.logged("user.account.update_password") == 1)
+
+            // From now on it is the one that signs in, and it is as new as it is.
+            let other = WireBrowser(server.wire)
+            let again = try await app.begin(other)
+            #expect(try await other.signIn(again).body.contains("The user name or the password is wrong"))
+            _ = try app.code(try await other.signIn(again, PushOrganization.jane, Self.new))
+        }
+    }
+
+    @Test("a new password that will not do is refused by sentence, and nothing is changed")
+    func refuses() async throws {
+        try await PushServer.with(Self.organization) { server in
+            let browser = WireBrowser(server.wire)
+            _ = try await server.engine.expirePassword(userID: Self.janesID(server), context: Self.context(server))
+            var page = try await browser.signIn(try await WireRelyingParty.readingApp.begin(browser))
+            for (password, sentences) in [
+                ("Ab!-x", ["at least 8 characters", "digits: at least 1"]), (PushOrganization.janesPassword, ["your last 3 passwords"]),
+                ("my-jane.doe-word-1", ["no part that is your user name"]), ("password123", ["nothing that attackers try first"]),
+            ] {
+                page = try await Self.change(browser, page, to: password)
+                let refused = try #require(
+                    page.body.components(separatedBy: #"id="refused""#).last?.components(separatedBy: "</div>").first)
+                for sentence in sentences { #expect(refused.contains(sentence), "\(password): \(refused)") }
+                #expect(!page.body.contains(password))
+            }
+            page = try await Self.change(browser, page, to: Self.new, repeated: Self.new + "!")
+            #expect(page.body.contains("The two passwords are not the same"))
+            #expect(try await server.logged("user.account.update_password") == 0)
+            _ = try WireRelyingParty.readingApp.code(try await Self.change(browser, page, to: Self.new))
+        }
+    }
+
+    @Test("the sentences are in the person's language")
+    func german() async throws {
+        try await PushServer.with(Self.organization) { server in
+            let browser = WireBrowser(server.wire)
+            browser.headers = [("Accept-Language", "de")]
+            _ = try await server.engine.expirePassword(userID: Self.janesID(server), context: Self.context(server))
+            let page = try await browser.signIn(try await WireRelyingParty.readingApp.begin(browser))
+            #expect(page.body.contains("Neues Passwort wählen") && page.body.contains("<li>mindestens 8 Zeichen</li>"))
+            #expect(try await Self.change(browser, page, to: "Ab!-x").body.contains("Dieses Passwort geht nicht:"))
+        }
+    }
+
+    @Test("the old password alone opens no page where a second factor is asked for, and a form of that page changes nothing before")
+    func secondFactorFirst() async throws {
+        try await PushServer.with(Self.organization) { server in
+            let phone = try await server.enroll()
+            let app = WireRelyingParty.browserApp
+            let browser = WireBrowser(server.wire)
+            _ = try await server.engine.expirePassword(userID: phone.userID, context: Self.context(server))
+            let choice = try await browser.signIn(try await app.begin(browser))
+            #expect(choice.body.contains("asks for a second factor"))
+            let (action, fields) = try WireBrowser.form(choice, "factor")
+            let early = try await browser.post(
+                action.replacing("/factor", with: "/new-password"), fields.merging(["password": Self.new, "repeated": Self.new]) { $1 })
+            #expect(try await browser.follow(early).body.contains("asks for a second factor"))
+            #expect(try await server.logged("user.account.update_password") == 0)
+            _ = try await browser.submit(choice, "factor", ["factor": "push"])
+            try await phone.approve()
+            let page = try await browser.get(action.replacing("/factor", with: ""))
+            #expect(page.body.contains("Choose a new password"))
+            _ = try app.code(try await Self.change(browser, page, to: Self.new))
+        }
+    }
+
+    @Test("the change ends all that the old password gave: other browsers' sessions, grants, and sign-ins under way")
+    func endsOthers() async throws {
+        try await PushServer.with(Self.organization) { server in
+            let app = WireRelyingParty.readingApp
+            let elsewhere = WireBrowser(server.wire)
+            let code = try app.code(try await elsewhere.signIn(try await app.begin(elsewhere)))
+            let tokens = try await app.exchange(code, server.wire, ["scope": "openid"]).json
+            let underWay = WireBrowser(server.wire)
+            _ = try await server.engine.expirePassword(userID: Self.janesID(server), context: Self.context(server))
+            let waiting = try await underWay.signIn(try await app.begin(underWay))
+
+            // The session was begun with a password that was good.
+            _ = try app.code(try await elsewhere.get(app.authorizeURL(["prompt": "none"])))
+            let browser = WireBrowser(server.wire)
+            let page = try await browser.signIn(try await app.begin(browser))
+            _ = try app.code(try await Self.change(browser, page, to: Self.new))
+            #expect(try app.error(try await elsewhere.get(app.authorizeURL(["prompt": "none"]))) == "login_required")
+            let info = try await server.wire.get(
+                "/oauth2/default/v1/userinfo", headers: [("Authorization", "Bearer \(tokens["access_token"]?.stringValue ?? "")")])
+            #expect(info.status == 401)
+            let form = try WireBrowser.form(waiting, "new-password")
+            let late = try await underWay.post(
+                form.action, form.fields.merging(["password": "Third-Horse-9", "repeated": "Third-Horse-9"]) { $1 })
+            #expect(late.status == 400)
+            #expect(try await server.logged("user.account.update_password") == 1)
+        }
+    }
+
+    @Test("of two forms at one moment one changes the password, and both lead on")
+    func race() async throws {
+        try await PushServer.with(Self.organization) { server in
+            let app = WireRelyingParty.readingApp
+            let browser = WireBrowser(server.wire)
+            _ = try await server.engine.expirePassword(userID: Self.janesID(server), context: Self.context(server))
+            let page = try await browser.signIn(try await app.begin(browser))
+            let form = try WireBrowser.form(page, "new-password")
+            let wire = server.wire
+            let cookie = browser.cookies.map { "\($0.key)=\($0.value)" }.joined(separator: "; ")
+            let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
+                for number in 1...4 {
+                    let password = "Horse-Staple-Number-\(number)"
+                    group.addTask {
+                        try await wire.post(
+                            form.action, Form.encode(form.fields.merging(["password": password, "repeated": password]) { $1 }),
+                            headers: [("Cookie", cookie)]
+                        ).status
+                    }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(statuses == [303, 303, 303, 303])
+            #expect(try await server.logged("user.account.update_password") == 1)
+            _ = try app.code(try await browser.get(form.action.replacing("/new-password", with: "")))
+        }
+    }
+
+    @Test("a client that signs in by itself is told that it takes a browser")
+    func direct() async throws {
+        try await PushServer.with(Self.organization) { server in
+            _ = try await server.engine.expirePassword(userID: Self.janesID(server), context: Self.context(server))
+            func signIn(_ password: String) async throws -> WireResponse {
+                try await server.wire.post(
+                    "/oauth2/default/v1/token",
+                    Form.encode([
+                        "client_id": "easy-app", "grant_type": "password", "username": PushOrganization.jane, "password": password,
+                        "scope": "openid",
+                    ]))
+            }
+            let refused = try await signIn(PushOrganization.janesPassword)
+            #expect(refused.status == 400)
+            #expect(
+                try refused.json == [
+                    "error": "invalid_grant", "error_description": "The password has expired. Sign in with a browser to set a new one.",
+                ])
+            #expect(try await signIn("wrong-password").json["error_description"] == "The credentials provided were invalid.")
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import AuthFoundation
+import BrowserSignin
+import CountersignSandbox
+import DeviceAuthenticator
+import Foundation
+import Testing
+
+@Suite("A phone that is set up by the QR code of a sign-in page", .timeLimit(.minutes(10)))
+struct PhoneByCodeTests {
+    /// What the picture on a page holds, as it is written beside it.
+    private static func address(on page: HostedPage) -> String? {
+        page.text.split(separator: " ").first { $0.contains("/enroll/") && $0.contains("#") }.map(String.init)
+    }
+
+    /// Walks to the page with the code, and hands that to a test.
+    private static func visitor(
+        scan: @escaping @Sendable (String) async throws -> HostedPage.Step, push: @escaping @Sendable () async throws -> Void
+    ) -> SandboxBrowser.Visitor {
+        { page -> HostedPage.Step in
+            if let address = address(on: page) { return try await scan(address) }
+            if let form = page.forms.first(where: { $0.field(ofType: "password") != nil }) {
+                return .submit(form, values: ["username": SandboxUser.jane.login, "password": SandboxUser.jane.password ?? ""])
+            }
+            if let form = page.forms.first(where: { $0.buttons.contains { $0.value == "push" } }), page.refresh == nil {
+                return .submit(form, button: form.buttons.first { $0.value == "push" })
+            }
+            if page.refresh != nil {
+                try await push()
+                return .reload()
+            }
+            guard let form = page.forms.first(where: { $0.action.path().hasSuffix("/enroll-phone") }) else { return .close }
+            return .submit(form)
+        }
+    }
+
+    @Test("is the second factor of the sign-in that showed it, without a password on the phone")
+    func setsUp() async throws {
+        try await withSandbox(.standing()) { sandbox in
+            let browser = sandbox.browser(
+                visitor: Self.visitor(
+                    scan: { address in
+                        _ = try await sandbox.phone(for: SandboxUser.jane.login, scanning: address)
+                        return .reload()
+                    },
+                    push: { _ = try await sandbox.phone(for: SandboxUser.jane.login).approveNext() }))
+            let token = try await sandbox.browserSignin(in: browser).signIn()
+            #expect(Set(token.methods).isSuperset(of: ["pwd", "swk", "mfa"]))
+            let phone = try await sandbox.phone(for: SandboxUser.jane.login)
+            #expect(phone.enrollments.map(\.user.name) == [SandboxUser.jane.login])
+        }
+    }
+
+    @Test("is refused a second time, for another person, and at another place, and the page shows another code")
+    func refused() async throws {
+        try await withSandbox(.standing()) { sandbox in
+            let browser = sandbox.browser(
+                visitor: Self.visitor(
+                    scan: { address in
+                        let elsewhere = address.replacing(sandbox.origin.absoluteString, with: "https://elsewhere.example.com")
+                        await #expect(throws: PhoneError.self) {
+                            _ = try await sandbox.phone(for: SandboxUser.jane.login, scanning: elsewhere)
+                        }
+                        _ = try await sandbox.phone(for: SandboxUser.jane.login, scanning: address)
+                        let error = await #expect(throws: DeviceAuthenticatorError.self) {
+                            _ = try await sandbox.phone(for: SandboxUser.john.login, scanning: address)
+                        }
+                        #expect(error?.reason == .enrollmentLinkRefused)
+                        await #expect(throws: PhoneError.self) {
+                            _ = try await sandbox.phone(for: SandboxUser.jane.login, scanning: address)
+                        }
+                        return .close
+                    }, push: {}))
+            let signin = try await sandbox.browserSignin(in: browser)
+            await #expect(throws: (any Error).self) { _ = try await signin.signIn() }
+            #expect(sandbox.allPhones.map(\.login) == [SandboxUser.jane.login])
+        }
+    }
+}
