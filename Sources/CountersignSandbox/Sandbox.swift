@@ -160,6 +160,22 @@ public final class Sandbox: Sendable {
         try await phones.phone(for: login, userVerification: userVerification, session: session)
     }
 
+    /// A person's phone, set up by the QR code that their sign-in page shows: nobody signs in on the phone.
+    ///
+    /// - Parameters:
+    ///   - login: Whose phone it is.
+    ///   - uri: What the QR code holds.
+    ///   - userVerification: Whether it gets a key that the person unlocks; always, if the organization asks for it.
+    ///   - session: What its requests go through; nil for ``transport``.
+    /// - Returns: The phone.
+    /// - Throws: ``PhoneError`` if the person has a phone already, or the code is another person's or not of this sandbox; what enrolling
+    ///   throws, as for a code that was used.
+    public func phone(
+        for login: String, scanning uri: String, userVerification: Bool = false, session: (any URLSessionProtocol)? = nil
+    ) async throws -> VirtualPhone {
+        try await phones.phone(for: login, scanning: uri, userVerification: userVerification, session: session)
+    }
+
     /// The phones that were set up, by the names of their owners.
     public var allPhones: [VirtualPhone] { phones.all }
 

@@ -39,6 +39,10 @@ struct PhoneCommands: Sendable {
         guard let login = body["login"]?.stringValue, !login.isEmpty else {
             throw Unreadable(message: "Say whose phone: login is missing.")
         }
+        if let uri = body["uri"]?.stringValue {
+            return try await phones.phone(
+                for: login, scanning: uri, userVerification: try flag(body, "user_verification") ?? false, session: nil)
+        }
         return try await phones.phone(for: login, userVerification: try flag(body, "user_verification") ?? false, session: nil)
     }
 

@@ -41,6 +41,8 @@ extension PhoneError {
         public static let signInIncomplete = Code(rawValue: "signInIncomplete")
         /// The phone was enrolled while the sandbox had another origin.
         public static let otherOrigin = Code(rawValue: "otherOrigin")
+        /// The QR code is of another person's sign-in, or the phone is enrolled already.
+        public static let otherPerson = Code(rawValue: "otherPerson")
         /// The phone was removed, or its sandbox has stopped.
         public static let removed = Code(rawValue: "removed")
         /// No such request waits: it is over, it is being answered, or it never came.

@@ -45,6 +45,28 @@ extension VirtualPhone {
 
     // MARK: - Enrolling
 
+    /// Enrolls by the QR code of a sign-in page, unless it is enrolled: nobody signs in on the phone.
+    ///
+    /// - Parameters:
+    ///   - link: What was scanned.
+    ///   - userVerification: Whether to make a user verification key.
+    /// - Throws: ``PhoneError`` if the code is another person's, in which case the phone is enrolled for that person and of no use here;
+    ///   `DeviceAuthenticatorError`.
+    func enroll(scanning link: EnrollmentLink, userVerification: Bool) async throws {
+        guard enrollments.isEmpty else {
+            throw PhoneError(.otherPerson, "The phone of \(login) is enrolled already. Remove it first.")
+        }
+        let (device, pushToken) = read { ($0.device, $0.pushToken) }
+        var parameters = EnrollmentParameters(deviceToken: .tokenData(pushToken))
+        parameters.enableUserVerification(enable: userVerification)
+        let enrollment = try await device.enroll(link, enrollmentParameters: parameters)
+        guard enrollment.user.name?.lowercased() == login.lowercased() else {
+            throw PhoneError(
+                .otherPerson, "The code is of a sign-in of \(enrollment.user.name ?? "somebody else"), and this is the phone of \(login).")
+        }
+        change { _ in }
+    }
+
     /// Enrolls, unless it is.
     ///
     /// - Parameters:

@@ -1,4 +1,5 @@
 internal import AuthFoundation
+internal import DeviceAuthenticator
 internal import Foundation
 internal import IdentityEngine
 internal import Logging
@@ -98,7 +99,43 @@ final class VirtualPhones: Sendable {
         return try await task.value
     }
 
+    /// A person's phone, set up by what the QR code of their sign-in page holds.
+    func phone(
+        for login: String, scanning uri: String, userVerification: Bool, session: (any URLSessionProtocol)?
+    ) async throws -> VirtualPhone {
+        let link = try EnrollmentLink(uri)
+        let key = login.lowercased()
+        let isFree = state.withLockedValue { $0.enrolling[key] == nil && $0.phones[key] == nil }
+        guard isFree else {
+            throw PhoneError(.otherPerson, "\(login) has a phone in the sandbox already. Remove it first, or let it be asked.")
+        }
+        let task = Task { [weak self] in
+            guard let self else { throw CancellationError() }
+            defer { self.state.withLockedValue { $0.enrolling[key] = nil } }
+            return try await self.enrolled(login, session: session) { phone, authenticator, origin in
+                guard link.organizationURL.absoluteString == origin.absoluteString, link.clientID == authenticator.clientID else {
+                    throw PhoneError(.otherOrigin, "The code is not of this sandbox at \(origin.absoluteString).")
+                }
+                try await phone.enroll(
+                    scanning: link, userVerification: userVerification || authenticator.userVerification == .required)
+            }
+        }
+        state.withLockedValue { if !$0.isClosed { $0.enrolling[key] = task } }
+        return try await task.value
+    }
+
     private func enrolled(_ login: String, userVerification: Bool, session: (any URLSessionProtocol)?) async throws -> VirtualPhone {
+        try await enrolled(login, session: session) { phone, authenticator, origin in
+            try await phone.enroll(
+                userVerification: userVerification || authenticator.userVerification == .required, clientID: authenticator.clientID,
+                origin: origin)
+        }
+    }
+
+    private func enrolled(
+        _ login: String, session: (any URLSessionProtocol)?,
+        by enroll: (VirtualPhone, PushAuthenticator, URL) async throws -> Void
+    ) async throws -> VirtualPhone {
         guard let surroundings = state.withLockedValue({ $0.surroundings }) else {
             throw PhoneError(.removed, "The sandbox has stopped.")
         }
@@ -112,9 +149,7 @@ final class VirtualPhones: Sendable {
         let isNew = known(login) == nil
         let phone = try known(login) ?? make(for: login, session: session)
         do {
-            try await phone.enroll(
-                userVerification: userVerification || authenticator.userVerification == .required, clientID: authenticator.clientID,
-                origin: surroundings.origin)
+            try await enroll(phone, authenticator, surroundings.origin)
         } catch {
             if isNew {
                 phone.close()

@@ -55,6 +55,8 @@ extension DeviceAuthenticatorError {
         public static let notFound = Reason(rawValue: "notFound")
         /// The server asks to wait.
         public static let tooManyRequests = Reason(rawValue: "tooManyRequests")
+        /// The QR code of a sign-in page is none, too old, used, another app's, or of a sign-in that is over.
+        public static let enrollmentLinkRefused = Reason(rawValue: "enrollmentLinkRefused")
         /// Stored data can't be read or written.
         public static let storage = Reason(rawValue: "storage")
         /// Anything else; the text says more.
@@ -138,7 +140,13 @@ enum LocalFailure {
         "This request is approved by picking the number that the sign-in shows. Offer the step's numberChoices, and approve with one of them."
     static let notAnswered = "The request was neither approved nor denied: the consent step was given up. Resolve the challenge again."
 
+    static let noEnrollmentLink =
+        "That is no code of a sign-in page. Scan the picture that the page shows, or paste its whole address."
+    static let enrollmentLinkRefused =
+        "The code is too old, was used before, or is for another app. Let the sign-in page show another, and scan that."
+
     static let reasons: [String: DeviceAuthenticatorError.Reason] = [
         possessionKeyMissing: .keyMissing, numberNotPicked: .numberNotPicked, notAnswered: .notAnswered,
+        noEnrollmentLink: .enrollmentLinkRefused, enrollmentLinkRefused: .enrollmentLinkRefused,
     ]
 }

@@ -88,6 +88,18 @@ enum OrgRequests {
         return request
     }
 
+    /// An access token for the ticket of a sign-in page: this project's own.
+    static func enrollmentToken(of org: URL, clientID: String, ticket: String) throws -> URLRequest {
+        var request = try request("POST", org, "/oauth2/v1/token")
+        request.setValue(form, forHTTPHeaderField: "Content-Type")
+        request.setValue(json, forHTTPHeaderField: "Accept")
+        let fields = [
+            ("grant_type", "urn:countersign:params:oauth:grant-type:enrollment-ticket"), ("client_id", clientID), ("ticket", ticket),
+        ]
+        request.httpBody = Data(fields.map { "\($0.0)=\(escaped($0.1))" }.joined(separator: "&").utf8)
+        return request
+    }
+
     /// I: the discovery document of an issuer.
     static func discovery(of issuer: URL) throws -> URLRequest {
         var request = try request("GET", issuer, "/.well-known/openid-configuration")

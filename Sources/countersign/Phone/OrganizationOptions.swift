@@ -23,6 +23,9 @@ struct OrganizationOptions: ParsableArguments {
             "A property list with the settings; without it and --issuer, Okta.plist here if there is one.", valueName: "file"))
     var config: String?
 
+    /// Whether any of it was given.
+    var isGiven: Bool { issuer != nil || clientID != nil || config != nil }
+
     /// The settings; flags go before the file, and the file before the sandbox.
     func authenticator() throws -> DeviceAuthenticatorConfig {
         let list = try list()

@@ -11,6 +11,8 @@ struct PhoneEnrollCommand: AsyncParsableCommand {
             of this sign-in is never stored, and revoked afterwards. Where the standard input is no terminal, its first line is the \
             password, and the second the PIN.
 
+            With --uri nobody signs in here: the sign-in page that shows the QR code goes on by itself.
+
             Enrolling again takes the place of the older account of the same person and client.
             """)
 
@@ -19,6 +21,9 @@ struct PhoneEnrollCommand: AsyncParsableCommand {
 
     @Argument(help: "The user name; asked for if it is left out.")
     var username: String?
+
+    @Option(help: ArgumentHelp("What the QR code of a sign-in page holds, in place of a user name.", valueName: "address"))
+    var uri: String?
 
     @Flag(name: .customLong("user-verification"), help: "Make a second key, which a PIN opens, for organizations that want you verified.")
     var verifiesUser = false
@@ -29,12 +34,27 @@ struct PhoneEnrollCommand: AsyncParsableCommand {
     @Flag(help: "Write JSON.")
     var json = false
 
+    func validate() throws {
+        if uri != nil, username != nil || organization.isGiven {
+            throw ValidationError("The address of a QR code says which organization and which person. Leave the other out.")
+        }
+    }
+
     func run() async throws {
         try await Outcome.of(json: json) {
-            let authenticator = try organization.authenticator()
             let command = self
+            if let uri {
+                let link = try EnrollmentLink(uri)
+                return try await Interruption.cancels { try await command.enroll(by: link) }
+            }
+            let authenticator = try organization.authenticator()
             try await Interruption.cancels { try await command.enroll(in: authenticator) }
         }
+    }
+
+    private func enroll(by link: EnrollmentLink) async throws {
+        let device = try TerminalPhone(phone.url)
+        tell(try await device.enroll(link, verifiesUser: verifiesUser, answersCIBA: answersCIBA))
     }
 
     private func enroll(in authenticator: DeviceAuthenticatorConfig) async throws {
@@ -45,6 +65,10 @@ struct PhoneEnrollCommand: AsyncParsableCommand {
         let enrollment = try await signIn.token { token in
             try await device.enroll(authenticator, with: token, verifiesUser: verifiesUser, answersCIBA: answersCIBA)
         }
+        tell(enrollment)
+    }
+
+    private func tell(_ enrollment: AuthenticatorEnrollment) {
         let summary = EnrollmentSummary(enrollment)
         guard !json else { return Terminal.write(JSONText.line(summary.json)) }
         Terminal.write("Enrolled: \(summary.line)")

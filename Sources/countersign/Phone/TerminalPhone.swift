@@ -51,11 +51,26 @@ struct TerminalPhone: Sendable {
     func enroll(
         _ authenticator: DeviceAuthenticatorConfig, with token: AuthToken, verifiesUser: Bool, answersCIBA: Bool
     ) async throws -> AuthenticatorEnrollment {
+        let made = try await device.enroll(
+            authenticationToken: token, authenticatorConfig: authenticator,
+            enrollmentParameters: parameters(verifiesUser: verifiesUser, answersCIBA: answersCIBA))
+        return try known(made)
+    }
+
+    /// Makes the phone an authenticator of the person whose sign-in page shows a QR code.
+    func enroll(_ link: EnrollmentLink, verifiesUser: Bool, answersCIBA: Bool) async throws -> AuthenticatorEnrollment {
+        let parameters = parameters(verifiesUser: verifiesUser, answersCIBA: answersCIBA)
+        return try known(await device.enroll(link, enrollmentParameters: parameters))
+    }
+
+    private func parameters(verifiesUser: Bool, answersCIBA: Bool) -> EnrollmentParameters {
         var parameters = EnrollmentParameters(deviceToken: .empty)
         parameters.enableUserVerification(enable: verifiesUser)
         parameters.enableCIBATransactions(enable: answersCIBA)
-        let made = try await device.enroll(
-            authenticationToken: token, authenticatorConfig: authenticator, enrollmentParameters: parameters)
+        return parameters
+    }
+
+    private func known(_ made: any AuthenticatorEnrollmentProtocol) throws -> AuthenticatorEnrollment {
         guard let enrollment = made as? AuthenticatorEnrollment else { throw CommandFailure("The account was stored in an unknown way.") }
         return enrollment
     }

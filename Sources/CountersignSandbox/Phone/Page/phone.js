@@ -15,6 +15,7 @@
   let skew = 0;
   const seen = new Set();
   const busy = new Set();
+  const typed = new Map();
   let problem = null;
 
   // ---- Elements
@@ -23,7 +24,7 @@
     const element = document.createElement(name);
     for (const [key, value] of Object.entries(attributes || {})) {
       if (value === null || value === undefined || value === false) continue;
-      if (key === "onclick" || key === "onchange") element.addEventListener(key.slice(2), value);
+      if (key === "onclick" || key === "onchange" || key === "oninput" || key === "onsubmit") element.addEventListener(key.slice(2), value);
       else if (key === "checked" || key === "value" || key === "max") element[key] = value;
       else element.setAttribute(key, String(value));
     }
@@ -67,10 +68,24 @@
           face, name, badge, make("span", { class: "note" }, person.login)));
     }
     const key = "set-up:" + person.login;
+    const scan = "scan:" + person.login;
     return make("li", null,
       make("button", { class: "person", type: "button", "data-key": key, "aria-disabled": busy.has(key), onclick: () => setUp(person.login, key) },
         face, name,
-        make("span", { class: "action" }, busy.has(key) ? "Setting up…" : "Set up a phone", make("span", { class: "visually-hidden" }, " for " + person.login))));
+        make("span", { class: "action" }, busy.has(key) ? "Setting up…" : "Set up a phone", make("span", { class: "visually-hidden" }, " for " + person.login))),
+      make("form", {
+        class: "scan",
+        onsubmit: (event) => {
+          event.preventDefault();
+          setUp(person.login, scan, (typed.get(scan) || "").trim());
+        },
+      },
+        make("label", null, make("span", { class: "visually-hidden" }, "For " + person.login + ": "), "Or paste the address of the QR code that the sign-in shows",
+          make("input", {
+            type: "url", autocomplete: "off", spellcheck: "false", required: "", "data-key": scan, value: typed.get(scan) || "",
+            oninput: (event) => typed.set(scan, event.target.value),
+          })),
+        make("button", { type: "submit", class: "plain", "data-key": scan + ":send", "aria-disabled": busy.has(scan) }, busy.has(scan) ? "Scanning…" : "Scan")));
   }
 
   // ---- The phone
@@ -164,7 +179,8 @@
   }
 
   function emptyView() {
-    return make("div", { class: "empty" }, make("h2", null, "No phone is shown"),
+    return make("div", { class: "empty" }, problem ? make("p", { class: "notice error", role: "alert" }, problem) : null,
+      make("h2", null, "No phone is shown"),
       make("p", null, state.phones.length ? "Pick a person to see their phone." : "Set up a phone for somebody: they sign in with their password, and the phone is enrolled."));
   }
 
@@ -247,9 +263,10 @@
     return run(key, () => post("/phones/" + encodeURIComponent(phone.login) + "/" + action, body));
   }
 
-  function setUp(login, key) {
+  function setUp(login, key, uri) {
     return run(key, async () => {
-      await post("/phones", { login });
+      await post("/phones", uri ? { login, uri } : { login });
+      typed.delete(key);
       location.hash = encodeURIComponent(login);
       stage.focus({ preventScroll: true });
     });
