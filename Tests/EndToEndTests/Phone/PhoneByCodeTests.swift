@@ -3,6 +3,8 @@ import BrowserSignin
 import CountersignSandbox
 import DeviceAuthenticator
 import Foundation
+import JOSE
+import TestSupport
 import Testing
 
 @Suite("A phone that is set up by the QR code of a sign-in page", .timeLimit(.minutes(10)))
@@ -47,6 +49,32 @@ struct PhoneByCodeTests {
             #expect(Set(token.methods).isSuperset(of: ["pwd", "swk", "mfa"]))
             let phone = try await sandbox.phone(for: SandboxUser.jane.login)
             #expect(phone.enrollments.map(\.user.name) == [SandboxUser.jane.login])
+        }
+    }
+
+    @Test("is a terminal's too: the command takes the address and asks for no password, and refuses it the next time")
+    func terminal() async throws {
+        try await PhoneFixture.with { phone in
+            let browser = phone.sandbox.browser(
+                visitor: Self.visitor(
+                    scan: { address in
+                        let enrolled = try await phone.run("phone", "enroll", "--uri", address, "--json")
+                        #expect(enrolled.status == 0, "\(enrolled.errors)")
+                        let again = try await phone.run("phone", "enroll", "--uri", address)
+                        #expect(again.status != 0 && again.errors.contains("Let the sign-in page show another"), "\(again.errors)")
+                        #expect(!again.errors.contains("ticket="))
+                        return .reload()
+                    },
+                    push: {
+                        let request = try await phone.pendingRequest()
+                        let approved = try await phone.run("phone", "approve", try #require(request["id"]?.stringValue))
+                        #expect(approved.status == 0, "\(approved.errors)")
+                    }))
+            let token = try await phone.sandbox.browserSignin(in: browser).signIn()
+            #expect(Set(token.methods).isSuperset(of: ["pwd", "swk", "mfa"]))
+            let both = try await phone.run(
+                "phone", "enroll", PhoneFixture.jane, "--uri", "https://id.example.com/enroll/a#client_id=c&ticket=t")
+            #expect(both.status != 0 && both.errors.contains("Leave the other out"))
         }
     }
 
