@@ -1,5 +1,5 @@
 internal import AuthFoundation
-internal import Foundation
+public import Foundation
 
 /// What the published functions have no room for.
 extension OktaAPI {
@@ -65,5 +65,17 @@ extension OktaAPI {
                 }
             }
         }
+    }
+
+    /// Gets something that a link leads to, such as the image of a code to scan.
+    ///
+    /// Cancelling the task ends the wait; the request goes on.
+    ///
+    /// - Parameter url: Where it is.
+    /// - Returns: What is there.
+    /// - Throws: `OktaError`; `CancellationError` if the task was cancelled.
+    @MainActor
+    public func data(from url: URL) async throws -> Data {
+        try await MainQueue.value { sendHttpRequest(with: url, method: .get, onCompletion: $0, onError: $1) }
     }
 }

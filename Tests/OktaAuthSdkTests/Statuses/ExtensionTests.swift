@@ -213,12 +213,7 @@ struct ExtensionTests {
         #expect(api.urlSession === session)
         let answer = try await api.response { $0.getTransactionState(stateToken: "state-1", completion: $1) }
         #expect(answer.status == .lockedOut)
-        let data = try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Data, any Error>) in
-            guard let url = URL(string: "https://id.example.test/qr") else { return continuation.resume(throwing: URLError(.badURL)) }
-            api.sendHttpRequest(
-                with: url, method: .get, onCompletion: { continuation.resume(returning: $0) },
-                onError: { continuation.resume(throwing: $0) })
-        }
+        let data = try await api.data(from: try #require(URL(string: "https://id.example.test/qr")))
         #expect(data == Data(Answers.lockedOut.utf8))
     }
 
