@@ -92,7 +92,10 @@ extension DeviceAuthenticatorProtocol {
 extension PushDevice {
     /// Exchanges the ticket for an access token that is good for one enrollment. It is not kept.
     fileprivate func token(for link: EnrollmentLink) async throws -> AuthToken {
-        struct Answer: Decodable { var access_token: String }
+        struct Answer: Decodable {
+            var accessToken: String
+            enum CodingKeys: String, CodingKey { case accessToken = "access_token" }
+        }
         do {
             let data = try await transport.send(
                 OrgRequests.enrollmentToken(of: link.organizationURL, clientID: link.clientID, ticket: link.ticket))
@@ -100,7 +103,7 @@ extension PushDevice {
                 // The decoder's own error may quote the token.
                 throw DeviceAuthenticatorError.internalError("The answer of the token endpoint is no token.")
             }
-            return .bearer(answer.access_token)
+            return .bearer(answer.accessToken)
         } catch DeviceAuthenticatorError.serverAPIError(let result, let model)
             where result.response?.statusCode == 400 && model?.errorSummary?.hasPrefix("invalid_grant") == true
         {
