@@ -60,7 +60,7 @@ struct SignInPagesTests {
     private static let withNumbers = OrgFile.sandboxDefault.replacing("number_challenge: never", with: "number_challenge: always")
 
     private static let withDuePassword = OrgFile.sandboxDefault.replacing(
-        "- login: \(SandboxUser.jane.login)\n", with: "- login: \(SandboxUser.jane.login)\n            must_change_password: true\n")
+        "- login: \(SandboxUser.jane.login)\n", with: "- login: \(SandboxUser.jane.login)\n    must_change_password: true\n")
 
     private func use(_ scenario: String, organization: String? = nil, hasApp: Bool = false, hasPhone: Bool = true) async throws {
         let folder = try Self.folder(scenario)

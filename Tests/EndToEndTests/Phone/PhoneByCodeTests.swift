@@ -54,7 +54,8 @@ struct PhoneByCodeTests {
 
     @Test("is a terminal's too: the command takes the address and asks for no password, and refuses it the next time")
     func terminal() async throws {
-        try await PhoneFixture.with { phone in
+        try await withSandbox { sandbox in
+            let phone = try PhoneFixture(sandbox)
             let browser = phone.sandbox.browser(
                 visitor: Self.visitor(
                     scan: { address in
