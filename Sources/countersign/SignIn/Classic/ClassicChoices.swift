@@ -14,6 +14,7 @@ enum ClassicChoices {
             choices.append(
                 ClassicChoice(key: "c", title: "Cancel") {
                     try await status.cancelTransaction()
+                    session.isCancelled = true
                     throw CommandFailure("The sign-in was cancelled.")
                 })
         }

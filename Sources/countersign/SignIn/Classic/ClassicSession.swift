@@ -20,6 +20,8 @@ final class ClassicSession {
 
     let username: String
     let drawing: QRCodeDrawing
+    /// Whether the person cancelled it: then there is nothing to give up.
+    var isCancelled = false
     private let json: Bool
     private let start: OktaAuthStatusUnauthenticated
 
@@ -120,7 +122,7 @@ final class ClassicSession {
     }
 
     private func giveUp(_ status: OktaAuthStatus) async {
-        guard status.canCancel() else { return }
+        guard status.canCancel(), !isCancelled else { return }
         await TerminalClock.wait(atMost: Self.patience) { @MainActor in
             // Best effort: the transaction ends by itself soon.
             try? await status.cancelTransaction()
