@@ -35,6 +35,8 @@ struct AuthorizationRequest: Sendable, Equatable, Codable {
     var loginHint: String?
     /// The person whom an id token of this client named; nobody else may sign in.
     var hintedUserID: String?
+    /// The session that the id token was given in; nil for none.
+    var hintedSessionID: String?
     /// The classes that were asked for (`acr_values`), in order of preference.
     var contextClasses: [String] = []
     /// The digest of the one-time token that begins a session without a page.

@@ -109,7 +109,9 @@ struct AuthorizationRequestReader {
             request.sessionToken = TicketDigest(of: token).bytes
         }
         request.loginHint = values["login_hint"].map(IdentityEngine.possibleName)
-        request.hintedUserID = try hintedUserID(values["id_token_hint"], application)
+        if let hint = try hint(values["id_token_hint"], application) {
+            (request.hintedUserID, request.hintedSessionID) = (hint.userID, hint.sessionID)
+        }
         // Others are ignored; nobody needs to keep them.
         request.contextClasses = Array(
             (values["acr_values"]?.spaceSeparated ?? []).filter { AuthenticationContextClass(rawValue: $0) != nil }.prefix(20))
@@ -165,15 +167,16 @@ struct AuthorizationRequestReader {
         return prompts
     }
 
-    /// Whom an id token names that this server gave this client. It says who, and permits nothing: its end does not matter.
-    private func hintedUserID(_ token: String?, _ application: Application) throws(Refusal) -> String? {
+    /// Whom an id token names that this server gave this client, and the session that it was given in. Its end does not matter: what it
+    /// permits lasts as long as that session.
+    private func hint(_ token: String?, _ application: Application) throws(Refusal) -> (userID: String, sessionID: String?)? {
         guard let token else { return nil }
         let claims = snapshot.keyRing.verification.claims(ofHint: token, issuer: snapshot.issuer(of: server), now: now)
         guard let claims, claims.audience == [application.id], claims.jwtID.flatMap(TokenID.init)?.kind == .id, let id = claims.subject
         else {
             throw Self.invalid("The id_token_hint is no id token that this server issued to the client.", "id_token_hint")
         }
-        return id
+        return (id, claims.json["sid"]?.stringValue)
     }
 
     /// RFC 6749 appendix A: `VSCHAR`.

@@ -198,6 +198,7 @@ extension HostedStart.Begun {
     fileprivate mutating func hold(by browser: BrowserSecrets, view: any StoreView, now: Date) throws {
         let known = try view.session(secret: browser.session, now: now)
         session = known?.0
+        let isInteractive = !ScopeRequest.interactive.isDisjoint(with: request.scopes)
         let user: StoredUser
         let proofs: [SignInTransaction.Proof]
         if let bytes = request.sessionToken {
@@ -218,8 +219,7 @@ extension HostedStart.Begun {
         } else {
             guard let known else { return }
             // What such a scope permits is for who signs in for it, not for who finds a session open.
-            let isAnew = request.prompts.contains(.login) || !ScopeRequest.interactive.isDisjoint(with: request.scopes)
-            (user, proofs) = (known.1, isAnew ? [] : known.0.proofs)
+            (user, proofs) = (known.1, request.prompts.contains(.login) || isInteractive ? [] : known.0.proofs)
         }
         var signIn = SignInRequest(
             application: application, server: request.server, scopes: request.scopes, contextClasses: request.contextClasses)
@@ -227,13 +227,15 @@ extension HostedStart.Begun {
         signIn.isOnPages = true
         let subject = try view.subject(user.value, of: signIn, snapshot: snapshot)
         let enrollments = try view.usableEnrollments(of: user.value.id, snapshot: snapshot)
-        let age = [request.maxAge, subject.decision.reauthenticateAfter].compactMap { $0 }.min()
+        // A token may bring a password of an hour ago beside a push of just now.
+        let mostForEnrollment = isInteractive ? Int(EnrollmentPermission.freshness) : nil
+        let age = [request.maxAge, subject.decision.reauthenticateAfter, mostForEnrollment].compactMap { $0 }.min()
         held = HostedStart.Held(
             user: user, subject: subject, proofs: proofs.recent(atMost: age, now: now).proved(with: enrollments),
             isToken: request.sessionToken != nil)
         needsConsent = try view.needsConsent(of: user.value.id, to: request, by: application)
         // A one-time token was the client's to bring.
-        needsConfirmation = request.sessionToken == nil && application.needsConfirmation(of: request)
+        needsConfirmation = request.sessionToken == nil && application.needsConfirmation(of: request, in: session?.id)
     }
 }
 

@@ -41,8 +41,15 @@ extension Application {
     ///
     /// Any program of a device can open the browser, listen at a loopback port and claim a scheme: who it is is not shown by that, and PKCE
     /// proves only that it is the one that asked. What the person allowed before does not count, for it may have been another program.
-    func needsConfirmation(of request: AuthorizationRequest) -> Bool {
-        silentSignIn == .assured && !isConfidential && !request.redirectURI.hasPrefix("https://") && request.hintedUserID == nil
+    ///
+    /// - Parameters:
+    ///   - request: What the application asks.
+    ///   - sessionID: The session that speaks for it. An id token that was given in it shows who holds it; one of another session, which may
+    ///     have ended for a reason, shows nothing.
+    /// - Returns: Whether they are asked.
+    func needsConfirmation(of request: AuthorizationRequest, in sessionID: String?) -> Bool {
+        guard silentSignIn == .assured, !isConfidential, !request.redirectURI.hasPrefix("https://") else { return false }
+        return request.hintedSessionID == nil || request.hintedSessionID != sessionID
     }
 }
 

@@ -74,7 +74,7 @@ struct HostedState: Sendable {
         let isSilent = hosted.device == nil && hosted.inherited > 0 && stored.value.proofs.count == hosted.inherited
         needsConsent =
             try hosted.isAllowed != true
-            && (isSilent && application.needsConfirmation(of: hosted.request)
+            && (isSilent && application.needsConfirmation(of: hosted.request, in: own?.id)
                 || user.map { try view.needsConsent(of: $0.value.id, to: hosted.request, by: application) } ?? false)
     }
 

@@ -23,7 +23,7 @@ enum GrantHolder {
         user.passwordHash = json["passwordHash"]?.stringValue
         user.passwordChangedAt = date(json["passwordChangedAt"])
         user.failedAttempts = failedAttempts
-        user.failedCodes = json["failedCodes"]?.intValue
+        user.failedCodes = json["failedCodes"]?.objectValue?.compactMapValues(\.intValue)
         user.deactivatedAt = date(json["deactivatedAt"])
         user.lockedAt = date(json["lockedAt"])
         user.updatedAt = updatedAt

@@ -69,8 +69,8 @@ public struct User: Sendable, Equatable, Codable {
     var earlierPasswords: [String]?
     /// Wrong passwords since the last right one.
     public var failedAttempts: Int
-    /// Wrong codes since the last right one; nil for none.
-    var failedCodes: Int?
+    /// Wrong answers since the last right one, for each kind of factor but the password; nil for none.
+    var failedCodes: [String: Int]?
     /// When the account was locked by failed attempts; nil if it is not.
     public var lockedAt: Date?
     /// When the account was last deactivated. Grants made before stay closed when it is active again.

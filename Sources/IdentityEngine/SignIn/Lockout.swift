@@ -21,20 +21,25 @@ extension User {
     }
 
     /// What counts towards the lock: wrong passwords and wrong codes together.
-    var allFailures: Int { failedAttempts + (failedCodes ?? 0) }
+    var allFailures: Int { failedAttempts + (failedCodes ?? [:]).values.reduce(0, +) }
 
     /// Counts a failed attempt and locks the account when they are too many.
     ///
     /// - Returns: Whether this attempt locked it.
     mutating func countFailure(of factor: FactorKind, policy: PasswordPolicy, now: Date) -> Bool {
-        if factor == .password { failedAttempts += 1 } else { failedCodes = (failedCodes ?? 0) + 1 }
+        if factor == .password {
+            failedAttempts += 1
+        } else {
+            failedCodes = (failedCodes ?? [:]).merging([factor.rawValue: 1], uniquingKeysWith: +)
+        }
         guard policy.lockoutAttempts > 0, allFailures >= policy.lockoutAttempts else { return false }
         lockedAt = now
         return true
     }
 
-    /// A right answer forgets the wrong ones of its own kind only: who knows the password would guess codes without end.
+    /// A right answer forgets the wrong ones of its own kind only: who knows the password, or reads the mail, would guess codes without end.
     mutating func forgetFailures(of factor: FactorKind) {
-        if factor == .password { failedAttempts = 0 } else { failedCodes = nil }
+        if factor == .password { failedAttempts = 0 } else { failedCodes = failedCodes?.filter { $0.key != factor.rawValue } }
+        if failedCodes?.isEmpty == true { failedCodes = nil }
     }
 }

@@ -79,8 +79,7 @@ extension IdentityEngine {
 
     /// Lets a verifier, which is made for the person's usable enrolments, judge the first factor of a transaction.
     ///
-    /// - Parameter commit: Writes what it came to, and answers; nil if somebody else wrote the user first.
-    /// - Returns: The answer; nil if somebody else was faster every time.
+    /// What `commit` writes is what it came to; it answers nil if somebody else wrote the user first. Nil comes back if that happened each time.
     func judgeFirst<Verifier: FactorVerifier, Answer: Sendable>(
         _ response: FactorResponse, of username: String, _ transaction: SignInTransaction, snapshot: OrgSnapshot, context: RequestContext,
         by verifier: ([Enrollment]) -> Verifier,
@@ -96,7 +95,7 @@ extension IdentityEngine {
             known = try await load(username, transaction, snapshot)
             let isStale =
                 known?.user.value.passwordHash != judged?.user.value.passwordHash
-                || (judge.kind == .totp && known?.enrollments != judged?.enrollments)
+                || (judge.kind != .password && known?.enrollments != judged?.enrollments)
             if isStale {
                 judge = verifier(known?.enrollments ?? [])
                 verdict = try await judge.verify(response, of: known?.user.value, policy: snapshot.passwordPolicy)

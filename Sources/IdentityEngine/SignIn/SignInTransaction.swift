@@ -327,8 +327,12 @@ extension SignInTransaction {
         return next.proved(subject, type, [])
     }
 
-    /// What all proofs together rest on.
-    private var factorClasses: Set<FactorClass> { proofs.reduce(into: []) { $0.formUnion($1.factorClasses) } }
+    /// What all proofs together rest on. What somebody recalls is a second factor where the organization asks for it, and no further: an
+    /// application that a session token leads to asks for more.
+    private var factorClasses: Set<FactorClass> {
+        let classes: Set<FactorClass> = proofs.reduce(into: []) { $0.formUnion($1.factorClasses) }
+        return classic == nil ? classes.subtracting([.recollection]) : classes
+    }
 
     /// The methods of all proofs, each once, and `mfa` if they are of different classes.
     private var methods: [String] {

@@ -77,6 +77,22 @@ struct SilentSignInTests {
         }
     }
 
+    @Test("An id token of a session that is over speaks for nobody in the next one")
+    func hintOfEndedSession() async throws {
+        try await PushServer.with { server in
+            let browser = try await Self.signedIn(server)
+            let page = try await Self.native.begin(browser)
+            let code = try Self.native.code(try await browser.submit(page, "consent", ["answer": "allow"]))
+            let hint = try #require(try await Self.native.exchange(code, server.wire).json["id_token"]?.stringValue)
+            let question = try await browser.get(LogoutTests.url([:]))
+            _ = try await browser.submit(question, "logout")
+            let app = WireRelyingParty.readingApp
+            _ = try app.code(try await browser.signIn(try await app.begin(browser)))
+            let silent = try await browser.get(Self.native.authorizeURL(["prompt": "none", "id_token_hint": hint]))
+            #expect(try Self.native.error(silent) == "interaction_required")
+        }
+    }
+
     @Test("An application that its operator trusts on every device is not asked about")
     func trusted() async throws {
         try await PushServer.with { server in

@@ -54,6 +54,35 @@ struct SignInTransactionTests {
         #expect(second.end == .authenticated)
     }
 
+    @Test("takes what a person recalls for a second factor at the classic API only")
+    func recollection() {
+        let subject = subject(.twoFactors, grants: [Self.oob])
+        let question = SignInTransaction.Input.judged(
+            .question, .recollection, methods: ["kba"], .proved(passwordHash: nil), subject)
+        let (first, _, _) = transaction().step(password(.proved(passwordHash: nil), subject), now: Self.now)
+        #expect(first.step(question, now: Self.now).1 == .factorRequired([Self.oob]))
+        var classic = first
+        classic.classic = ClassicSignIn(relayState: nil, enrollsOptional: false, warnsBeforeExpiry: false, device: nil)
+        guard case .authenticated(let context) = classic.step(question, now: Self.now).1 else {
+            Issue.record("not authenticated")
+            return
+        }
+        #expect(context.methods == ["pwd", "kba", "mfa"])
+    }
+
+    @Test("a right answer forgets the wrong ones of its own kind only")
+    func failuresOfKinds() {
+        var user = User(id: "00u1", login: "jane", createdAt: Self.now)
+        let policy = PasswordPolicy(lockoutAttempts: 4)
+        for factor in [FactorKind.totp, .totp, .question] { #expect(!user.countFailure(of: factor, policy: policy, now: Self.now)) }
+        user.forgetFailures(of: .question)
+        #expect(user.failedCodes == ["totp": 2])
+        user.forgetFailures(of: .password)
+        #expect(user.allFailures == 2)
+        user.forgetFailures(of: .totp)
+        #expect(user.failedCodes == nil)
+    }
+
     @Test("does not take two factors of one class for two")
     func sameClass() {
         let subject = subject(.twoFactors, grants: [Self.oob])

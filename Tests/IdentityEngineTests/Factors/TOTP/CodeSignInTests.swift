@@ -75,7 +75,7 @@ struct CodeSignInTests {
         let other = try await fixture.organization.mfaToken(at: 11)
         #expect(try await fixture.second(token, fixture.wrongCode(at: 12)).reason == "wrong totp")
         #expect(try await fixture.second(token, fixture.code(at: 12)).reason == "mfa_token: unknown")
-        #expect(try await fixture.stored().failedCodes == 5)
+        #expect(try await fixture.stored().failedCodes == ["totp": 5])
         #expect(try await fixture.second(other, fixture.code(at: 12)).refused == nil)
         #expect(try await fixture.stored().failedCodes == nil)
     }
@@ -88,7 +88,7 @@ struct CodeSignInTests {
             for _ in 0..<2 { #expect(try await fixture.second(token, fixture.wrongCode(at: 12)).refused == .invalidGrant) }
             // Nor does a whole sign-in help, to an app that asks for the password only.
             if round < 2 { #expect(try await fixture.organization.signIn(client: "one-factor-app").refused == nil) }
-            #expect(try await fixture.stored().failedCodes == (round + 1) * 2)
+            #expect(try await fixture.stored().failedCodes == ["totp": (round + 1) * 2])
         }
         #expect(try await fixture.stored().lockedAt != nil)
         #expect(try await fixture.organization.log("user.account.lock").count == 1)

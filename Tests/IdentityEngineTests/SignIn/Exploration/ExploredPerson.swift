@@ -68,7 +68,7 @@ enum ExploredPerson: String, CaseIterable, Sendable {
         var user = user
         if self == .janeLockOver { (user.failedAttempts, user.lockedAt) = (0, nil) }
         // They are counted apart, and lock the account together: hers had failed twice.
-        if isCode { user.failedCodes = 1 } else { user.failedAttempts += 1 }
+        if isCode { user.failedCodes = ["totp": 1] } else { user.failedAttempts += 1 }
         if self == .janeReactivated { user.lockedAt = ExploredPolicy.time(seconds) }
         return user
     }
