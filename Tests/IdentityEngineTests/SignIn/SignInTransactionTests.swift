@@ -74,7 +74,10 @@ struct SignInTransactionTests {
     func failuresOfKinds() {
         var user = User(id: "00u1", login: "jane", createdAt: Self.now)
         let policy = PasswordPolicy(lockoutAttempts: 4)
-        for factor in [FactorKind.totp, .totp, .question] { #expect(!user.countFailure(of: factor, policy: policy, now: Self.now)) }
+        for factor in [FactorKind.totp, .totp, .question] {
+            let isLocked = user.countFailure(of: factor, policy: policy, now: Self.now)
+            #expect(!isLocked)
+        }
         user.forgetFailures(of: .question)
         #expect(user.failedCodes == ["totp": 2])
         user.forgetFailures(of: .password)
