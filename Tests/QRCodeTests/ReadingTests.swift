@@ -50,6 +50,17 @@ struct ReadingTests {
         #expect(try await Picture.read([picture]) == [text])
     }
 
+    @Test("reads the PNG, of any size")
+    func png() async throws {
+        for (text, pixels) in [("x", 3), (String(repeating: "otpauth://totp/", count: 40), 9)] {
+            let file = FileManager.default.temporaryDirectory.appending(path: "countersign-\(UUID().uuidString).png")
+            try Data(try QRSymbol(text).png(pixels: pixels)).write(to: file)
+            defer { try? FileManager.default.removeItem(at: file) }
+            let result = try await ForeignProgram.run(.zbar, ["--quiet", "--raw", "--nodbus", file.path], input: "")
+            #expect(result.output == text + "\n")
+        }
+    }
+
     @Test("reads the terminal's picture on any background")
     func terminal() async throws {
         let text = "https://id.example.com/activate?user_code=WDJB-MJHT"
