@@ -36,7 +36,7 @@ struct FrontDoor: Sendable {
     /// The names of all routes, for metrics.
     var routeNames: [String] {
         endpoints.keys.sorted() + devices.values.map(\.name).sorted() + ["enroll"] + Endpoint.signInNames
-            + AuthnRoute.names + [
+            + AuthnRoute.names + SessionRoute.names + UserFactorRoute.names + [
                 openID.name, oauth.name, activation.name, appleApps.name, HealthEndpoint.live, HealthEndpoint.ready,
             ]
     }
@@ -65,6 +65,8 @@ struct FrontDoor: Sendable {
         case .signIn(let route):
             return try await call(.signIn(route, engine, pages, pushes), server: nil, request)
         case .authn(let route): return try await call(.authn(route, engine, pages, pushes), server: nil, request)
+        case .session(let route): return try await call(.session(route, engine, pages), server: nil, request)
+        case .userFactor(let route): return try await call(.userFactor(route, engine), server: nil, request)
         case .activate: return try await call(activation, server: nil, request)
         case .appleApps: return try await call(appleApps, server: nil, request)
         case .enrollHere(let id): return try await call(.enrollHere(id, engine, pages), server: nil, request)

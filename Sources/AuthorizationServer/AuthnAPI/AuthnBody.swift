@@ -24,11 +24,11 @@ struct AuthnBody: Sendable {
         guard json.objectValue != nil else { throw .malformed("body is no object") }
     }
 
-    /// A text; nil if it is absent or null.
+    /// A text, of the body or of an object in it; nil if it is absent or null.
     ///
     /// - Throws: ``ClassicRefusal`` with `E0000001` if it is something else.
-    func text(_ name: String, in object: String) throws(ClassicRefusal) -> String? {
-        guard let value = json[name], !value.isNull else { return nil }
+    func text(_ name: String, within member: String? = nil, in object: String) throws(ClassicRefusal) -> String? {
+        guard let value = (member.map { json[$0] ?? .null } ?? json)[name], !value.isNull else { return nil }
         guard let text = value.stringValue else { throw .invalid(object, ["\(name): The member must be a text."]) }
         return text
     }

@@ -18,6 +18,7 @@ extension Endpoint {
                 // Stored already: what is not sent, the device fetches.
                 pushes?.deliver(answer.pushes)
                 response = ServerResponse(json: AuthnWriter(origin: call.snapshot.origin).answer(answer.outcome).serialized())
+                if let token = answer.deviceToken { pages.cookies.writeDevice(token, to: &response) }
             } catch let refusal as ClassicRefusal {
                 response = .refusal(refusal, to: request)
             }
@@ -37,14 +38,82 @@ extension Endpoint {
         case .cancel: return try await engine.classicCancel(stateToken: body.stateToken(), context: context).get()
         case .verify(let factor):
             let proof = ClassicProof(
-                passCode: try body.text("passCode", in: "factorVerifyRequest"), answer: try body.text("answer", in: "factorVerifyRequest"))
+                passCode: try body.text("passCode", in: "factorVerifyRequest"), answer: try body.text("answer", in: "factorVerifyRequest"),
+                remembersDevice: query(request)?["rememberDevice"] == "true")
             return try await engine.classicVerify(factorID: factor, proof, stateToken: body.stateToken(), context: context).get()
         case .resend(let factor):
             return try await engine.classicResend(factorID: factor, stateToken: body.stateToken(), context: context).get()
+        case .enroll:
+            let object = "factorEnrollRequest"
+            guard let type = try body.text("factorType", in: object), let provider = try body.text("provider", in: object) else {
+                throw ClassicRefusal.invalid(object, ["factorType: The request needs the members factorType and provider."])
+            }
+            var enrollment = ClassicEnrollmentRequest(type: type, provider: provider)
+            enrollment.phoneNumber = try body.text("phoneNumber", within: "profile", in: object)
+            enrollment.phoneExtension = try body.text("phoneExtension", within: "profile", in: object)
+            enrollment.question = try body.text("question", within: "profile", in: object)
+            enrollment.answer = try body.text("answer", within: "profile", in: object)
+            enrollment.replacesPhone = query(request)?["updatePhone"] == "true"
+            return try await engine.classicEnroll(enrollment, stateToken: body.stateToken(), context: context).get()
+        case .resendActivation(let factor):
+            return try await engine.classicResendActivation(factorID: factor, stateToken: body.stateToken(), context: context).get()
+        case .activate(let factor):
+            return try await engine.classicActivate(
+                factorID: factor, passCode: body.text("passCode", in: "factorActivateRequest"), stateToken: body.stateToken(),
+                context: context
+            ).get()
+        case .changePassword:
+            let object = "changePasswordRequest"
+            guard let old = try body.text("oldPassword", in: object), let new = try body.text("newPassword", in: object) else {
+                throw ClassicRefusal.invalid(object, ["newPassword: The request needs the members oldPassword and newPassword."])
+            }
+            return try await engine.classicChangePassword(from: old, to: new, stateToken: body.stateToken(), context: context).get()
+        case .resetPassword:
+            guard let new = try body.text("newPassword", in: "resetPasswordRequest") else {
+                throw ClassicRefusal.invalid("resetPasswordRequest", ["newPassword: The member must be there."])
+            }
+            return try await engine.classicResetPassword(to: new, stateToken: body.stateToken(), context: context).get()
+        case .recover(let isUnlock):
+            let object = "recoveryRequest"
+            guard let username = try body.text("username", in: object), !username.isEmpty else {
+                throw ClassicRefusal.invalid(object, ["username: The member must be there."])
+            }
+            let recovery = ClassicRecoveryRequest(
+                isUnlock: isUnlock, username: username, factorType: try body.text("factorType", in: object),
+                relayState: try relayState(body, in: object))
+            return try await engine.classicRecover(recovery, caller: ClassicCaller(request, body: body), context: context).get()
+        case .recoveryToken:
+            guard let token = try body.text("recoveryToken", in: "recoveryTokenRequest"), !token.isEmpty else {
+                throw ClassicRefusal.invalid("recoveryTokenRequest", ["recoveryToken: The member must be there."])
+            }
+            return try await engine.classicRecoveryToken(token, context: context).get()
+        case .recoveryAnswer:
+            return try await engine.classicRecoveryAnswer(
+                body.text("answer", in: "recoveryAnswerRequest"), stateToken: body.stateToken(), context: context
+            ).get()
+        case .recoveryVerify:
+            return try await engine.classicRecoveryVerify(
+                passCode: body.text("passCode", in: "recoveryFactorRequest"), stateToken: body.stateToken(), context: context
+            ).get()
+        case .recoveryResend:
+            return try await engine.classicRecoveryResend(stateToken: body.stateToken(), context: context).get()
         case .unknown:
             throw ClassicRefusal(
                 code: "E0000008", status: 404, summary: "Not found: this API has no such path.", reason: "authn: path")
         }
+    }
+
+    private static func relayState(_ body: AuthnBody, in object: String) throws(ClassicRefusal) -> String? {
+        let relayState = try body.text("relayState", in: object)
+        guard relayState?.utf8.count ?? 0 <= 2_048 else {
+            throw .invalid(object, ["relayState: The member has at most 2048 characters."])
+        }
+        return relayState
+    }
+
+    /// The query's parameters; what cannot be read has none.
+    private static func query(_ request: ServerRequest) -> FormParameters? {
+        request.query.flatMap { try? FormParameters(parsing: $0.utf8) }
     }
 
     private static func primary(
@@ -59,12 +128,8 @@ extension Endpoint {
         guard let username, !username.isEmpty, let password else {
             throw ClassicRefusal.invalid(object, ["username: The request needs the members username and password, or stateToken."])
         }
-        let relayState = try body.text("relayState", in: object)
-        guard relayState?.utf8.count ?? 0 <= 2_048 else {
-            throw ClassicRefusal.invalid(object, ["relayState: The member has at most 2048 characters."])
-        }
         let begun = ClassicRequest(
-            username: username, password: password, relayState: relayState,
+            username: username, password: password, relayState: try relayState(body, in: object),
             enrollsOptional: body.option("multiOptionalFactorEnroll"), warnsBeforeExpiry: body.option("warnBeforePasswordExpired"))
         return try await engine.classicSignIn(begun, caller: ClassicCaller(request, body: body), context: request.context).get()
     }

@@ -7,6 +7,8 @@ extension ClassicPolicy {
         self.init(
             signOnPolicy: section.required("sign_on_policy", example: "one-factor"),
             showsLockout: section.bool("show_lockout", default: false), remembering: Self.remembering(section),
+            factors: Self.factors(section), offersOptional: section.bool("offer_optional_factors", default: false),
+            recovery: Self.recovery(section), unlocksBySelfService: section.bool("self_service_unlock", default: false),
             trustedCallers: section.sections("trusted_callers") { caller in
                 let token = caller.required("token", example: "${PORTAL_TOKEN}")
                 if !token.isEmpty, token.utf8.count < 32 {
@@ -15,8 +17,30 @@ extension ClassicPolicy {
                         at: caller.value("token") ?? caller.node, key: caller.spelled("token"))
                 }
                 return TrustedCaller(name: caller.required("name", example: "portal"), token: token)
-            })
+            }, trustedOrigins: section.strings("trusted_origins") ?? [])
         section.reportUnknownKeys()
+    }
+
+    private static func recovery(_ section: OrgFileSection) -> Set<CodeChannel> {
+        let words = section.strings("recovery") ?? []
+        let channels: [String: CodeChannel] = ["email": .email, "sms": .sms, "call": .voice]
+        for word in words where channels[word] == nil {
+            section.source.add(
+                "“\(word)” is not among: email, sms, call.", at: section.value("recovery") ?? section.node, key: section.spelled("recovery")
+            )
+        }
+        return Set(words.compactMap { channels[$0] })
+    }
+
+    private static func factors(_ section: OrgFileSection) -> [Factor: Enrolling] {
+        guard let factors = section.section("factors") else { return [:] }
+        let words: [String: Enrolling] = ["required": .required, "optional": .optional, "not_allowed": .notAllowed]
+        var read: [Factor: Enrolling] = [:]
+        for factor in Factor.allCases where factors.value(factor.rawValue) != nil {
+            read[factor] = factors.choice(factor.rawValue, words, default: .notAllowed)
+        }
+        factors.reportUnknownKeys()
+        return read
     }
 
     /// A word, or a time in whole minutes.

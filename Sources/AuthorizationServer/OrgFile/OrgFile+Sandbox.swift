@@ -120,6 +120,9 @@ extension OrgFile {
         authn_api:
           sign_on_policy: one-factor
           remember_devices: device
+          factors: { totp: optional, question: optional, sms: optional, call: optional, email: optional }
+          recovery: [email, sms, call]
+          self_service_unlock: true
           trusted_callers:
             - name: portal
               token: sandbox-portal-token-0123456789abcdef

@@ -139,6 +139,12 @@ extension OrgFile {
         #  sign_on_policy: two-factors
         #  show_lockout: false               # true tells everybody which accounts there are
         #  remember_devices: never           # device: as long as it brings its token; or a time: 30d
+        #  factors:                          # what people set up: required, optional or not_allowed
+        #    totp: optional
+        #  offer_optional_factors: false     # true: who has none is offered to, at every sign-in
+        #  recovery: []                      # how a forgotten password is replaced: email, sms, call
+        #  self_service_unlock: false        # true: a locked account is opened in the same ways
+        #  trusted_origins: [https://portal.example.com]   # where sessionCookieRedirect may lead
         #  trusted_callers:                  # back ends that may say which device they speak for
         #    - name: portal
         #      token: ${PORTAL_TOKEN}        # at least 32 characters; only its digest is kept

@@ -39,6 +39,14 @@ struct BrowserCookies: Sendable {
         }
     }
 
+    /// Gives a browser the token by which its device is known again. Official clients know the cookie by this name.
+    func writeDevice(_ token: String, to response: inout ServerResponse) {
+        response.headers.append(
+            HTTPField(
+                name: .setCookie,
+                value: "\(DeviceCookie.name)=\(token); Path=/; Max-Age=31536000; HttpOnly; SameSite=Lax" + (isSecure ? "; Secure" : "")))
+    }
+
     /// Takes the secret of a session that is over from a browser.
     func endSession(in response: inout ServerResponse) {
         response.headers.append(

@@ -12,6 +12,10 @@ enum Route: Equatable {
     case authn(AuthnRoute)
     /// What who opens the QR code of a phone in a browser sees.
     case enrollHere(authenticator: String)
+    /// Where a session token becomes a session.
+    case session(SessionRoute)
+    /// What is loaded while a factor is set up.
+    case userFactor(UserFactorRoute)
     /// Where the codes of devices are entered.
     case activate
     /// Which apps on Apple's systems belong to this server.
@@ -31,6 +35,14 @@ enum Route: Equatable {
         }
         if let authn = AuthnRoute(path) {
             self = .authn(authn)
+            return
+        }
+        if let session = SessionRoute(path) {
+            self = .session(session)
+            return
+        }
+        if let factor = UserFactorRoute(path) {
+            self = .userFactor(factor)
             return
         }
         if let signIn = SignInRoute(path) {

@@ -84,7 +84,9 @@ extension IdentityEngine {
                             server: begun.server, changes: changes), context: context)
                 }
             case .refused(let refusal): return try await respond(refusal)
-            case .factorRequired, .enrollmentRequired, .passwordDue, .tryAgain, .challenged, .pending, .judged, .tooLate, .cancelled: break
+            case .factorRequired, .enrollmentRequired, .enrollmentOffered, .passwordDue, .recovering, .unlocked, .tryAgain, .challenged,
+                .pending, .judged, .tooLate, .cancelled:
+                break
             }
         }
         if request.prompts.contains(.none) {

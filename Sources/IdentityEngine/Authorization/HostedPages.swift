@@ -59,7 +59,7 @@ extension IdentityEngine {
             if let device = state.hosted.device { return state.devicePage(device) }
             guard let user = state.user else { return HostedAnswer(.refused(HostedRefusal(.over))) }
             return try await finish(state.proved(transaction, user), context: context)
-        case .refused, .cancelled: return HostedAnswer(.refused(HostedRefusal(.over)))
+        case .refused, .cancelled, .recovered: return HostedAnswer(.refused(HostedRefusal(.over)))
         case nil: break
         }
         if let challenge = transaction.challenge {

@@ -15,6 +15,8 @@ public struct ClassicAnswer: Sendable {
     public var outcome: Outcome
     /// To be sent now; each at most once.
     public var pushes: [PushMessage] = []
+    /// Likewise.
+    public var messages: [OutgoingMessage] = []
     /// The device token that the browser is to keep from now on; nil to leave it what it has.
     public var deviceToken: String?
 
@@ -67,12 +69,24 @@ public struct ClassicTransaction: Sendable {
     public var relayState: String?
     /// What came of the last attempt.
     public var factorResult: FactorResult?
+    /// `PASSWORD` or `UNLOCK`; nil for a sign-in.
+    public var recoveryType: String?
+    /// The way that the code or the link of a recovery took.
+    public var recoveryChannel: CodeChannel?
+    /// Goes on with a recovery, once; for trusted callers.
+    public var recoveryToken: String?
+    /// What the person is asked in a recovery.
+    public var recoveryQuestion: String?
     /// Whom it is about; nil before they proved something.
     public var user: ClassicPerson?
     /// What can be chosen.
     public var factors: [ClassicFactor]?
     /// What was chosen.
     public var factor: ClassicFactor?
+    /// What a new password must be; nil where none is asked for.
+    public var passwordPolicy: PasswordPolicy?
+    /// For how many days the password is good yet; nil where that is no question.
+    public var passwordExpireDays: Int?
     /// Whether the device can be remembered; nil where that is no question.
     public var remembering: ClassicRemembering?
     /// What the link `next` does.
@@ -120,6 +134,27 @@ public struct ClassicFactor: Sendable {
     public var profile: [String: String]
     /// The number that the person picks on their device; nil if none is asked for now.
     public var correctAnswer: Int?
+    /// What the policy says of it, where it can be set up; nil for one that is asked for.
+    public var enrolling: ClassicPolicy.Enrolling?
+    /// Whether it is set up.
+    public var isSetUp = true
+    /// What shows that it works; nil for one that is set up.
+    public var activation: ClassicActivation?
+}
+
+/// What an authenticator app is given when it is set up (authn reference 5.4).
+public struct ClassicActivation: Sendable {
+    /// The secret in Base32.
+    public var secret: String
+    /// What leads to its picture: the last part of the path.
+    public var pictureToken: String
+}
+
+extension ClassicActivation: CustomStringConvertible, CustomReflectable {
+    /// That it is one; never the secret.
+    public var description: String { "ClassicActivation" }
+    /// Shows what ``description`` shows.
+    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
 /// Whether a device can stand in for the second factor from now on (authn reference 2.3).

@@ -1,5 +1,3 @@
-internal import Crypto
-
 /// What holds at the classic sign-in API, which knows no application: the organization itself asks there
 /// (authn reference 1.2, 6.3 and 6.4).
 public struct ClassicPolicy: Sendable, Equatable, Codable {
@@ -37,17 +35,35 @@ public struct ClassicPolicy: Sendable, Equatable, Codable {
     public var showsLockout: Bool
     /// Whether devices are remembered.
     public var remembering: Remembering
+    /// Which factors people set up. Of those that are not named, authenticator apps and phones with push can be.
+    public var factors: [Factor: Enrolling]
+    /// Whether who has no factor is offered to set one up, at every sign-in until they do.
+    public var offersOptional: Bool
+    /// How people get back into an account whose password they forgot; empty for not at all.
+    public var recovery: Set<CodeChannel>
+    /// Whether they can unlock it in the same ways.
+    public var unlocksBySelfService: Bool
     /// Who is believed more.
     public var trustedCallers: [TrustedCaller]
+    /// The origins, beside the organization's own, to which a browser may be sent after its session began.
+    public var trustedOrigins: [String]
 
     /// Makes a policy; what is left out is the safe default.
     public init(
-        signOnPolicy: String, showsLockout: Bool = false, remembering: Remembering = .never, trustedCallers: [TrustedCaller] = []
+        signOnPolicy: String, showsLockout: Bool = false, remembering: Remembering = .never, factors: [Factor: Enrolling] = [:],
+        offersOptional: Bool = false, recovery: Set<CodeChannel> = [], unlocksBySelfService: Bool = false,
+        trustedCallers: [TrustedCaller] = [],
+        trustedOrigins: [String] = []
     ) {
         self.signOnPolicy = signOnPolicy
         self.showsLockout = showsLockout
         self.remembering = remembering
+        self.factors = factors
+        self.offersOptional = offersOptional
+        self.recovery = recovery
+        self.unlocksBySelfService = unlocksBySelfService
         self.trustedCallers = trustedCallers
+        self.trustedOrigins = trustedOrigins
     }
 
     /// The caller that a token is of; nil for nobody's.

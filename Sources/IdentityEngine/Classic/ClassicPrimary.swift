@@ -69,9 +69,7 @@ extension IdentityEngine {
             }
             return try answer.get()
         } catch is PasswordHasher.Overloaded {
-            // A limit of the moment, not of a count: zero in both headers says so.
-            let busy = RateLimitStatus(limit: 0, remaining: 0, reset: context.now.addingTimeInterval(1), isAdmitted: false)
-            throw ClassicRefusal.tooManyRequests(busy, reason: "too many passwords wait to be hashed")
+            throw ClassicRefusal.busy(context)
         }
     }
 
@@ -111,9 +109,8 @@ extension IdentityEngine {
             kind: .stateToken, digest: TicketDigest(of: token), owner: RecordReference(.transaction, next.id), use: .untilClosed,
             expiresAt: next.createdAt.addingTimeInterval(ClassicSignIn.lifetime + SignInTransaction.keptAfter))
         guard try await store.commit(changes + [.put(try next.record()), .issue(ticket)]) == .committed else { return nil }
-        return try await Result { () async throws -> ClassicAnswer in
-            let state = try await classicState(token, context: context)
-            return ClassicAnswer(try state.representation(of: state.transaction, now: context.now))
+        return try await classicStep(token, context: context) { [self] state in
+            try await show(state.transaction, of: state, context: context)
         }
     }
 
@@ -145,7 +142,7 @@ extension IdentityEngine {
         try await store.read { [self] view in
             do {
                 return Result<ClassicState, ClassicRefusal>.success(
-                    try ClassicState(token, snapshot: snapshot(view), view: view, now: context.now))
+                    try ClassicState(token, snapshot: snapshot(view), view: view, environment: environment, now: context.now))
             } catch let refusal as ClassicRefusal {
                 return .failure(refusal)
             }

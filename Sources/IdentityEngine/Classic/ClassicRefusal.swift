@@ -111,6 +111,40 @@ extension ClassicRefusal {
     static let locked = ClassicRefusal(
         code: "E0000069", status: 403, summary: "The sign-in is locked after too many wrong answers.", reason: "authn: locked")
 
+    /// A code is not sent, or a telephone or mailbox not set up.
+    init(_ refusal: CodeRefusal, context: RequestContext) {
+        func limited(_ code: String, _ summary: String, until: Date) -> ClassicRefusal {
+            ClassicRefusal(
+                code: code, status: 429, summary: summary, reason: refusal.reason,
+                rateLimit: RateLimitStatus(limit: 1, remaining: 0, reset: until, isAdmitted: false))
+        }
+        switch refusal {
+        case .tooSoon(.sms, let until): self = limited("E0000109", "A text was sent a moment ago. Wait before asking again.", until: until)
+        case .tooSoon(.voice, let until):
+            self = limited("E0000133", "A call was made a moment ago. Wait before asking again.", until: until)
+        case .tooSoon(.email, let until):
+            self = limited("E0000118", "A mail was sent a moment ago. Wait before asking again.", until: until)
+        case .tooMany(_, let until): self = limited("E0000047", "Too many codes, or wrong ones. Wait and try again.", until: until)
+        case .invalidNumber:
+            self.init(
+                code: "E0000098", status: 400, summary: "The phone number cannot be read.",
+                causes: ["phoneNumber: Write it with its calling code: +49 30 1234567."], reason: refusal.reason)
+        case .invalidExtension:
+            self.init(
+                code: "E0000121", status: 400, summary: "The phone extension cannot be read.",
+                causes: ["phoneExtension: It has 1 to 15 digits."], reason: refusal.reason)
+        case .foreignNumber:
+            self.init(
+                code: "E0000099", status: 403, summary: "Numbers of that country are not enabled.",
+                causes: ["phoneNumber: Use a number of another country."], reason: refusal.reason)
+        case .otherNumber: self = .invalid("factorEnrollRequest", ["phoneNumber: There is an existing verified phone number."])
+        case .noNumber: self = .invalid("factorEnrollRequest", ["phoneNumber: The member must be there."])
+        case .noAddress: self = .invalid("factorEnrollRequest", ["email: There is no address that mail can be sent to."])
+        case .notPending: self = .notAllowed(in: "activation")
+        case .wrongCode: self = .wrongCode
+        }
+    }
+
     /// The person's devices cannot be asked.
     static func factorFailed(_ refusal: Refusal) -> ClassicRefusal {
         guard let limit = refusal.rateLimit else {

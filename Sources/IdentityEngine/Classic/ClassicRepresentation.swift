@@ -10,7 +10,8 @@ extension ClassicState {
         shown.stateToken = token
         shown.expiresAt = transaction.expiresAt
         shown.relayState = classic.relayState
-        shown.user = ClassicPerson(user.value)
+        shown.user = status == .recoveryChallenge ? nil : ClassicPerson(user.value)
+        shown.recoveryType = transaction.classic?.recovery?.kind.rawValue
         shown.canCancel = true
         switch status {
         case .factorRequired:
@@ -22,28 +23,78 @@ extension ClassicState {
             shown.remembering = remembering
             shown.canReturn = true
             shown.factorResult = result(of: selected, in: transaction, now: now)
-            shown.canResend = selected.push != nil
+            shown.canResend = selected.push != nil || selected.code != nil
             shown.next = shown.factorResult == .waiting ? .poll : .verify
             if shown.factorResult == .waiting, let right = transaction.challenge?.numbers?.right {
                 shown.factor?.correctAnswer = Int(right)
             }
+        case .passwordWarn, .passwordExpired:
+            shown.next = .changePassword
+            shown.passwordPolicy = snapshot.passwordPolicy
+            if case .passwordDue(.endsSoon(let days)) = transaction.proved(subject, "", []).1 {
+                shown.passwordExpireDays = days
+                shown.canSkip = true
+            }
+        case .recoveryChallenge:
+            shown.recoveryChannel = transaction.classic?.recovery?.channel
+            shown.next = .verify
+            shown.canResend = true
+        case .recovery:
+            shown.recoveryQuestion = question?.text
+            shown.next = .answer
+        case .passwordReset:
+            shown.next = .resetPassword
+            shown.passwordPolicy = snapshot.passwordPolicy
+        case .factorEnroll:
+            shown.factors = choices
+            if case .enrollmentOffered(true) = transaction.proved(subject, "", []).1 { shown.canSkip = true }
+        case .factorEnrollActivate:
+            shown.factor = pending?.factor(self)
+            shown.canReturn = true
+            shown.next = .activate
+            shown.canResend = pending?.enrollment.code != nil
         default: break
         }
         return shown
     }
 
+    /// What can be set up, and what is.
+    var offered: [ClassicPolicy.Factor] {
+        ClassicPolicy.Factor.allCases.filter { factor in
+            // A question is no second factor that could be asked for.
+            if factor == .question, case .enrollmentRequired = asked { return false }
+            return policy.enrolling(factor) != .notAllowed
+        }
+    }
+
+    /// How the client sees that.
+    private var choices: [ClassicFactor] {
+        offered.map { choice in
+            var factor = ClassicFactor(type: choice.wireName.type, provider: choice.wireName.provider, profile: [:])
+            factor.enrolling = policy.enrolling(choice)
+            factor.isSetUp = held.contains(choice.kind)
+            return factor
+        }
+    }
+
     /// A factor that is set up.
     func factor(_ enrollment: Enrollment) -> ClassicFactor {
-        var profile = ["credentialId": user.value.login]
-        guard let push = enrollment.push else {
-            return ClassicFactor(id: enrollment.classicID, type: "token:software:totp", provider: "GOOGLE", profile: profile)
+        let name = ClassicPolicy.Factor.of(enrollment)?.wireName ?? (enrollment.factor.rawValue, "OKTA")
+        func factor(_ profile: [String: String]) -> ClassicFactor {
+            ClassicFactor(id: enrollment.classicID, type: name.0, provider: name.1, profile: profile)
         }
+        if let code = enrollment.code {
+            return factor([code.destination.phoneNumber == nil ? "email" : "phoneNumber": code.destination.masked])
+        }
+        if let question = enrollment.question { return factor(["question": question.key, "questionText": question.text]) }
+        var profile = ["credentialId": user.value.login]
+        guard let push = enrollment.push else { return factor(profile) }
         let device = devices[push.deviceID]?.profile ?? [:]
         profile["name"] = device["displayName"] ?? "Device"
         profile["platform"] = device["platform"]
         profile["version"] = device["osVersion"]
         profile["deviceType"] = Self.deviceType(device["platform"])
-        return ClassicFactor(id: enrollment.classicID, type: "push", provider: "OKTA", profile: profile)
+        return factor(profile)
     }
 
     private static func deviceType(_ platform: String?) -> String {
@@ -55,10 +106,11 @@ extension ClassicState {
     }
 
     private var remembering: ClassicRemembering {
-        switch policy.remembering {
+        let isDefault = remembered != nil
+        return switch policy.remembering {
         case .never: ClassicRemembering(isAllowed: false, isDefault: false, minutes: 0)
-        case .device: ClassicRemembering(isAllowed: true, isDefault: false, minutes: 0)
-        case .time(let minutes): ClassicRemembering(isAllowed: true, isDefault: false, minutes: minutes)
+        case .device: ClassicRemembering(isAllowed: true, isDefault: isDefault, minutes: 0)
+        case .time(let minutes): ClassicRemembering(isAllowed: true, isDefault: isDefault, minutes: minutes)
         }
     }
 }

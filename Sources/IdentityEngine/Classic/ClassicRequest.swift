@@ -45,7 +45,7 @@ public struct ClassicCaller: Sendable {
     /// The token of the device that it is on; nil if it names none that can be one.
     func device(isTrusted: Bool) -> String? {
         [isTrusted ? deviceToken : nil, deviceCookie].lazy.compactMap { $0 }
-            .first { (1...Self.longestDeviceToken).contains($0.utf8.count) && !$0.contains("-") }
+            .first { (RememberedDevice.shortestToken...Self.longestDeviceToken).contains($0.utf8.count) && !$0.contains("-") }
     }
 }
 

@@ -25,6 +25,14 @@ struct ClassicSignIn: Sendable, Equatable, Codable {
     var countedChallenge = 0
     /// The number of the challenge whose failure the client was told; 0 for none.
     var reportedChallenge = 0
+    /// The factor that is being set up, and waits to be shown to work.
+    var enrolling: String?
+    /// How many were set up in this sign-in.
+    var enrolled = 0
+    /// Whether the person goes on without what is only offered.
+    var skipsEnrollment = false
+    /// The recovery that it is until a password is set; nil for a sign-in.
+    var recovery: ClassicRecovery?
 }
 
 extension SignInTransaction {

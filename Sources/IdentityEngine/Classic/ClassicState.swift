@@ -16,19 +16,40 @@ struct ClassicState: Sendable {
     let devices: [String: Device]
     /// The enrolment whose device approved; written as it was, so that nobody closes it at the same moment unseen.
     let approver: Enrollment?
+    /// The device that it goes on, if that was remembered once; it need not count any more.
+    let remembered: RememberedDevice?
+    /// All of the person's that are remembered.
+    let allRemembered: [RememberedDevice]
+    /// All that the person has, those that wait among them.
+    let allEnrollments: [Enrollment]
+    /// What kinds of factors the person has, usable or not.
+    let held: Set<FactorKind>
+    /// The factor that is being set up; nil if there is none, or it is too late.
+    let pending: PendingFactor?
 
     var transaction: SignInTransaction { stored.value }
 
     /// Finds the sign-in that a state token leads to; throws ``ClassicRefusal`` if it leads to none that is open.
-    init(_ token: String, snapshot: OrgSnapshot, view: any StoreView, now: Date) throws {
+    init(_ token: String, snapshot: OrgSnapshot, view: any StoreView, environment: EngineEnvironment, now: Date) throws {
+        guard token.utf8.count <= 64, case (let stored, .fresh)? = try view.transaction(.stateToken, secret: token, now: now),
+            stored.value.classic != nil
+        else { throw ClassicRefusal.invalidToken("stateToken: unknown, closed or of a page") }
+        try self.init(stored, token: token, snapshot: snapshot, view: view, environment: environment, now: now)
+    }
+
+    /// Reads what a sign-in that was found needs; throws ``ClassicRefusal`` if it is not open.
+    init(
+        _ stored: StoredTransaction, token: String, snapshot: OrgSnapshot, view: any StoreView, environment: EngineEnvironment, now: Date
+    ) throws {
         guard let policy = snapshot.organization.classic, let application = snapshot.classicApplication else {
             throw ClassicRefusal.notEnabled
         }
-        guard token.utf8.count <= 64, case (let stored, .fresh)? = try view.transaction(.stateToken, secret: token, now: now),
-            let classic = stored.value.classic
-        else { throw ClassicRefusal.invalidToken("stateToken: unknown, closed or of a page") }
+        guard let classic = stored.value.classic else { throw ClassicRefusal.invalidToken("stateToken: of a page") }
         guard stored.value.end == nil, now < stored.value.expiresAt else { throw ClassicRefusal.invalidToken("stateToken: expired") }
-        guard let id = stored.value.userID, let user = try view.record(.user, id: id).map(StoredUser.init),
+        // A recovery for a name of nobody's goes on like any other, as far as that gets without the code.
+        let nobody = classic.recovery?.stage == .code && stored.value.userID == nil ? StoredUser.nobody : nil
+        let id = stored.value.userID ?? ""
+        guard let user = try view.record(.user, id: id).map(StoredUser.init) ?? nobody,
             stored.value.isAbout(user.value), user.value.status == .active,
             let subject = try view.subject(user.value, of: stored.value, snapshot: snapshot)
         else { throw ClassicRefusal.invalidToken("stateToken: the account changed") }
@@ -39,6 +60,13 @@ struct ClassicState: Sendable {
             devices[id] = try view.record(.device, id: id).map(Device.init)
         }
         approver = try view.approver(of: stored.value, snapshot: snapshot)
+        allRemembered = try view.records(.rememberedDevice, where: "user", is: id, limit: 2 * RememberedDevice.most)
+            .map(RememberedDevice.init)
+        remembered = allRemembered.first { $0.device == classic.device }
+        allEnrollments = try view.records(.enrollment, where: "user", is: id, limit: 200).map(Enrollment.init)
+        held = Set(try view.heldEnrollments(of: id).map(\.factor))
+        pending = try classic.enrolling.flatMap { try view.record(.enrollment, id: $0) }.map(Enrollment.init)
+            .flatMap { try PendingFactor($0, of: user.value, organization: snapshot.organization.name, environment: environment, now: now) }
     }
 
     /// What is asked for now, by policy and proofs.
@@ -46,10 +74,24 @@ struct ClassicState: Sendable {
 
     /// The status of a transaction of this sign-in.
     func status(of transaction: SignInTransaction) -> ClassicTransaction.Status? {
-        switch transaction.proved(subject, "", []).1 {
+        switch transaction.classic?.recovery?.stage {
+        case .code?: return .recoveryChallenge
+        case .question?: return .recovery
+        case .reset?: return .passwordReset
+        case .token?: return nil
+        case nil: break
+        }
+        return switch transaction.proved(subject, "", []).1 {
         case .factorRequired: selected(in: transaction) == nil ? .factorRequired : .factorChallenge
+        case .passwordDue(.expired): .passwordExpired
+        case .passwordDue(.endsSoon): .passwordWarn
+        case .enrollmentRequired, .enrollmentOffered: isEnrolling(transaction) ? .factorEnrollActivate : .factorEnroll
         default: nil
         }
+    }
+
+    private func isEnrolling(_ transaction: SignInTransaction) -> Bool {
+        pending.map { $0.enrollment.id == transaction.classic?.enrolling } ?? false
     }
 
     /// What the person can present that is asked for.
@@ -73,6 +115,11 @@ struct ClassicState: Sendable {
         case .pending, .approved: return now < challenge.expiresAt ? .waiting : .timeout
         }
     }
+}
+
+extension StoredUser {
+    /// Stands for whose name is nobody's; never stored.
+    fileprivate static let nobody = StoredUser(new: User(id: "", login: "", createdAt: .distantPast), origin: .api)
 }
 
 extension Enrollment {

@@ -15,7 +15,8 @@ extension IdentityEngine {
         }
     }
 
-    /// Goes back to the choice of a factor. What the person's devices were asked can be answered no more.
+    /// Goes back to the choice of a factor. What the person's devices were asked can be answered no more, what was begun to be set up is
+    /// dropped.
     ///
     /// - Parameters:
     ///   - stateToken: Leads to the sign-in.
@@ -24,13 +25,20 @@ extension IdentityEngine {
     /// - Throws: ``StoreError`` if the store failed.
     public func classicPrevious(stateToken: String, context: RequestContext) async throws -> Result<ClassicAnswer, ClassicRefusal> {
         try await classicStep(stateToken, context: context) { [self] state in
-            guard state.status(of: state.transaction) == .factorChallenge else {
-                throw ClassicRefusal.notAllowed(in: "previous")
-            }
             var next = state.transaction
-            let closing = next.closingChallenge
-            next.withdrawChallenge(now: context.now)
-            next.classic?.selected = nil
+            var closing: [Change] = []
+            switch state.status(of: state.transaction) {
+            case .factorChallenge?:
+                closing = next.closingChallenge
+                next.withdrawChallenge(now: context.now)
+                next.classic?.selected = nil
+            case .factorEnrollActivate?:
+                if let dropped = state.pending?.enrollment {
+                    closing = [.remove(.enrollment, id: dropped.id, version: dropped.version)]
+                }
+                next.classic?.enrolling = nil
+            case let other: throw ClassicRefusal.notAllowed(in: other?.rawValue ?? "none")
+            }
             return try await show(next, of: state, closing: closing, context: context)
         }
     }
@@ -43,8 +51,17 @@ extension IdentityEngine {
     /// - Returns: Where it stands; or a refusal: `E0000011`, or `E0000079` where something is asked for.
     /// - Throws: ``StoreError`` if the store failed.
     public func classicSkip(stateToken: String, context: RequestContext) async throws -> Result<ClassicAnswer, ClassicRefusal> {
-        try await classicStep(stateToken, context: context) { state in
-            throw ClassicRefusal.notAllowed(in: state.status(of: state.transaction)?.rawValue ?? "none")
+        try await classicStep(stateToken, context: context) { [self] state in
+            switch state.asked {
+            case .passwordDue(.endsSoon):
+                let (next, outcome, effects) = state.transaction.step(.passwordKept(state.subject), now: context.now)
+                return try await conclude(next, outcome, effects, state, wrong: .wrongCode, context: context)
+            case .enrollmentOffered(canSkip: true) where state.status(of: state.transaction) == .factorEnroll:
+                var next = state.transaction
+                next.classic?.skipsEnrollment = true
+                return try await show(next, of: state, context: context)
+            default: throw ClassicRefusal.notAllowed(in: state.status(of: state.transaction)?.rawValue ?? "none")
+            }
         }
     }
 
@@ -77,18 +94,5 @@ extension IdentityEngine {
             }
             throw StoreError(.unavailable, "The sign-in met other writers \(Self.attempts) times. Try it again.")
         }
-    }
-
-    /// Writes a transaction if it changed, or its end is worth to be put off, and shows it.
-    ///
-    /// - Returns: Nil if somebody else was faster.
-    func show(
-        _ next: SignInTransaction, of state: ClassicState, closing: [Change] = [], context: RequestContext
-    ) async throws -> ClassicAnswer? {
-        let written = next.extended(now: context.now) ?? next
-        if written != state.transaction || !closing.isEmpty {
-            guard try await store.commit(closing + [state.stored.writing(written)]) == .committed else { return nil }
-        }
-        return ClassicAnswer(try state.representation(of: written, now: context.now))
     }
 }

@@ -6,11 +6,21 @@ public struct ClassicProof: Sendable {
     public var passCode: String?
     /// The answer to a security question.
     public var answer: String?
+    /// Whether the device is to stand in for the factor from now on, where the policy lets it.
+    public var remembersDevice: Bool
 
     /// Describes what is presented.
-    public init(passCode: String? = nil, answer: String? = nil) {
+    public init(passCode: String? = nil, answer: String? = nil, remembersDevice: Bool = false) {
         self.passCode = passCode
         self.answer = answer
+        self.remembersDevice = remembersDevice
+    }
+}
+
+extension ClassicProof {
+    /// What is presented for a factor; nil if nothing is.
+    func response(to factor: Enrollment) -> FactorResponse? {
+        factor.question == nil ? passCode.map(FactorResponse.code) : answer.map(FactorResponse.answer)
     }
 }
 
@@ -42,30 +52,59 @@ extension IdentityEngine {
                 // What came of a question is told once; whoever asks again means a new one.
                 let isTold = state.classic.reportedChallenge == state.transaction.challengeCount
                 if state.classic.selected == factorID, !isTold, state.result(of: factor, in: state.transaction, now: context.now) != nil {
-                    return try await poll(factor, state, context: context)
+                    return try await poll(factor, state, proof, context: context)
                 }
                 return try await sendPush(to: factor, state, context: context)
             }
-            guard let code = proof.passCode else {
-                var next = state.transaction
-                let closing = next.closingChallenge
-                next.withdrawChallenge(now: context.now)
-                next.classic?.selected = factorID
-                return try await show(next, of: state, closing: closing, context: context)
-            }
+            guard let response = proof.response(to: factor) else { return try await ask(for: factor, state, context: context) }
             if !counted {
                 counted = true
-                let attempts = countAttempt(login: state.user.value.login, snapshot: state.snapshot, context: context)
-                guard attempts.isAdmitted else {
-                    throw ClassicRefusal.tooManyRequests(attempts, reason: "sign-in attempts for one user name or from one address")
-                }
+                try countClassicAttempt(state, context: context)
             }
-            let verifier = TOTPVerifier(
-                environment: environment, enrollments: state.enrollments.filter { $0.id == factor.id }, now: context.now)
-            let verdict = try verifier.verify(.code(code), of: state.user.value, policy: state.snapshot.passwordPolicy)
-            let wrong = try verdict == .failed ? refusal(ofCode: code, factor, context: context) : .wrongCode
-            return try await commit(verdict, verifier, state, wrong: wrong, context: context)
+            return try await judge(response, to: factor, state, remembers: proof.remembersDevice, context: context)
         }
+    }
+
+    /// Chooses a factor that takes something typed; what the person's devices were asked is taken back.
+    private func ask(for factor: Enrollment, _ state: ClassicState, context: RequestContext) async throws -> ClassicAnswer? {
+        if factor.code != nil { return try await sendCode(to: factor, state, context: context) }
+        var next = state.transaction
+        let closing = next.closingChallenge
+        next.withdrawChallenge(now: context.now)
+        next.classic?.selected = factor.classicID
+        return try await show(next, of: state, closing: closing, context: context)
+    }
+
+    /// Judges what was typed, and commits what it comes to.
+    private func judge(
+        _ response: FactorResponse, to factor: Enrollment, _ state: ClassicState, remembers: Bool, context: RequestContext
+    ) async throws -> ClassicAnswer? {
+        let policy = state.snapshot.passwordPolicy
+        let user = state.user.value
+        if factor.question != nil {
+            let verifier = QuestionVerifier(environment: environment, enrollments: state.enrollments)
+            do {
+                let verdict = try await verifier.verify(response, of: user, policy: policy)
+                return try await commit(verdict, verifier, state, remembers: remembers, wrong: .wrongCode, context: context)
+            } catch is PasswordHasher.Overloaded {
+                throw ClassicRefusal.busy(context)
+            }
+        }
+        if let method = factor.code {
+            if let until = method.closedUntil(at: context.now) {
+                throw ClassicRefusal(.tooMany(method.channel, until: until), context: context)
+            }
+            let verifier = CodeVerifier(
+                environment: environment, channel: method.channel, enrollments: state.enrollments, owner: state.transaction.id,
+                now: context.now)
+            let verdict = verifier.verify(response, of: user, policy: policy)
+            return try await commit(verdict, verifier, state, remembers: remembers, wrong: .wrongCode, context: context)
+        }
+        let verifier = TOTPVerifier(
+            environment: environment, enrollments: state.enrollments.filter { $0.id == factor.id }, now: context.now)
+        let verdict = try verifier.verify(response, of: user, policy: policy)
+        let wrong = try verdict == .failed ? refusal(of: response, factor, context: context) : .wrongCode
+        return try await commit(verdict, verifier, state, remembers: remembers, wrong: wrong, context: context)
     }
 
     /// Sends what was sent again.
@@ -81,9 +120,12 @@ extension IdentityEngine {
     ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
         try await classicStep(stateToken, context: context) { [self] state in
             let factor = try state.presentable(factorID)
-            guard state.classic.selected == factorID, factor.push != nil else { throw ClassicRefusal.notAllowed(in: "resend") }
+            guard state.classic.selected == factorID, factor.push != nil || factor.code != nil else {
+                throw ClassicRefusal.notAllowed(in: "resend")
+            }
+            if factor.code != nil { return try await sendCode(to: factor, state, context: context) }
             // An approval that is there already is worth more than another question.
-            if state.transaction.challenge?.approver != nil { return try await poll(factor, state, context: context) }
+            if state.transaction.challenge?.approver != nil { return try await poll(factor, state, ClassicProof(), context: context) }
             return try await sendPush(to: factor, state, context: context)
         }
     }
@@ -107,9 +149,7 @@ extension IdentityEngine {
         case .success(let plan):
             let (next, outcome, effects) = start.transaction.step(.challenged(plan.plan.challenge, plan.subject), now: context.now)
             guard case .challenged = outcome else {
-                let log = try logEntries(effects, userID: next.userID, of: next, context: context)
-                return try await conclude(
-                    next, outcome, state, user: state.user.value, changes: log, wrong: .wrongCode, context: context)
+                return try await conclude(next, outcome, effects, state, wrong: .wrongCode, context: context)
             }
             let (changes, answer) = try commitment(of: plan, context: context)
             guard try await store.commit(changes) == .committed else { return nil }
@@ -119,7 +159,9 @@ extension IdentityEngine {
     }
 
     /// Looks what a device answered.
-    private func poll(_ factor: Enrollment, _ state: ClassicState, context: RequestContext) async throws -> ClassicAnswer? {
+    private func poll(
+        _ factor: Enrollment, _ state: ClassicState, _ proof: ClassicProof, context: RequestContext
+    ) async throws -> ClassicAnswer? {
         guard let challenge = state.transaction.challenge else { return nil }
         if challenge.isOpen(at: context.now) {
             return try await show(state.transaction, of: state, context: context)
@@ -127,8 +169,9 @@ extension IdentityEngine {
         // Who lost a device, or distrusts it, has closed it since: its approval proves nothing.
         let subject = challenge.approver != nil && state.approver == nil ? nil : state.subject
         var (next, outcome, effects) = state.transaction.step(.polled(subject), now: context.now)
-        var changes = try logEntries(effects, userID: next.userID, of: next, context: context) + state.transaction.closingChallenge
+        var changes = state.transaction.closingChallenge
         if case .tryAgain = outcome {
+            changes += try logEntries(effects, userID: next.userID, of: next, context: context)
             next.classic?.selected = factor.classicID
             return try await show(next, of: state, closing: changes, context: context)
         }
@@ -137,16 +180,35 @@ extension IdentityEngine {
             changes.append(.put(try approver.record()))
             // Where the sign-in that the person approved was started.
             user = challenge.fingerprint.map { SignInOrigin.remembering($0, of: user) } ?? user
-            if user != state.user.value { changes.append(.put(try state.user.record(holding: user))) }
         }
-        return try await conclude(next, outcome, state, user: user, changes: changes, wrong: .wrongCode, context: context)
+        return try await conclude(
+            next, outcome, effects, state, user: user, changes: changes, remembers: proof.remembersDevice, wrong: .wrongCode,
+            context: context)
     }
 
     // MARK: - Codes
 
+    /// Makes a code and sends it; the one before is good no more.
+    private func sendCode(to factor: Enrollment, _ state: ClassicState, context: RequestContext) async throws -> ClassicAnswer? {
+        let prepared: PreparedCode
+        do {
+            let request = CodeRequest(purpose: .signIn, owner: state.transaction.id, applicationName: nil)
+            prepared = try prepareCode(request, for: factor, of: state.user.value, snapshot: state.snapshot, context: context)
+        } catch let refusal as CodeRefusal {
+            throw ClassicRefusal(refusal, context: context)
+        }
+        var next = state.transaction
+        let closing = next.closingChallenge
+        next.withdrawChallenge(now: context.now)
+        next.classic?.selected = factor.classicID
+        guard var answer = try await show(next, of: state, closing: closing + prepared.changes, context: context) else { return nil }
+        answer.messages = [prepared.message]
+        return answer
+    }
+
     /// Why a code was wrong. What was right once tells nobody anything: it is good no more.
-    private func refusal(ofCode code: String, _ factor: Enrollment, context: RequestContext) throws -> ClassicRefusal {
-        guard let totp = factor.totp else { return .wrongCode }
+    private func refusal(of response: FactorResponse, _ factor: Enrollment, context: RequestContext) throws -> ClassicRefusal {
+        guard case .code(let code) = response, let totp = factor.totp else { return .wrongCode }
         let secret = try totp.secret(ofEnrollment: factor.id, environment: environment)
         if TimeBasedCode.step(ofTyped: code, secret: secret, now: context.now, after: nil) != nil { return .replayedCode }
         // Not those to come: who is told that one will be right some time would wait for it.
@@ -154,59 +216,13 @@ extension IdentityEngine {
     }
 
     /// Commits what a proof came to: transaction, counters and log in one write.
-    private func commit(
-        _ verdict: FactorVerdict, _ verifier: some FactorVerifier, _ state: ClassicState, wrong: ClassicRefusal, context: RequestContext
+    func commit(
+        _ verdict: FactorVerdict, _ verifier: some FactorVerifier, _ state: ClassicState, remembers: Bool = false, wrong: ClassicRefusal,
+        context: RequestContext
     ) async throws -> ClassicAnswer? {
         let (next, outcome, effects) = state.transaction.step(
             .judged(verifier.kind, verifier.factorClass, methods: verifier.methods, verdict, state.subject), now: context.now)
-        var user = state.user.value
-        var changes = try logEntries(effects, userID: next.userID, of: next, context: context)
-        for effect in effects {
-            switch effect {
-            case .writeUser(let changed):
-                user = changed
-                changes.append(.put(try state.user.record(holding: changed)))
-            case .writeEnrollment(let used): changes.append(.put(try used.record()))
-            case .log: break
-            }
-        }
-        return try await conclude(next, outcome, state, user: user, changes: changes, wrong: wrong, context: context)
-    }
-
-    /// Commits a step after which the sign-in goes on, is finished, or is over.
-    ///
-    /// - Returns: Nil if somebody else was faster.
-    func conclude(
-        _ next: SignInTransaction, _ outcome: SignInTransaction.Outcome, _ state: ClassicState, user: User, changes: [Change],
-        wrong: ClassicRefusal, context: RequestContext
-    ) async throws -> ClassicAnswer? {
-        var next = next
-        var changes = changes
-        switch outcome {
-        case .authenticated:
-            let (answer, own) = try classicSuccess(next, version: state.stored.version, user: user, context: context)
-            return try await store.commit(changes + own) == .committed ? answer : nil
-        case .tryAgain:
-            // A locked account lets nobody on, and its sign-ins are over.
-            let isLocked = user.lockedAt != nil && !user.isLockOver(policy: state.snapshot.passwordPolicy, now: context.now)
-            if isLocked {
-                next.end = .refused
-                changes.append(.closeTickets(of: RecordReference(.transaction, next.id)))
-            }
-            next = next.extended(now: context.now) ?? next
-            guard try await store.commit(changes + [state.stored.writing(next)]) == .committed else { return nil }
-            throw isLocked ? ClassicRefusal.locked : wrong
-        case .refused(let refusal):
-            changes += [try state.stored.writing(next), .closeTickets(of: RecordReference(.transaction, next.id))]
-            guard try await store.commit(changes) == .committed else { return nil }
-            throw next.wrongAnswers >= SignInTransaction.mostWrongAnswers ? .locked : ClassicRefusal.invalidToken(refusal.reason)
-        default:
-            next.classic?.selected = nil
-            next = next.extended(now: context.now) ?? next
-            guard try await store.commit(changes + [state.stored.writing(next)]) == .committed else { return nil }
-            let after = try await classicState(state.token, context: context)
-            return ClassicAnswer(try after.representation(of: after.transaction, now: context.now))
-        }
+        return try await conclude(next, outcome, effects, state, remembers: remembers, wrong: wrong, context: context)
     }
 }
 

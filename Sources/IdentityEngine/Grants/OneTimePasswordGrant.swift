@@ -98,7 +98,8 @@ struct SecondFactorOTPGrant: GrantHandler {
             return .refused(refusal, changes: changes, userID: next.userID)
         case .factorRequired(let grantTypes):
             return .refused(.factorRequired(grantTypes, token: token), changes: changes, userID: next.userID)
-        case .enrollmentRequired, .passwordDue, .challenged, .pending, .judged, .tooLate, .cancelled:
+        case .enrollmentRequired, .enrollmentOffered, .passwordDue, .recovering, .unlocked, .challenged, .pending, .judged, .tooLate,
+            .cancelled:
             throw Refusal.overTransaction
         }
     }

@@ -81,7 +81,8 @@ struct WaitingTransaction: Sendable {
             engine.pollPacer.forget(digest)
             changes += [try stored.writing(next), .closeTickets(of: RecordReference(.transaction, next.id))]
             return .refused(refusal, changes: changes, userID: next.userID)
-        case .factorRequired, .enrollmentRequired, .passwordDue, .tryAgain, .challenged, .judged, .tooLate, .cancelled:
+        case .factorRequired, .enrollmentRequired, .enrollmentOffered, .passwordDue, .recovering, .unlocked, .tryAgain, .challenged,
+            .judged, .tooLate, .cancelled:
             throw Refusal(.invalidGrant, Refusal.overTransaction.description, reason: reason ?? "transaction: unexpected")
         }
     }

@@ -161,7 +161,8 @@ extension IdentityEngine {
             let token = try environment.random.secret(prefix: "mfa_")
             changes += try open(transaction, by: token)
             answer = .refused(.factorRequired(grantTypes, token: token))
-        case .enrollmentRequired, .passwordDue, .tryAgain, .challenged, .pending, .judged, .tooLate, .cancelled:
+        case .enrollmentRequired, .enrollmentOffered, .passwordDue, .recovering, .unlocked, .tryAgain, .challenged, .pending, .judged,
+            .tooLate, .cancelled:
             answer = .refused(.overTransaction)
         }
         switch try await store.commit(changes) {

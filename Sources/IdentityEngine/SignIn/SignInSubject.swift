@@ -24,8 +24,13 @@ extension StoreView {
 
     /// Whether a person has a second factor, usable or not: what is suspended, or whose authenticator is off, is no reason to ask for less.
     private func hasStrongEnrollment(_ userID: String) throws -> Bool {
+        try heldEnrollments(of: userID).contains(where: \.isStrong)
+    }
+
+    /// All that a person has set up, usable or not.
+    func heldEnrollments(of userID: String) throws -> [Enrollment] {
         try records(.enrollment, where: "user", is: userID, limit: 200).map(Enrollment.init)
-            .contains { $0.isStrong && ($0.status == .active || $0.status == .suspended) }
+            .filter { $0.status == .active || $0.status == .suspended }
     }
 
     /// The same for a transaction that goes on; nil if its application is gone. The scopes are what the tokens will permit, where the
@@ -39,7 +44,8 @@ extension StoreView {
             supportedGrantTypes: transaction.supportedGrantTypes, contextClasses: transaction.contextClasses)
         request.isOnPages = transaction.hosted != nil
         request.isHosted = request.isOnPages || transaction.classic != nil
-        return try subject(user, of: request, snapshot: snapshot)
+        let subject = try subject(user, of: request, snapshot: snapshot)
+        return try transaction.classic == nil ? subject : classic(subject, of: transaction, snapshot: snapshot)
     }
 
     /// What approved a transaction's challenge, if it still could: who lost a device, or distrusts it, has closed it since.

@@ -26,7 +26,11 @@ struct SignInTransaction: Sendable, Equatable, Codable {
     }
 
     /// How it ended.
-    enum End: String, Sendable, Codable { case authenticated, refused, cancelled }
+    enum End: String, Sendable, Codable {
+        case authenticated, refused, cancelled
+        /// An account was unlocked, and nobody signed in.
+        case recovered
+    }
 
     /// Seconds that a person has for the next factor.
     static let lifetime: TimeInterval = 300
@@ -98,8 +102,10 @@ extension SignInTransaction {
         var canChangePassword = false
         /// Whether they want to be warned of a password that ends soon; the policy says how soon.
         var warnsOfPassword = false
-        /// Whether they may set up a second factor in the middle of the sign-in: on pages, who has none, not even one that is suspended.
+        /// Whether they may set up a second factor in the middle of the sign-in: who has none, not even one that is suspended.
         var canEnroll = false
+        /// What else is there to be set up once all is proved: at the classic API, as its policy says.
+        var offer = FactorOffer.none
     }
 
     /// What happens to a transaction.
@@ -108,18 +114,26 @@ extension SignInTransaction {
         case judged(FactorKind, FactorClass, methods: [String], FactorVerdict, Subject?)
         /// The person comes with a session: what they proved before, as far as that is recent enough. At the beginning only.
         case resumed([Proof], Subject)
+        /// A factor was set up, and shown to work; what is asked of the person `after` it, where that differs.
+        case enrolled(FactorKind, FactorClass, methods: [String], Subject, after: Subject? = nil)
         /// The person set a new password in place of the one that is due; the hash is that of the new one, which was judged.
         case passwordChanged(hash: String, Subject)
         /// The person keeps a password that is good for some days yet.
         case passwordKept(Subject)
-        /// A first second factor was set up, and shown to work.
-        case enrolled(FactorKind, FactorClass, methods: [String], Subject)
         /// A challenge is about to be sent to the person's devices; one that is open is replaced by it.
         case challenged(PushChallenge, Subject)
         /// A device answered.
         case answered(PushAnswer)
         /// The client asks where it stands; the subject is needed once a device has approved.
         case polled(Subject?)
+        /// The token or the code of a recovery was right.
+        case recoveryProved(hasQuestion: Bool, Subject)
+        /// It was not, or there is nobody whose it could be.
+        case recoveryFailed(String)
+        /// The question of a recovery was answered.
+        case recoveryAnswered(isRight: Bool, Subject)
+        /// The person set another password in a recovery; the hash is that of the new one, which was judged.
+        case passwordReset(hash: String, Subject)
         /// The client gives up.
         case cancelled
     }
@@ -130,10 +144,12 @@ extension SignInTransaction {
         case authenticated(AuthenticationContext)
         /// Another factor is asked for, by one of these grants.
         case factorRequired([String])
-        /// All that was asked for is proved, by a password that must be changed, or that ends soon and may be.
-        case passwordDue(PasswordStanding)
         /// Another factor is asked for, and the person has none: they set one up. What a session brought is put aside for it.
         case enrollmentRequired
+        /// All that was asked for is proved; there are factors to set up, which the person may leave for another time or not.
+        case enrollmentOffered(canSkip: Bool)
+        /// All that was asked for is proved, by a password that must be changed, or that ends soon and may be.
+        case passwordDue(PasswordStanding)
         /// The answer was wrong, and the person may give another.
         case tryAgain(Refusal)
         /// Refused, for good.
@@ -146,6 +162,10 @@ extension SignInTransaction {
         case judged(PushChallenge.Verdict)
         /// A device's answer came after the end.
         case tooLate(PushChallenge.Lateness)
+        /// A recovery goes on.
+        case recovering
+        /// A recovery has unlocked the account.
+        case unlocked
         /// Given up by the client.
         case cancelled
     }
@@ -178,14 +198,18 @@ extension SignInTransaction {
             return judged(
                 Proof(factor: factor, factorClasses: [factorClass], methods: methods, time: now), verdict, subject, type: type, now: now)
         case .resumed(let proofs, let subject): return resumed(proofs, subject, now: now)
+        case .enrolled(let factor, let factorClass, let methods, let subject, let after):
+            let proof = Proof(factor: factor, factorClasses: [factorClass], methods: methods, time: now)
+            return enrolled(proof, subject, after: after ?? subject, now: now)
         case .passwordChanged(let hash, let subject): return passwordChanged(hash, subject, now: now)
         case .passwordKept(let subject): return passwordKept(subject, now: now)
-        case .enrolled(let factor, let factorClass, let methods, let subject):
-            let proof = Proof(factor: factor, factorClasses: [factorClass], methods: methods, time: now)
-            return enrolled(proof, subject, now: now)
         case .challenged(let challenge, let subject): return challenged(challenge, subject, now: now)
         case .answered(let answer): return answered(answer, now: now)
         case .polled(let subject): return polled(subject, now: now)
+        case .recoveryProved(let hasQuestion, let subject): return recoveryProved(hasQuestion: hasQuestion, subject, now: now)
+        case .recoveryFailed(let reason): return recoveryFailed(reason)
+        case .recoveryAnswered(let isRight, let subject): return recoveryAnswered(isRight: isRight, subject, now: now)
+        case .passwordReset(let hash, let subject): return passwordReset(hash, subject, now: now)
         case .cancelled: return cancelled()
         }
     }
@@ -277,6 +301,7 @@ extension SignInTransaction {
                 effects)
         }
         if let due = dueChange(of: subject, type, effects) { return due }
+        if let offered = offer(subject, type, effects) { return offered }
         var next = self
         next.end = .authenticated
         let context = AuthenticationContext(
@@ -316,26 +341,29 @@ extension SignInTransaction {
         return next.proved(subject, type, [])
     }
 
-    /// A factor that was just set up counts as proved, once for each sign-in, and only if one was to be set up.
-    private func enrolled(_ proof: Proof, _ subject: Subject, now: Date) -> (SignInTransaction, Outcome, [Effect]) {
+    /// A factor that was just set up counts as proved, and only if one was to be set up. Not one that the person only thought up.
+    private func enrolled(_ proof: Proof, _ subject: Subject, after: Subject, now: Date) -> (SignInTransaction, Outcome, [Effect]) {
         let type = "user.authentication.\(proof.factor.rawValue)"
-        guard end == nil, now < expiresAt, isAbout(subject.user), case (_, .enrollmentRequired, _) = proved(subject, "", []) else {
-            return refused(.overTransaction, type, [])
+        guard end == nil, now < expiresAt, isAbout(subject.user) else { return refused(.overTransaction, type, []) }
+        switch proved(subject, "", []).1 {
+        case .enrollmentRequired, .enrollmentOffered: break
+        default: return refused(.overTransaction, type, [])
         }
         var next = self
-        next.proofs.append(proof)
-        return next.proved(subject, type, [])
+        if !proof.factorClasses.isSubset(of: [.knowledge, .recollection]) { next.proofs.append(proof) }
+        next.classic?.enrolled += 1
+        return next.proved(after, type, [])
     }
 
     /// What all proofs together rest on. What somebody recalls is a second factor where the organization asks for it, and no further: an
     /// application that a session token leads to asks for more.
-    private var factorClasses: Set<FactorClass> {
+    var factorClasses: Set<FactorClass> {
         let classes: Set<FactorClass> = proofs.reduce(into: []) { $0.formUnion($1.factorClasses) }
         return classic == nil ? classes.subtracting([.recollection]) : classes
     }
 
     /// The methods of all proofs, each once, and `mfa` if they are of different classes.
-    private var methods: [String] {
+    var methods: [String] {
         var all: [String] = []
         for method in proofs.flatMap(\.methods) where !all.contains(method) { all.append(method) }
         return all + (factorClasses.count > 1 ? ["mfa"] : [])

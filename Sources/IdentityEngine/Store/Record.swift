@@ -3,13 +3,13 @@ public import Foundation
 /// The kinds of records.
 public enum RecordKind: String, Sendable, CaseIterable, Codable {
     case organization, authorizationServer, application, group, signOnPolicy, passwordPolicy, signingKey, authenticator
-    case user, enrollment, device, session, consent, transaction, grant, logEvent, assertionID
+    case user, enrollment, device, session, consent, transaction, grant, logEvent, assertionID, rememberedDevice
 
     /// Whether records of this kind are configuration: few, hot, and read through a cache.
     public var isConfiguration: Bool {
         switch self {
         case .organization, .authorizationServer, .application, .group, .signOnPolicy, .passwordPolicy, .signingKey, .authenticator: true
-        case .user, .enrollment, .device, .session, .consent, .transaction, .grant, .logEvent, .assertionID: false
+        case .user, .enrollment, .device, .session, .consent, .transaction, .grant, .logEvent, .assertionID, .rememberedDevice: false
         }
     }
 }

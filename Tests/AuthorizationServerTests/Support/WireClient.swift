@@ -45,6 +45,16 @@ struct WireClient: Sendable {
         return try WireResponse(parsing: await send(Array((head + "\r\n").utf8) + body))
     }
 
+    /// The body of an answer that is no text.
+    func bytes(_ method: String, _ target: String, headers: [(String, String)] = []) async throws -> [UInt8] {
+        let lines = headers.map { "\($0.0): \($0.1)\r\n" }.joined()
+        let answer = try await send(
+            Array("\(method) \(target) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nConnection: close\r\n\(lines)\r\n".utf8))
+        let end = Array("\r\n\r\n".utf8)
+        let start = answer.indices.first { answer[$0...].starts(with: end) } ?? answer.endIndex
+        return Array(answer[start...].dropFirst(end.count))
+    }
+
     func get(_ target: String, headers: [(String, String)] = []) async throws -> WireResponse {
         try await call("GET", target, headers: headers)
     }

@@ -22,6 +22,9 @@ enum ExploredInput: Sendable, Equatable {
         var isSuspicious = false
     }
 
+    /// What belongs elsewhere.
+    enum Stray: Sendable, CaseIterable { case recoveryToken, recoveryCode, recoveryAnswer, recoveryPassword, enrollment }
+
     /// What a session proved, before the sign-in began.
     enum Session: Sendable, CaseIterable {
         case password, code, passwordAndCode, push
@@ -49,6 +52,8 @@ enum ExploredInput: Sendable, Equatable {
     case newPassword(ExploredPerson)
     /// The person wants to keep the one that they have.
     case keepPassword(ExploredPerson)
+    /// A step of a recovery, or a factor that was set up, where nothing of the kind goes on.
+    case stray(Stray)
     case cancel
     /// The clock goes on to this second.
     case wait(until: Int)
@@ -101,6 +106,11 @@ enum ExploredInput: Sendable, Equatable {
         case .poll(let person): return .polled(person.map(policy.subject))
         case .newPassword(let person): return .passwordChanged(hash: Self.newHash, policy.subject(person))
         case .keepPassword(let person): return .passwordKept(policy.subject(person))
+        case .stray(.recoveryToken): return .recoveryProved(hasQuestion: false, policy.subject(.jane))
+        case .stray(.recoveryCode): return .recoveryFailed("wrong")
+        case .stray(.recoveryAnswer): return .recoveryAnswered(isRight: true, policy.subject(.jane))
+        case .stray(.recoveryPassword): return .passwordReset(hash: Self.newHash, policy.subject(.jane))
+        case .stray(.enrollment): return .enrolled(.totp, .possession, methods: ["otp"], policy.subject(.jane))
         case .cancel: return .cancelled
         case .wait: return nil
         }
@@ -110,7 +120,7 @@ enum ExploredInput: Sendable, Equatable {
     static func all(_ policy: ExploredPolicy, _ ledger: SignInLedger, at seconds: Int) -> [ExploredInput] {
         if ledger.end != nil { return atTheEnd }
         let isOpen = ledger.decision == nil && ledger.deadline.map { seconds < $0 } ?? false
-        return steps + (policy.isHosted ? sessions : []) + (policy.passwordsEnd ? changes : [changes[0]])
+        return steps + strays + (policy.isHosted ? sessions : []) + (policy.passwordsEnd ? changes : [changes[0]])
             + (isOpen ? (policy.hasNumbers ? numberAnswers : answers) : lateAnswers)
             + waits(policy, ledger, at: seconds)
     }
@@ -124,6 +134,8 @@ enum ExploredInput: Sendable, Equatable {
             .password(.wrong, .janeSuspended), .password(.wrong, .janeReactivated), .password(.wrong, .bob), .passwordOfNobody, .poll(nil),
             .cancel,
         ]
+
+    private static let strays: [ExploredInput] = Stray.allCases.map { .stray($0) }
 
     private static let sessions: [ExploredInput] =
         Session.allCases.flatMap { [.session($0, .jane), .session($0, .bob)] }

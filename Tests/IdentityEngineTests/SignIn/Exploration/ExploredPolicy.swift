@@ -25,6 +25,8 @@ struct ExploredPolicy: Sendable, CustomStringConvertible {
     var isHosted = false
     /// Whether passwords are good for a day, as old as they all are but the one that was set since.
     var passwordsEnd = false
+    /// Whether it goes on by the classic API.
+    var isClassic = false
     /// What the challenges ask of the person's two devices.
     var verification: [PushChallenge.UserVerification] = [.preferred, .required]
 
@@ -58,6 +60,9 @@ struct ExploredPolicy: Sendable, CustomStringConvertible {
         .init(name: "back channel, one factor", purpose: .backchannel),
         .init(name: "back channel, two factors, number challenge", assurance: .twoFactors, hasNumbers: true, purpose: .backchannel),
         .init(name: "pages, one factor", isHosted: true),
+        .init(name: "classic, one factor", isClassic: true),
+        .init(name: "classic, two factors", assurance: .twoFactors, isClassic: true),
+        .init(name: "classic, two factors, number challenge", assurance: .twoFactors, hasNumbers: true, isClassic: true),
         .init(name: "pages, two factors", assurance: .twoFactors, isHosted: true),
         .init(name: "pages, two factors, no second one", assurance: .twoFactors, canAddFactor: false, isHosted: true),
         .init(name: "pages, acr 1fa:pwd", contextClass: "urn:okta:loa:1fa:pwd", isHosted: true),
@@ -77,6 +82,7 @@ struct ExploredPolicy: Sendable, CustomStringConvertible {
             contextClasses: ["urn:example:unknown"] + (contextClass.map { [$0] } ?? []))
         var transaction = SignInTransaction(
             id: "txn1", purpose: purpose, request: request, now: Self.start, lifetime: TimeInterval(lifetime))
+        if isClassic { transaction.classic = ClassicSignIn() }
         if isHosted {
             transaction.hosted = HostedSignIn(
                 request: AuthorizationRequest(

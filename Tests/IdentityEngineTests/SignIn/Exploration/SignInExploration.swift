@@ -122,6 +122,7 @@ struct SignInExploration {
         case .factorRequired: "factor required"
         case .passwordDue: "password due"
         case .tryAgain: "try again"
+        case .unanswered: "ask again"
         case .refused(let code): code.rawValue
         case .challenged: "challenged"
         case .pending: "pending"
@@ -141,6 +142,7 @@ struct SignInExploration {
             case (.factorRequired(let grants), .factorRequired(let other)): grants == other
             case (.passwordDue(.expired), .passwordDue): true
             case (.tryAgain(let refusal), .tryAgain): refusal.code == .invalidGrant
+            case (.tryAgain(let refusal), .unanswered(let code)): refusal.code == code
             case (.refused(let refusal), .refused(let code)): refusal.code == code
             case (.challenged, .challenged), (.pending, .pending), (.cancelled, .cancelled): true
             case (.tooLate(let lateness), .tooLate(let other)): lateness == other

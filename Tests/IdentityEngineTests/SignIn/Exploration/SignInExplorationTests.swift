@@ -19,7 +19,7 @@ struct SignInExplorationTests {
             isOpen
             ? [
                 "access_denied", "approved", "approved, user verified", "authenticated", "cancelled", "challenged", "denied",
-                "expired_token", "failed", "invalid", "invalid_grant", "pending", "too late",
+                policy.isClassic ? "ask again" : "expired_token", "failed", "invalid", "invalid_grant", "pending", "too late",
             ] : ["access_denied", "cancelled", "invalid_grant", "too late"]
         #expect(expected.subtracting(exploration.outcomes.keys).isEmpty, "\(exploration.outcomes)")
         // On pages the password may be what is missing, whatever else there is.

@@ -71,6 +71,8 @@ struct SignInLedger: Hashable, Sendable {
         case factorRequired([String])
         case passwordDue
         case tryAgain
+        /// A question to the devices came to nothing, and may be asked again.
+        case unanswered(Refusal.Code)
         case refused(Refusal.Code)
         case challenged
         case pending
@@ -110,6 +112,8 @@ struct SignInLedger: Hashable, Sendable {
         case .newPassword(let person): return change(person, policy, at: now)
         // Nobody is warned here, so nobody is asked whether they keep it.
         case .keepPassword: return (.refused(.invalidGrant), nil)
+        // There is no recovery, and nothing to be set up: whoever acts as if there were is refused.
+        case .stray: return (.refused(.invalidGrant), nil)
         case .cancel, .wait: return (.cancelled, nil)
         }
     }
@@ -117,6 +121,15 @@ struct SignInLedger: Hashable, Sendable {
     /// Whether the transaction is still good for this person, as the store holds them now.
     private func isOpen(to person: ExploredPerson, _ policy: ExploredPolicy, at now: Int) -> Bool {
         end == nil && now < policy.lifetime && (met == nil || met == Account(isBob: person.isBob, account: person.account))
+    }
+
+    /// Whether what was said on a device is the last word: always, but that the classic API may ask again who only said no.
+    private func isRefusedForGood(_ policy: ExploredPolicy) -> Bool {
+        switch decision {
+        case .denied(_, let isSuspicious, _): isSuspicious || !policy.isClassic
+        case .failed: !policy.isClassic
+        case .approved, nil: false
+        }
     }
 
     // MARK: - Steps
@@ -127,10 +140,7 @@ struct SignInLedger: Hashable, Sendable {
     ) -> (Expectation, User?) {
         guard isOpen(to: person, policy, at: now) else { return (.refused(.invalidGrant), nil) }
         // Somebody said no on a device: nothing that is typed outweighs that.
-        switch decision {
-        case .denied, .failed: return (.refused(.accessDenied), nil)
-        case .approved, nil: break
-        }
+        if isRefusedForGood(policy) { return (.refused(.accessDenied), nil) }
         // A page may have got a mistyped name: only who proves something is met there.
         if !policy.isHosted { met = Account(isBob: person.isBob, account: person.account) }
         guard person.isActive, !person.isLocked else { return (wrong(policy), nil) }
@@ -177,10 +187,7 @@ struct SignInLedger: Hashable, Sendable {
     private mutating func challenge(_ person: ExploredPerson, _ policy: ExploredPolicy, at now: Int) -> Expectation {
         guard isOpen(to: person, policy, at: now), person.isActive else { return .refused(.invalidGrant) }
         // Who said no, or failed to say yes, is not asked again and again.
-        switch decision {
-        case .denied, .failed: return .refused(.accessDenied)
-        case .approved, nil: break
-        }
+        if isRefusedForGood(policy) { return .refused(.accessDenied) }
         if person == .janeUnassigned || policy.assurance == .deny { return .refused(.accessDenied) }
         met = Account(isBob: person.isBob, account: person.account)
         challenges += 1
@@ -216,6 +223,12 @@ struct SignInLedger: Hashable, Sendable {
 
     private mutating func poll(_ person: ExploredPerson?, _ policy: ExploredPolicy, at now: Int) -> Expectation {
         guard end == nil, let deadline else { return .refused(.invalidGrant) }
+        if policy.isClassic {
+            switch decision {
+            case .denied, .failed: return .unanswered(.accessDenied)
+            case .approved, nil: if now >= deadline { return .unanswered(.expiredToken) }
+            }
+        }
         guard now < deadline else { return .refused(.expiredToken) }
         switch decision {
         case nil: return .pending

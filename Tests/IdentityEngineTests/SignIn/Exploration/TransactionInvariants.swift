@@ -18,6 +18,11 @@ enum TransactionInvariants {
         case .cancelled where after.end == nil: throw Broken("a cancelled sign-in goes on")
         case .tryAgain where before.hosted != nil && before.proofs.isEmpty:
             if after != before { throw Broken("a mistyped name or password left something behind") }
+        case .tryAgain(let refusal) where before.classic != nil && refusal.code != .invalidGrant:
+            // A question to the devices that came to nothing, which costs nobody anything.
+            if after.end != nil || after.wrongAnswers != before.wrongAnswers || after.proofs != before.proofs {
+                throw Broken("a question that came to nothing changed more than that it was told")
+            }
         case .tryAgain where after.end != nil || after.wrongAnswers != before.wrongAnswers + 1 || after.proofs.isEmpty:
             throw Broken("who may try again cannot, or is not counted")
         case .tryAgain where after.proofs != before.proofs: throw Broken("a wrong answer proved something")
@@ -53,6 +58,8 @@ enum TransactionInvariants {
             same.hosted?.session = before.hosted?.session
         }
         same.hosted?.countedChallenge = before.hosted?.countedChallenge ?? 0
+        same.classic?.countedChallenge = before.classic?.countedChallenge ?? 0
+        same.classic?.reportedChallenge = before.classic?.reportedChallenge ?? 0
         if same != before { throw Broken("what a sign-in is for changed") }
         if after.challengeCount != before.challengeCount + (outcome == .challenged ? 1 : 0) { throw Broken("challenges are miscounted") }
     }
@@ -74,7 +81,10 @@ enum TransactionInvariants {
         case .cancelled: break
         case .authenticated where changesPassword, .factorRequired where changesPassword:
             if lines != [.success, .success] { throw Broken("the log says \(lines)") }
-        case .authenticated, .factorRequired, .enrollmentRequired, .passwordDue, .challenged, .judged(.approved):
+        case .tryAgain(let refusal) where refusal.code != .invalidGrant:
+            if ![[], [.denied]].contains(lines) { throw Broken("the log says \(lines)") }
+        case .recovering, .unlocked: throw Broken("nobody asked for a recovery")
+        case .authenticated, .factorRequired, .enrollmentRequired, .enrollmentOffered, .passwordDue, .challenged, .judged(.approved):
             if lines != [.success] { throw Broken("the log says \(lines)") }
         case .refused, .judged, .tryAgain:
             // Locking an account is a line of its own.

@@ -1,0 +1,90 @@
+internal import Foundation
+internal import HTTPTypes
+internal import IdentityEngine
+internal import JOSE
+
+/// Where the session token of a finished sign-in becomes a browser's session (authn reference 4.16).
+enum SessionRoute: Hashable, Sendable {
+    /// `POST /api/v1/sessions`.
+    case create
+    /// `GET /login/sessionCookieRedirect`.
+    case redirect
+
+    /// The names of the routes, for metrics.
+    static let names = ["sessions", "login/sessionCookieRedirect"]
+
+    /// Finds the route of a path; nil for a path that is none of these.
+    init?(_ path: [Substring]) {
+        switch path {
+        case ["api", "v1", "sessions"]: self = .create
+        case ["login", "sessionCookieRedirect"]: self = .redirect
+        default: return nil
+        }
+    }
+}
+
+extension Endpoint {
+    /// The endpoint of a route. Pages of other origins call neither: both read and set the session's cookie.
+    static func session(_ route: SessionRoute, _ engine: IdentityEngine, _ pages: PageWriter) -> Endpoint {
+        switch route {
+        case .create:
+            Endpoint(name: "sessions", methods: [.post], isCrossOrigin: false) { call in
+                try await counted(call, engine) {
+                    guard let token = try AuthnBody(call.request).text("sessionToken", in: "session"), !token.isEmpty else {
+                        throw ClassicRefusal.invalid("session", ["sessionToken: The member must be there."])
+                    }
+                    let session = try await engine.startSession(
+                        by: token, browser: pages.cookies.read(call.request), context: call.request.context
+                    ).get()
+                    var response = ServerResponse(json: json(session).serialized())
+                    pages.cookies.write(session.cookies, to: &response)
+                    return response
+                }
+            }
+        case .redirect:
+            Endpoint(name: "login/sessionCookieRedirect", methods: [.get], isCrossOrigin: false) { call in
+                // Who looks without taking, as a preview does, must not use up what is good once.
+                guard call.request.head.method == .get else { return ServerResponse(status: .ok).uncached() }
+                return try await counted(call, engine) {
+                    let query = call.request.query.flatMap { try? FormParameters(parsing: $0.utf8) }
+                    guard let address = query?["redirectUrl"], engine.isTrusted(redirect: address, snapshot: call.snapshot) else {
+                        throw ClassicRefusal.invalid(
+                            "sessionCookieRedirect", ["redirectUrl: The address must be on an origin that the organization trusts."])
+                    }
+                    let session = try await engine.startSession(
+                        by: query?["token"] ?? "", browser: pages.cookies.read(call.request), context: call.request.context
+                    ).get()
+                    var response = ServerResponse(status: .found, headers: [.location: address])
+                    pages.cookies.write(session.cookies, to: &response)
+                    return response
+                }
+            }
+        }
+    }
+
+    private static func counted(
+        _ call: Call, _ engine: IdentityEngine, _ respond: () async throws -> ServerResponse
+    ) async throws -> ServerResponse {
+        let limit = engine.countRequest(clientID: nil, snapshot: call.snapshot, context: call.request.context)
+        var response: ServerResponse
+        do {
+            guard limit.isAdmitted else { throw ClassicRefusal.tooManyRequests(limit, reason: "rate limit") }
+            response = try await respond()
+        } catch let refusal as ClassicRefusal {
+            response = .refusal(refusal, to: call.request)
+        }
+        if response.headers[.rateLimitLimit] == nil { response.headers.set(limit) }
+        return response.uncached()
+    }
+
+    private static func json(_ session: StartedSession) -> JSONValue {
+        func date(_ date: Date) -> JSONValue { .string(date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))) }
+        var members: [String: JSONValue] = [
+            "id": .string(session.id), "userId": .string(session.userID), "login": .string(session.login), "status": "ACTIVE",
+            "createdAt": date(session.createdAt), "expiresAt": date(session.expiresAt), "amr": JSONValue(session.methods),
+            "mfaActive": .bool(session.methods.contains("mfa")),
+        ]
+        members["lastPasswordVerification"] = session.passwordProvedAt.map(date)
+        return .object(members)
+    }
+}

@@ -1,0 +1,131 @@
+internal import Foundation
+
+/// What a client asks to set up (authn reference 4.5).
+public struct ClassicEnrollmentRequest: Sendable {
+    /// The factor's type.
+    public var type: String
+    /// Its provider.
+    public var provider: String
+    /// The telephone's number as it was typed; nil for one that is verified already.
+    public var phoneNumber: String?
+    /// What is dialled after a call is taken.
+    public var phoneExtension: String?
+    /// Whether a number that is verified may be replaced by another.
+    public var replacesPhone = false
+    /// The key of a security question.
+    public var question: String?
+    /// Its answer, as it was typed.
+    public var answer: String?
+
+    /// Describes a request.
+    public init(type: String, provider: String) {
+        self.type = type
+        self.provider = provider
+    }
+}
+
+extension ClassicEnrollmentRequest: CustomStringConvertible, CustomReflectable {
+    /// The type; never a number or an answer.
+    public var description: String { "ClassicEnrollmentRequest(\(type.prefix(40)))" }
+    /// Shows what ``description`` shows.
+    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
+}
+
+/// Setting up telephones, mailboxes and security questions in a classic sign-in.
+extension IdentityEngine {
+    /// Sends a code to a telephone or a mailbox, which comes back to set it up.
+    func enroll(
+        _ channel: CodeChannel, _ request: ClassicEnrollmentRequest, _ state: ClassicState, context: RequestContext
+    ) async throws -> ClassicAnswer? {
+        var code = CodeEnrollmentRequest(
+            channel: channel, phoneNumber: request.phoneNumber, phoneExtension: request.phoneExtension, owner: state.transaction.id)
+        code.replaces = request.replacesPhone
+        do {
+            let prepared = try beginCodeEnrollment(
+                code, for: state.user.value, holding: state.allEnrollments, snapshot: state.snapshot, context: context)
+            var next = state.transaction
+            next.classic?.enrolling = prepared.enrollment.id
+            next = next.extended(now: context.now) ?? next
+            guard try await store.commit(prepared.changes + [state.stored.writing(next)]) == .committed else { return nil }
+            let after = try await classicState(state.token, context: context)
+            var answer = try await show(after.transaction, of: after, context: context)
+            answer?.messages = [prepared.message]
+            return answer
+        } catch let refusal as CodeRefusal {
+            throw ClassicRefusal(refusal, context: context)
+        }
+    }
+
+    /// Takes the code that came back.
+    func confirm(
+        _ pending: Enrollment, by code: String, _ state: ClassicState, context: RequestContext
+    ) async throws -> ClassicAnswer? {
+        let confirmation = try confirmCodeEnrollment(
+            id: pending.id, code: code, owner: state.transaction.id, user: state.user, holding: state.allEnrollments, context: context)
+        if let refusal = confirmation.refusal {
+            guard try await store.commit(confirmation.changes) == .committed else { return nil }
+            throw ClassicRefusal(refusal, context: context)
+        }
+        guard let channel = pending.code?.channel else { throw ClassicRefusal.unknownFactor }
+        let verifier = CodeVerifier(environment: environment, channel: channel, enrollments: [], owner: "", now: context.now)
+        return try await setUp(verifier, state, changes: confirmation.changes, context: context)
+    }
+
+    /// Sets a security question up, which needs no confirmation.
+    func enrollQuestion(_ request: ClassicEnrollmentRequest, _ state: ClassicState, context: RequestContext) async throws -> ClassicAnswer?
+    {
+        guard let key = request.question, let answer = request.answer else { throw ClassicRefusal.missing("answer") }
+        do {
+            let made = try await makeQuestion(
+                key, answer: answer, userID: state.user.value.id, policy: state.snapshot.passwordPolicy, context: context)
+            switch made {
+            case .failure(.unknownQuestion):
+                throw ClassicRefusal.invalid("factorEnrollRequest", ["question: There is no such question. Choose one of the list."])
+            case .failure(.unacceptableAnswer(let problem)): throw ClassicRefusal.invalid("factorEnrollRequest", ["answer: \(problem)"])
+            case .success(let enrollment):
+                let changes = try questionEnrollment(
+                    enrollment, user: state.user, holding: state.allEnrollments.filter { $0.status != .deleted }, context: context)
+                let verifier = QuestionVerifier(environment: environment, enrollments: [])
+                return try await setUp(verifier, state, changes: changes, context: context)
+            }
+        } catch is PasswordHasher.Overloaded {
+            throw ClassicRefusal.busy(context)
+        }
+    }
+
+    /// Commits a factor that was set up, with the step that it is.
+    func setUp(
+        _ verifier: some FactorVerifier, _ state: ClassicState, changes: [Change], context: RequestContext
+    ) async throws -> ClassicAnswer? {
+        var (next, outcome, effects) = state.transaction.step(
+            .enrolled(
+                verifier.kind, verifier.factorClass, methods: verifier.methods, state.subject, after: state.subject(having: verifier.kind)),
+            now: context.now)
+        next.classic?.enrolling = nil
+        return try await conclude(next, outcome, effects, state, changes: changes, wrong: .wrongCode, context: context)
+    }
+
+    /// Sends the code again by which a telephone or a mailbox is set up.
+    ///
+    /// - Parameters:
+    ///   - factorID: The factor, from the path.
+    ///   - stateToken: Leads to the sign-in.
+    ///   - context: When and from where it came.
+    /// - Returns: Where the sign-in stands; or a refusal: `E0000079` where no code is waited for, a limit of the channel.
+    /// - Throws: ``StoreError`` if the store failed.
+    public func classicResendActivation(
+        factorID: String, stateToken: String, context: RequestContext
+    ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
+        try await classicStep(stateToken, context: context) { [self] state in
+            guard state.status(of: state.transaction) == .factorEnrollActivate, let pending = state.pending?.enrollment,
+                let method = pending.code
+            else { throw ClassicRefusal.notAllowed(in: state.status(of: state.transaction)?.rawValue ?? "none") }
+            guard pending.classicID == factorID else { throw ClassicRefusal.unknownFactor }
+            var request = ClassicEnrollmentRequest(type: "", provider: "")
+            request.phoneNumber = method.destination.phoneNumber?.e164
+            request.phoneExtension = method.destination.phoneExtension
+            request.replacesPhone = true
+            return try await enroll(method.channel, request, state, context: context)
+        }
+    }
+}

@@ -1,0 +1,112 @@
+internal import Foundation
+
+/// Getting back into an account without its password (authn reference 4.9 to 4.12); a part of a ``ClassicSignIn``.
+struct ClassicRecovery: Sendable, Equatable, Codable {
+    /// Seconds that a recovery token is good for.
+    static let tokenLifetime: TimeInterval = 3_600
+
+    /// What for.
+    enum Kind: String, Sendable, Codable {
+        case password = "PASSWORD"
+        case unlock = "UNLOCK"
+    }
+
+    /// What is asked for.
+    enum Stage: String, Sendable, Codable {
+        /// The token that was mailed, or given to a back end.
+        case token
+        /// The code that was sent.
+        case code
+        /// The answer to the person's question.
+        case question
+        /// Another password.
+        case reset
+    }
+
+    var kind: Kind
+    var stage: Stage
+    /// The way that the code took.
+    var channel: CodeChannel?
+}
+
+/// The steps of a recovery. Nothing is proved by it but that the person may set a password: what else a sign-in asks for is asked after.
+extension SignInTransaction {
+    private static let recoveryType = "user.account.recovery"
+
+    /// The token or the code was right: the person's question comes next, if they have one.
+    func recoveryProved(hasQuestion: Bool, _ subject: Subject, now: Date) -> (SignInTransaction, Outcome, [Effect]) {
+        guard let recovery = recovery(of: subject, at: [.token, .code], now: now) else {
+            return refused(.overTransaction, Self.recoveryType, [])
+        }
+        guard hasQuestion else { return recovered(recovery, subject, now: now) }
+        var next = self
+        next.classic?.recovery?.stage = .question
+        return (next, .recovering, [.log(type: Self.recoveryType, .success, reason: "the question is asked")])
+    }
+
+    /// The person's question was answered. Wrong answers count as wrong codes do, and lock the account.
+    func recoveryAnswered(isRight: Bool, _ subject: Subject, now: Date) -> (SignInTransaction, Outcome, [Effect]) {
+        guard let recovery = recovery(of: subject, at: [.question], now: now) else {
+            return refused(.overTransaction, Self.recoveryType, [])
+        }
+        if isRight { return recovered(recovery, subject, now: now) }
+        var user = subject.user
+        let isLocking = user.countFailure(of: .question, policy: subject.passwordPolicy, now: now) && subject.user.lockedAt == nil
+        let lock = Effect.log(type: "user.account.lock", .success, reason: "\(user.allFailures) failed attempts")
+        return recoveryFailed("wrong answer", [.writeUser(user)] + (isLocking ? [lock] : []))
+    }
+
+    /// The code was wrong, or there is nobody whose it could be.
+    func recoveryFailed(_ reason: String, _ effects: [Effect] = []) -> (SignInTransaction, Outcome, [Effect]) {
+        guard end == nil, classic?.recovery != nil else { return refused(.overTransaction, Self.recoveryType, []) }
+        var next = self
+        next.wrongAnswers += 1
+        let refusal = Refusal.wrongCredentials(reason)
+        guard next.wrongAnswers < Self.mostWrongAnswers else { return next.refused(refusal, Self.recoveryType, effects) }
+        return (next, .tryAgain(refusal), effects + [.log(type: Self.recoveryType, .failure, reason: reason)])
+    }
+
+    /// The person set another password: a sign-in by it goes on.
+    func passwordReset(_ hash: String, _ subject: Subject, now: Date) -> (SignInTransaction, Outcome, [Effect]) {
+        guard recovery(of: subject, at: [.reset], now: now) != nil else { return refused(.overTransaction, Self.recoveryType, []) }
+        var user = subject.user
+        user.setPasswordHash(hash, remembering: subject.passwordPolicy.age.history, now: now)
+        user.failedCodes = nil
+        var next = self
+        next.account = .init(user)
+        next.classic?.recovery = nil
+        next.wrongAnswers = 0
+        next.keepsPassword = true
+        next.proofs = [Proof(factor: .password, factorClasses: [.knowledge], methods: ["pwd"], time: now)]
+        var changed = subject
+        changed.user = user
+        return next.proved(
+            changed, "user.authentication.password",
+            [.writeUser(user), .log(type: "user.account.reset_password", .success, reason: "by the person")])
+    }
+
+    /// What is left to do once the person may.
+    private func recovered(_ recovery: ClassicRecovery, _ subject: Subject, now: Date) -> (SignInTransaction, Outcome, [Effect]) {
+        var next = self
+        switch recovery.kind {
+        case .password:
+            next.classic?.recovery?.stage = .reset
+            return (next, .recovering, [.log(type: Self.recoveryType, .success, reason: "another password can be set")])
+        case .unlock:
+            var user = subject.user
+            user.lockedAt = nil
+            user.failedAttempts = 0
+            user.failedCodes = nil
+            next.end = .recovered
+            return (next, .unlocked, [.writeUser(user), .log(type: "user.account.unlock", .success, reason: "by the person")])
+        }
+    }
+
+    /// The recovery, if it is at one of these stages, of an account that is still the one that it met.
+    private func recovery(of subject: Subject, at stages: [ClassicRecovery.Stage], now: Date) -> ClassicRecovery? {
+        guard end == nil, now < expiresAt, userID != nil, isAbout(subject.user), subject.user.status == .active,
+            let recovery = classic?.recovery, stages.contains(recovery.stage)
+        else { return nil }
+        return recovery
+    }
+}

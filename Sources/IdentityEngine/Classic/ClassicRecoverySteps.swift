@@ -1,0 +1,197 @@
+internal import Foundation
+
+/// Going on with a recovery (authn reference 4.4, 4.11 and 4.12).
+extension IdentityEngine {
+    /// Takes the code that was sent.
+    ///
+    /// - Parameters:
+    ///   - passCode: As it was typed; nil if none was given.
+    ///   - stateToken: Leads to the recovery.
+    ///   - context: When and from where it came.
+    /// - Returns: Where the recovery stands; or a refusal: `E0000068`, `E0000069` after too many wrong codes.
+    /// - Throws: ``StoreError`` if the store failed.
+    public func classicRecoveryVerify(
+        passCode: String?, stateToken: String, context: RequestContext
+    ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
+        try await classicStep(stateToken, context: context) { [self] state in
+            guard state.status(of: state.transaction) == .recoveryChallenge, let channel = state.classic.recovery?.channel else {
+                throw ClassicRefusal.notAllowed(in: state.status(of: state.transaction)?.rawValue ?? "none")
+            }
+            guard let passCode else { throw ClassicRefusal.missing("passCode") }
+            let enrollment = state.recoveryTelephone(channel)
+            let verifier = CodeVerifier(
+                environment: environment, channel: enrollment?.code?.channel ?? channel, enrollments: enrollment.map { [$0] } ?? [],
+                owner: state.transaction.id, now: context.now)
+            let verdict = verifier.verify(.code(passCode), of: state.user.value, policy: state.snapshot.passwordPolicy)
+            var changes: [Change] = []
+            let step: (SignInTransaction, SignInTransaction.Outcome, [SignInTransaction.Effect])
+            switch verdict {
+            case .proved(_, let used):
+                changes = try used.map { [.put(try $0.record())] } ?? []
+                step = state.transaction.step(.recoveryProved(hasQuestion: state.question != nil, state.subject), now: context.now)
+            case .wrong(let counted):
+                changes = [.put(try counted.record())]
+                step = state.transaction.step(.recoveryFailed("wrong code"), now: context.now)
+            case .failed: step = state.transaction.step(.recoveryFailed("wrong code, or nobody's"), now: context.now)
+            }
+            return try await conclude(step.0, step.1, step.2, state, changes: changes, wrong: .wrongRecoveryCode, context: context)
+        }
+    }
+
+    /// Sends the code again, or says so.
+    ///
+    /// - Parameters:
+    ///   - stateToken: Leads to the recovery.
+    ///   - context: When and from where it came.
+    /// - Returns: Where the recovery stands; or a refusal: a limit, `E0000079`.
+    /// - Throws: ``StoreError`` if the store failed.
+    public func classicRecoveryResend(stateToken: String, context: RequestContext) async throws -> Result<ClassicAnswer, ClassicRefusal> {
+        try await classicStep(stateToken, context: context) { [self] state in
+            guard state.status(of: state.transaction) == .recoveryChallenge, let recovery = state.classic.recovery,
+                let channel = recovery.channel
+            else { throw ClassicRefusal.notAllowed(in: state.status(of: state.transaction)?.rawValue ?? "none") }
+            let pace = messagePacer.refusal(
+                channel, to: "recovery \(state.transaction.id)", requestID: context.requestID, now: context.now)
+            if let pace { throw ClassicRefusal(pace, context: context) }
+            let prepared = try state.recoveryTelephone(channel).flatMap { enrollment in
+                let request = CodeRequest(
+                    purpose: recovery.kind == .unlock ? .unlock : .recovery, owner: state.transaction.id, channel: channel)
+                return try? prepareCode(request, for: enrollment, of: state.user.value, snapshot: state.snapshot, context: context)
+            }
+            guard var answer = try await show(state.transaction, of: state, closing: prepared?.changes ?? [], context: context) else {
+                return nil
+            }
+            answer.messages = prepared.map { [$0.message] } ?? []
+            return answer
+        }
+    }
+
+    /// Exchanges the token that was mailed, or given to a back end.
+    ///
+    /// - Parameters:
+    ///   - token: The token, good once.
+    ///   - context: When and from where it came.
+    /// - Returns: Where the recovery stands; or `E0000011`.
+    /// - Throws: ``StoreError`` if the store failed.
+    public func classicRecoveryToken(_ token: String, context: RequestContext) async throws -> Result<ClassicAnswer, ClassicRefusal> {
+        try await Result {
+            let digest = TicketDigest(of: token)
+            for _ in 0..<Self.attempts {
+                let stateToken = try environment.random.secret(prefix: "00")
+                let found = try await store.read { [self] view -> Result<ClassicState, ClassicRefusal> in
+                    guard token.utf8.count <= 64,
+                        case (let stored, .fresh)? = try view.transaction(.recoveryToken, secret: token, now: context.now)
+                    else { return .failure(.invalidToken("recoveryToken: unknown, used or too old")) }
+                    do {
+                        return .success(
+                            try ClassicState(
+                                stored, token: stateToken, snapshot: snapshot(view), view: view, environment: environment, now: context.now)
+                        )
+                    } catch let refusal as ClassicRefusal {
+                        return .failure(refusal)
+                    }
+                }
+                let state = try found.get()
+                var (next, outcome, effects) = state.transaction.step(
+                    .recoveryProved(hasQuestion: state.question != nil, state.subject), now: context.now)
+                if outcome == .recovering { next.expiresAt = context.now.addingTimeInterval(ClassicSignIn.idleLifetime) }
+                let changes: [Change] = [
+                    .take(.recoveryToken, digest: digest, now: context.now, gave: []), .issue(next.classicTicket(stateToken)),
+                ]
+                let answer = try await conclude(
+                    next, outcome, effects, state, changes: changes, wrong: .invalidToken("recoveryToken"), context: context)
+                if let answer { return answer }
+            }
+            throw StoreError(.unavailable, "The recovery met other writers \(Self.attempts) times. Try it again.")
+        }
+    }
+
+    /// Takes the answer to the person's question.
+    ///
+    /// - Parameters:
+    ///   - answer: As it was typed; nil if none was given.
+    ///   - stateToken: Leads to the recovery.
+    ///   - context: When and from where it came.
+    /// - Returns: Where the recovery stands; or a refusal: `E0000087`, `E0000069` after too many wrong answers.
+    /// - Throws: ``StoreError`` if the store failed; `CancellationError`.
+    public func classicRecoveryAnswer(
+        _ answer: String?, stateToken: String, context: RequestContext
+    ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
+        var counted = false
+        return try await classicStep(stateToken, context: context) { [self] state in
+            guard state.status(of: state.transaction) == .recovery else {
+                throw ClassicRefusal.notAllowed(in: state.status(of: state.transaction)?.rawValue ?? "none")
+            }
+            guard let answer else { throw ClassicRefusal.missing("answer") }
+            if !counted {
+                counted = true
+                try countClassicAttempt(state, context: context)
+            }
+            let verifier = QuestionVerifier(environment: environment, enrollments: state.enrollments)
+            do {
+                let verdict = try await verifier.verify(.answer(answer), of: state.user.value, policy: state.snapshot.passwordPolicy)
+                let isRight = if case .proved = verdict { true } else { false }
+                let (next, outcome, effects) = state.transaction.step(
+                    .recoveryAnswered(isRight: isRight, state.subject), now: context.now)
+                return try await conclude(next, outcome, effects, state, wrong: .wrongRecoveryAnswer, context: context)
+            } catch is PasswordHasher.Overloaded {
+                throw ClassicRefusal.busy(context)
+            }
+        }
+    }
+
+    /// Sets another password in place of one that was forgotten, and goes on with the sign-in.
+    ///
+    /// - Parameters:
+    ///   - new: The password that the person wants.
+    ///   - stateToken: Leads to the recovery.
+    ///   - context: When and from where it came.
+    /// - Returns: Where the sign-in stands; or a refusal: `E0000080` for a password that will not do.
+    /// - Throws: ``StoreError`` if the store failed; `CancellationError`.
+    public func classicResetPassword(
+        to new: String, stateToken: String, context: RequestContext
+    ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
+        var counted = false
+        return try await classicStep(stateToken, context: context) { [self] state in
+            guard state.status(of: state.transaction) == .passwordReset else {
+                throw ClassicRefusal.notAllowed(in: state.status(of: state.transaction)?.rawValue ?? "none")
+            }
+            if !counted {
+                counted = true
+                try countClassicAttempt(state, context: context)
+            }
+            do {
+                switch try await judgeNewPassword(new, of: state.user.value, policy: state.snapshot.passwordPolicy, now: context.now) {
+                case .refused(let rules):
+                    throw ClassicRefusal(
+                        code: "E0000080", status: 403, summary: "The password does not meet the requirements.",
+                        causes: [rules.map(\.violation).joined(separator: " ")], reason: "authn: password rules")
+                case .good(let hash):
+                    let (next, outcome, effects) = state.transaction.step(.passwordReset(hash: hash, state.subject), now: context.now)
+                    return try await conclude(next, outcome, effects, state, wrong: .wrongCode, context: context)
+                }
+            } catch is PasswordHasher.Overloaded {
+                throw ClassicRefusal.busy(context)
+            }
+        }
+    }
+}
+
+extension ClassicState {
+    /// The telephone that a recovery's code is sent to.
+    func recoveryTelephone(_ channel: CodeChannel) -> Enrollment? {
+        let active = allEnrollments.filter { $0.status == .active }
+        return active.first { $0.code?.channel == channel } ?? active.first { $0.code?.destination.phoneNumber != nil }
+    }
+
+    /// The person's own question.
+    var question: QuestionMethod? { enrollments.lazy.compactMap(\.question).first }
+}
+
+extension ClassicRefusal {
+    static let wrongRecoveryCode = ClassicRefusal(
+        code: "E0000068", status: 403, summary: "Invalid Passcode/Answer",
+        causes: ["The token does not match. Check the code and try again."], reason: "recovery: wrong code")
+    static let wrongRecoveryAnswer = ClassicRefusal(
+        code: "E0000087", status: 403, summary: "The answer to the recovery question is wrong.", reason: "recovery: wrong answer")
+}

@@ -1,0 +1,124 @@
+internal import Foundation
+
+/// Whether there are factors to set up when all that was asked for is proved.
+enum FactorOffer: Sendable, Equatable {
+    case none
+    /// Some that the person can leave for another time.
+    case optional
+    /// One that the policy wants everybody to have.
+    case required
+}
+
+extension ClassicPolicy {
+    /// A factor that people can set up at the classic API.
+    public enum Factor: String, Sendable, Codable, CodingKeyRepresentable, CaseIterable {
+        case totp, push, sms, call, email, question
+
+        /// What the engine calls it.
+        var kind: FactorKind {
+            switch self {
+            case .totp: .totp
+            case .push: .push
+            case .sms: .sms
+            case .call: .voice
+            case .email: .email
+            case .question: .question
+            }
+        }
+
+        /// The way that its codes take; nil for one that sends none.
+        var channel: CodeChannel? { CodeChannel.allCases.first { $0.factor == kind } }
+
+        /// The factor that an enrolment is of.
+        static func of(_ enrollment: Enrollment) -> Factor? { allCases.first { $0.kind == enrollment.factor } }
+
+        /// What the protocol calls it (authn reference 5.1).
+        var wireName: (type: String, provider: String) {
+            switch self {
+            case .totp: ("token:software:totp", "GOOGLE")
+            case .push: ("push", "OKTA")
+            default: (rawValue, "OKTA")
+            }
+        }
+    }
+
+    /// Whether people set a factor up.
+    public enum Enrolling: String, Sendable, Codable {
+        /// Everybody, when they next sign in.
+        case required = "REQUIRED"
+        /// Whoever wants to.
+        case optional = "OPTIONAL"
+        /// Nobody.
+        case notAllowed = "NOT_ALLOWED"
+    }
+
+    /// Those that can be set up in a sign-in now.
+    static let available: Set<Factor> = [.totp, .sms, .call, .email, .question]
+
+    /// Those that can be set up where the policy says nothing: they need no delivery, and nobody else knows them.
+    private static let standard: Set<Factor> = [.totp, .push]
+
+    /// What the policy says of a factor.
+    func enrolling(_ factor: Factor) -> Enrolling {
+        guard Self.available.contains(factor) else { return .notAllowed }
+        return factors[factor] ?? (Self.standard.contains(factor) ? .optional : .notAllowed)
+    }
+
+    /// What there is to set up for a person with these factors.
+    func offer(having kinds: Set<FactorKind>, _ classic: ClassicSignIn) -> FactorOffer {
+        let missing = Factor.allCases.filter { !kinds.contains($0.kind) }
+        if missing.contains(where: { enrolling($0) == .required }) { return .required }
+        guard missing.contains(where: { enrolling($0) == .optional }) else { return .none }
+        // Whoever set up what they had to may go on with the rest; nobody else is asked at every sign-in.
+        let isOffered = classic.enrolled > 0 ? classic.enrollsOptional : offersOptional && kinds.isEmpty
+        return isOffered ? .optional : .none
+    }
+}
+
+extension SignInTransaction {
+    /// What is to be set up before the sign-in is finished; nil if there is nothing.
+    func offer(_ subject: Subject, _ type: String, _ effects: [Effect]) -> (SignInTransaction, Outcome, [Effect])? {
+        guard let classic, subject.offer != .none, subject.offer == .required || !classic.skipsEnrollment else { return nil }
+        return (
+            self, .enrollmentOffered(canSkip: subject.offer == .optional),
+            effects + [.log(type: type, .success, reason: "there are factors to set up")]
+        )
+    }
+}
+
+extension StoreView {
+    /// What a classic sign-in asks of a person beyond what every sign-in asks.
+    func classic(
+        _ subject: SignInTransaction.Subject, of transaction: SignInTransaction, snapshot: OrgSnapshot
+    ) throws -> SignInTransaction.Subject {
+        guard let classic = transaction.classic, let policy = snapshot.organization.classic else { return subject }
+        var subject = subject
+        subject.warnsOfPassword = classic.warnsBeforeExpiry
+        subject.canChangePassword = true
+        let held = try heldEnrollments(of: subject.user.id)
+        subject.canEnroll =
+            !held.contains(where: \.isStrong)
+            && ClassicPolicy.Factor.allCases.contains { $0 != .question && policy.enrolling($0) != .notAllowed }
+        if subject.decision.assurance == .twoFactors, let device = classic.device,
+            let remembered = try rememberedDevice(of: subject.user.id, device: device),
+            // As it was when the sign-in began: nobody is asked for more in the middle of it.
+            remembered.counts(for: subject.user, under: policy, at: transaction.createdAt)
+        {
+            subject.decision.assurance = .oneFactor
+            subject.decision.reason += "; the device is remembered"
+        }
+        let usable = try usableEnrollments(of: subject.user.id, snapshot: snapshot).filter(\.isStrong)
+        subject.offer = policy.offer(having: Set(held.map(\.factor)), classic)
+        guard held.contains(where: \.isStrong), subject.offer != .none else { return subject }
+        // A stolen password adds no key where there is one already: who has a factor proves it first, or sets nothing up.
+        // The answer to a question is no proof of that.
+        let classes = transaction.factorClasses
+        let isProved = !classes.isDisjoint(with: [.possession, .inherence])
+        if usable.isEmpty || (!isProved && (subject.offer == .optional || classes.count > 1)) {
+            subject.offer = .none
+        } else {
+            subject.demandsTwoFactors = true
+        }
+        return subject
+    }
+}

@@ -1,0 +1,102 @@
+public import Foundation
+
+/// A session that a one-time token began, or went on with.
+public struct StartedSession: Sendable {
+    /// Its id; no secret.
+    public let id: String
+    /// Whose it is.
+    public let userID: String
+    /// The name that they sign in with.
+    public let login: String
+    /// When it began.
+    public let createdAt: Date
+    /// When it ends if it is not used.
+    public let expiresAt: Date
+    /// What was proved, as `amr` says it.
+    public let methods: [String]
+    /// When the password was last proved; nil if it was not.
+    public let passwordProvedAt: Date?
+    /// What the browser's cookie holds from now on.
+    public let cookies: BrowserSecrets
+}
+
+extension IdentityEngine {
+    /// Begins a person's session in a browser by the one-time token of a sign-in (authn reference 4.16).
+    ///
+    /// A session of theirs in the same browser goes on, with a new secret. Somebody else's is left alone, and the token with it: whoever
+    /// makes a browser ask must not turn one person's session into another's unseen.
+    ///
+    /// - Parameters:
+    ///   - token: The token.
+    ///   - browser: The browser's cookies.
+    ///   - context: When and from where it came.
+    /// - Returns: The session, on disk; or `E0000011` for a token that is unknown, too old or was used, `E0000006` in a browser that is
+    ///   somebody else's.
+    /// - Throws: ``StoreError`` if the store failed; then nothing was begun.
+    public func startSession(
+        by token: String, browser: BrowserSecrets, context: RequestContext
+    ) async throws -> Result<StartedSession, ClassicRefusal> {
+        let digest = TicketDigest(of: token)
+        for _ in 0..<Self.attempts {
+            let found = try await store.read { [self] view -> Result<ProvedSignIn, ClassicRefusal> in
+                let snapshot = try snapshot(view)
+                guard snapshot.organization.classic != nil, let server = snapshot.server(nil) else { return .failure(.notEnabled) }
+                guard let proved = try SessionToken.proved(digest, in: view, now: context.now) else {
+                    return .failure(.invalidToken("sessionToken: unknown, used or too old"))
+                }
+                let known = try view.session(secret: browser.session, now: context.now)
+                if let known, known.1.value.id != proved.user.value.id { return .failure(.otherPerson) }
+                return .success(
+                    ProvedSignIn(
+                        transaction: proved.transaction, version: 0, user: proved.user, session: known?.0, snapshot: snapshot,
+                        server: server))
+            }
+            let proved: ProvedSignIn
+            switch found {
+            case .failure(let refusal): return .failure(refusal)
+            case .success(let value): proved = value
+            }
+            let (session, secret, changes) = try session(after: proved, context: context)
+            let take = Change.take(.sessionToken, digest: digest, now: context.now, gave: [])
+            guard try await store.commit([take] + changes) == .committed else { continue }
+            return .success(StartedSession(session, of: proved.user.value, secret: secret))
+        }
+        throw StoreError(.unavailable, "The session met other writers \(Self.attempts) times. Try it again.")
+    }
+
+    /// Whether a browser may be sent to an address after its session began: on the organization's own origin, or one that it trusts.
+    ///
+    /// - Parameters:
+    ///   - address: The address.
+    ///   - snapshot: The configuration.
+    /// - Returns: False also for what is no address.
+    public func isTrusted(redirect address: String, snapshot: OrgSnapshot) -> Bool {
+        guard address.utf8.count <= 2_048, address.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "\\") }),
+            let url = URLComponents(string: address), let scheme = url.scheme, let host = url.host, !host.isEmpty, url.user == nil,
+            url.password == nil
+        else { return false }
+        let origin = "\(scheme)://\(host)" + (url.port.map { ":\($0)" } ?? "")
+        return origin == snapshot.origin || snapshot.organization.classic?.trustedOrigins.contains(origin) == true
+    }
+}
+
+extension StartedSession {
+    fileprivate init(_ session: Session, of user: User, secret: String?) {
+        var methods: [String] = []
+        for method in session.proofs.flatMap(\.methods) where !methods.contains(method) { methods.append(method) }
+        // What somebody recalls is no second factor outside the classic API.
+        let classes = session.proofs.reduce(into: Set<FactorClass>()) { $0.formUnion($1.factorClasses) }.subtracting([.recollection])
+        if classes.count > 1 { methods.append("mfa") }
+        self.init(
+            id: session.id, userID: user.id, login: user.login, createdAt: session.createdAt,
+            expiresAt: min(session.endsAt, session.lastUsedAt.addingTimeInterval(TimeInterval(session.idle))), methods: methods,
+            passwordProvedAt: session.proofs.last { $0.factor == .password }?.time, cookies: BrowserSecrets(session: secret))
+    }
+}
+
+extension ClassicRefusal {
+    /// The browser is somebody else's.
+    fileprivate static let otherPerson = ClassicRefusal(
+        code: "E0000006", status: 403, summary: "Somebody else is signed in with this browser. Sign out first.",
+        reason: "sessionToken: of another person than the session")
+}

@@ -1,0 +1,121 @@
+import IdentityEngine
+import JOSE
+import Testing
+
+/// Sections 3.3 and 4.3 of the authn reference, in raw requests.
+@Suite("The classic API asks for another password when it is due")
+struct ClassicPasswordTests {
+    private static let new = "Another-Horse-8"
+
+    private static func with(
+        _ age: PasswordPolicy.Age, complexity: PasswordPolicy.Complexity = .init(),
+        _ body: @Sendable (ClassicClient, PushServer) async throws -> Void
+    ) async throws {
+        var organization = PushOrganization()
+        organization.passwordPolicy.age = age
+        organization.passwordPolicy.complexity = complexity
+        try await PushServer.with(organization) { server in try await body(ClassicClient(server), server) }
+    }
+
+    @Test("An expired one lets nobody on before it is changed; what it must be is told, and what is wrong with a new one")
+    func expired() async throws {
+        try await Self.with(.init(maximumDays: 90, history: 3), complexity: .init(digits: 1)) { client, server in
+            let session = try #require(try ClassicStatus(try await client.signIn()).json["sessionToken"]?.stringValue)
+            server.clock.advance(by: 90 * 86_400)
+            let status = try await client.begin()
+            #expect(status.name == "PASSWORD_EXPIRED")
+            #expect(status.linkNames == ["cancel", "next(changePassword)"])
+            #expect(status.embeddedNames == ["policy", "user"])
+            #expect(
+                status.embedded["policy"] == [
+                    "complexity": [
+                        "minLength": 8, "minLowerCase": 0, "minUpperCase": 0, "minNumber": 1, "minSymbol": 0, "excludeUsername": true,
+                        "excludeAttributes": [],
+                    ], "age": ["minAgeMinutes": 0, "historyCount": 3],
+                ])
+            try expectClassicRefusal(
+                try await client.post("/skip", ["stateToken": .string(status.token ?? "")]), 403, "E0000079", causes: 1)
+            func change(_ old: String, _ new: String) async throws -> WireResponse {
+                try await client.follow(status.next, of: status, ["oldPassword": .string(old), "newPassword": .string(new)])
+            }
+            try expectClassicRefusal(try await change("wrong", Self.new), 403, "E0000014", causes: 1)
+            let own = PushOrganization.janesPassword
+            let causes = try expectClassicRefusal(try await change(own, "horse"), 403, "E0000014", causes: 1)
+            #expect(causes.first?.contains("at least 8 characters") == true && causes.first?.contains("at least 1 digit") == true)
+            try expectClassicRefusal(try await change(own, own), 403, "E0000014", causes: 1)
+            #expect(try ClassicStatus(try await change(own, Self.new)).name == "SUCCESS")
+            try expectClassicRefusal(try await client.signIn(), 401, "E0000004")
+            #expect(try ClassicStatus(try await client.signIn(PushOrganization.jane, Self.new)).name == "SUCCESS")
+            // What was given by the old one is worth nothing.
+            try expectClassicRefusal(
+                try await server.wire.call(
+                    "POST", "/api/v1/sessions", headers: [("Content-Type", "application/json")],
+                    body: (["sessionToken": .string(session)] as JSONValue).serialized()), 401, "E0000011")
+        }
+    }
+
+    @Test("One that ends soon is told to who wants to know, and can be kept or changed")
+    func warned() async throws {
+        try await Self.with(.init(maximumDays: 90, warningDays: 5)) { client, server in
+            server.clock.advance(by: 86 * 86_400)
+            #expect(try ClassicStatus(try await client.signIn()).name == "SUCCESS")
+            let warns: [String: JSONValue] = ["options": ["warnBeforePasswordExpired": true]]
+            for isKept in [true, false] {
+                let status = try await client.begin(warns)
+                #expect(status.name == "PASSWORD_WARN")
+                #expect(status.linkNames == ["cancel", "next(changePassword)", "skip(skip)"])
+                #expect(status.embedded["policy"]?["expiration"] == ["passwordExpireDays": 4])
+                let answer =
+                    isKept
+                    ? try await client.follow(status.links["skip"], of: status)
+                    : try await client.follow(
+                        status.next, of: status,
+                        ["oldPassword": .string(PushOrganization.janesPassword), "newPassword": .string(Self.new)])
+                #expect(try ClassicStatus(answer).name == "SUCCESS")
+            }
+            #expect(try ClassicStatus(try await client.signIn(PushOrganization.jane, Self.new, warns)).name == "SUCCESS")
+        }
+    }
+
+    @Test("The second factor is asked for before, and nothing can be changed without it")
+    func afterFactor() async throws {
+        var organization = PushOrganization(classic: ClassicPolicy(signOnPolicy: "two factors"))
+        organization.passwordPolicy.age = .init(maximumDays: 90)
+        try await PushServer.with(organization) { server in
+            let client = ClassicClient(server)
+            let app = try await client.app()
+            server.clock.advance(by: 90 * 86_400)
+            let status = try await client.begin()
+            #expect(status.name == "MFA_REQUIRED")
+            let change: [String: JSONValue] = [
+                "stateToken": .string(status.token ?? ""), "oldPassword": .string(PushOrganization.janesPassword),
+                "newPassword": .string(Self.new),
+            ]
+            try expectClassicRefusal(
+                try await client.post("/credentials/change_password", .object(change)), 403, "E0000079", causes: 1)
+            let due = try ClassicStatus(
+                try await client.follow(
+                    status.factor("token:software:totp")["_links"]?["verify"], of: status, ["passCode": .string(app.code())]))
+            #expect(due.name == "PASSWORD_EXPIRED")
+            #expect(due.token == status.token)
+            let done = try ClassicStatus(try await client.follow(due.next, of: due, change))
+            #expect(done.name == "SUCCESS")
+            let party = WireRelyingParty.browserApp
+            let token = try #require(done.json["sessionToken"]?.stringValue)
+            _ = try party.code(try await WireBrowser(server.wire).get(party.authorizeURL(["sessionToken": token, "prompt": "none"])))
+        }
+    }
+
+    @Test("Guessing the old password locks the account and ends the sign-in")
+    func guessed() async throws {
+        try await Self.with(.init(maximumDays: 90)) { client, server in
+            server.clock.advance(by: 90 * 86_400)
+            let status = try await client.begin()
+            let guess: [String: JSONValue] = ["oldPassword": "wrong", "newPassword": .string(Self.new)]
+            for _ in 0..<4 { try expectClassicRefusal(try await client.follow(status.next, of: status, guess), 403, "E0000014", causes: 1) }
+            try expectClassicRefusal(try await client.follow(status.next, of: status, guess), 403, "E0000069")
+            try expectClassicRefusal(try await client.follow(status.next, of: status, guess), 401, "E0000011")
+            try expectClassicRefusal(try await client.signIn(), 401, "E0000004")
+        }
+    }
+}

@@ -1,0 +1,131 @@
+import Foundation
+import Testing
+
+@testable import IdentityEngine
+
+@Suite("Codes and questions at the classic API")
+struct ClassicCodeTests {
+    private static let policy = ClassicPolicy(
+        signOnPolicy: "two factors", factors: [.sms: .optional, .call: .optional, .email: .optional, .question: .optional])
+
+    private static func desk() async throws -> ClassicDesk {
+        try await ClassicDesk(policy) {
+            $0.signOnPolicies =
+                [SignOnPolicy(name: "two factors", rules: [SignOnRule(name: "any", assurance: .twoFactors)])]
+                + $0.signOnPolicies
+                .filter { $0.name != "two factors" }
+        }
+    }
+
+    private static let phone = PhoneNumber("+49 30 5550123")
+
+    @Test("a code is sent to who asks, is right once, and only for the sign-in that it was sent for", arguments: CodeChannel.allCases)
+    func code(channel: CodeChannel) async throws {
+        let desk = try await Self.desk()
+        let user = try await desk.jane()
+        let destination = try channel == .email ? CodeDestination(#require(user.mailAddress)) : CodeDestination(#require(Self.phone))
+        let id = try #require(
+            try await desk.engine.grantCodeFactor(channel, to: destination, userID: user.id, context: desk.context))
+        let first = try await desk.signIn()
+        #expect(first.status == .factorRequired)
+        let factor = try #require(first.factors?.first)
+        #expect(factor.type == (channel == .voice ? "call" : channel.rawValue) && factor.provider == "OKTA")
+        #expect(factor.profile[channel == .email ? "email" : "phoneNumber"] == destination.masked)
+        let asked = try desk.transaction(try await desk.verify(id, ClassicProof(), first.stateToken))
+        #expect(asked.status == .factorChallenge && asked.canResend && asked.next == .verify)
+        #expect(desk.messages.map(\.channel) == [channel])
+        #expect(desk.messages.last?.purpose == .signIn)
+        // Another too soon.
+        let early = try await desk.engine.classicResend(factorID: id, stateToken: first.stateToken ?? "", context: desk.context)
+        let tooSoon: [CodeChannel: String] = [.sms: "E0000109", .voice: "E0000133", .email: "E0000118"]
+        #expect(early.refusal == tooSoon[channel])
+        #expect(try await desk.verify(id, ClassicProof(passCode: desk.wrongCode), first.stateToken).refusal == "E0000068")
+        // Of another sign-in.
+        let other = try await desk.signIn()
+        #expect(try await desk.verify(id, ClassicProof(passCode: desk.code), other.stateToken).refusal == "E0000068")
+        let old = desk.code
+        desk.now += 31
+        _ = try desk.transaction(
+            try await desk.engine.classicResend(factorID: id, stateToken: first.stateToken ?? "", context: desk.context))
+        if desk.code != old { #expect(try await desk.verify(id, ClassicProof(passCode: old), first.stateToken).refusal == "E0000068") }
+        let done = try desk.transaction(try await desk.verify(id, ClassicProof(passCode: desk.code), first.stateToken))
+        #expect(done.status == .success && done.sessionToken != nil)
+        #expect(try await desk.verify(id, ClassicProof(passCode: desk.code), first.stateToken).refusal == "E0000011")
+    }
+
+    @Test("guessing a code is over after five, over all sign-ins together")
+    func guessed() async throws {
+        let desk = try await Self.desk()
+        let user = try await desk.jane()
+        let number = try #require(Self.phone)
+        let id = try #require(
+            try await desk.engine.grantCodeFactor(
+                .sms, to: CodeDestination(number), userID: user.id, context: desk.context))
+        let first = try await desk.signIn()
+        _ = try desk.transaction(try await desk.verify(id, ClassicProof(), first.stateToken))
+        for _ in 0..<4 {
+            #expect(try await desk.verify(id, ClassicProof(passCode: desk.wrongCode), first.stateToken).refusal == "E0000068")
+        }
+        #expect(try await desk.verify(id, ClassicProof(passCode: desk.wrongCode), first.stateToken).refusal == "E0000069")
+        #expect(try await desk.verify(id, ClassicProof(passCode: desk.code), first.stateToken).refusal == "E0000011")
+        let second = try await desk.signIn()
+        #expect(try await desk.verify(id, ClassicProof(), second.stateToken).refusal == "E0000047")
+        #expect(try await desk.verify(id, ClassicProof(passCode: desk.code), second.stateToken).refusal == "E0000047")
+    }
+
+    @Test("a telephone is set up by the code that comes back, and asked for from then on")
+    func setUp() async throws {
+        let desk = try await Self.desk()
+        let status = try await desk.signIn()
+        #expect(status.status == .factorEnroll)
+        #expect(status.factors?.map(\.type) == ["token:software:totp", "sms", "call", "email"])
+        var request = ClassicEnrollmentRequest(type: "sms", provider: "OKTA")
+        func enroll() async throws -> Result<ClassicAnswer, ClassicRefusal> {
+            try await desk.engine.classicEnroll(request, stateToken: status.stateToken ?? "", context: desk.context)
+        }
+        #expect(try await enroll().refusal == "E0000001")
+        request.phoneNumber = "12"
+        #expect(try await enroll().refusal == "E0000098")
+        request.phoneNumber = "+49 30 5550123"
+        let activating = try desk.transaction(try await enroll())
+        #expect(activating.status == .factorEnrollActivate && activating.canResend && activating.canReturn)
+        #expect(activating.factor?.activation == nil)
+        let id = try #require(activating.factor?.id)
+        func activate(_ code: String) async throws -> Result<ClassicAnswer, ClassicRefusal> {
+            try await desk.engine.classicActivate(factorID: id, passCode: code, stateToken: status.stateToken ?? "", context: desk.context)
+        }
+        #expect(try await activate(desk.wrongCode).refusal == "E0000068")
+        func resend() async throws -> Result<ClassicAnswer, ClassicRefusal> {
+            try await desk.engine.classicResendActivation(factorID: id, stateToken: status.stateToken ?? "", context: desk.context)
+        }
+        #expect(try await resend().refusal == "E0000109")
+        desk.now += 31
+        #expect(try desk.transaction(try await resend()).status == .factorEnrollActivate)
+        #expect(desk.messages.count == 2)
+        #expect(try desk.transaction(try await activate(desk.code)).status == .success)
+        #expect(try await desk.signIn().factors?.map(\.type) == ["sms"])
+    }
+
+    @Test("a question is set up at once, beside what is needed, and asked for by its text")
+    func question() async throws {
+        let desk = try await ClassicDesk(ClassicPolicy(signOnPolicy: "one factor", factors: [.question: .required])) {
+            if !$0.signOnPolicies.contains(where: { $0.name == "one factor" }) {
+                $0.signOnPolicies.append(SignOnPolicy(name: "one factor", rules: [SignOnRule(name: "any", assurance: .oneFactor)]))
+            }
+        }
+        let status = try await desk.signIn()
+        #expect(status.status == .factorEnroll && !status.canSkip)
+        var request = ClassicEnrollmentRequest(type: "question", provider: "OKTA")
+        func enroll() async throws -> Result<ClassicAnswer, ClassicRefusal> {
+            try await desk.engine.classicEnroll(request, stateToken: status.stateToken ?? "", context: desk.context)
+        }
+        #expect(try await enroll().refusal == "E0000028")
+        (request.question, request.answer) = ("first_award", "abc")
+        #expect(try await enroll().refusal == "E0000001")
+        (request.question, request.answer) = ("no_such_question", "a long answer")
+        #expect(try await enroll().refusal == "E0000001")
+        (request.question, request.answer) = ("first_award", "Swimming cup")
+        #expect(try desk.transaction(try await enroll()).status == .success)
+        #expect(try await desk.signIn().status == .success)
+    }
+}

@@ -1,0 +1,168 @@
+import Foundation
+import Testing
+
+@testable import IdentityEngine
+
+@Suite("Recovery at the classic API")
+struct ClassicRecoveryTests {
+    private static let portal = ClassicCaller(apiToken: "a-token-of-the-portal-0123456789")
+    private static let new = "Another-Horse-8"
+
+    private static func desk(showsLockout: Bool = false) async throws -> ClassicDesk {
+        let policy = ClassicPolicy(
+            signOnPolicy: "one factor", showsLockout: showsLockout, recovery: [.sms, .email], unlocksBySelfService: true,
+            trustedCallers: [.init(name: "portal", token: "a-token-of-the-portal-0123456789")])
+        return try await ClassicDesk(policy) {
+            $0.passwordPolicy.lockoutAttempts = 5
+            if !$0.signOnPolicies.contains(where: { $0.name == "one factor" }) {
+                $0.signOnPolicies.append(SignOnPolicy(name: "one factor", rules: [SignOnRule(name: "any", assurance: .oneFactor)]))
+            }
+        }
+    }
+
+    private static func recover(
+        _ desk: ClassicDesk, _ factorType: String?, isUnlock: Bool = false, login: String = TestOrganization.jane,
+        caller: ClassicCaller = ClassicCaller()
+    ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
+        try await desk.engine.classicRecover(
+            ClassicRecoveryRequest(isUnlock: isUnlock, username: login, factorType: factorType), caller: caller, context: desk.context)
+    }
+
+    private static func givePhone(_ desk: ClassicDesk) async throws {
+        let number = try #require(PhoneNumber("+49 30 5550123"))
+        _ = try #require(
+            try await desk.engine.grantCodeFactor(
+                .sms, to: CodeDestination(number), userID: try await desk.jane().id, context: desk.context))
+    }
+
+    private static func reset(_ desk: ClassicDesk, _ token: String?, _ password: String = new) async throws -> Result<
+        ClassicAnswer, ClassicRefusal
+    > {
+        try await desk.engine.classicResetPassword(to: password, stateToken: token ?? "", context: desk.context)
+    }
+
+    @Test("by a text: the code, then another password, and the sign-in goes on")
+    func byText() async throws {
+        let desk = try await Self.desk()
+        try await Self.givePhone(desk)
+        let begun = try desk.transaction(try await Self.recover(desk, "sMs"))
+        #expect(begun.status == .recoveryChallenge && begun.recoveryType == "PASSWORD" && begun.recoveryChannel == .sms)
+        #expect(begun.user == nil && begun.canCancel && begun.canResend && begun.next == .verify)
+        #expect(desk.messages.map(\.purpose) == [.recovery])
+        func verify(_ code: String) async throws -> Result<ClassicAnswer, ClassicRefusal> {
+            try await desk.engine.classicRecoveryVerify(passCode: code, stateToken: begun.stateToken ?? "", context: desk.context)
+        }
+        #expect(try await verify(desk.wrongCode).refusal == "E0000068")
+        #expect(try await Self.reset(desk, begun.stateToken).refusal == "E0000079")
+        let reset = try desk.transaction(try await verify(desk.code))
+        #expect(reset.status == .passwordReset && reset.user != nil && reset.passwordPolicy != nil)
+        #expect(try await verify(desk.code).refusal == "E0000079")
+        #expect(try await Self.reset(desk, begun.stateToken, "horse").refusal == "E0000080")
+        let done = try desk.transaction(try await Self.reset(desk, begun.stateToken))
+        #expect(done.status == .success && done.sessionToken != nil)
+        #expect(try await desk.signIn(Self.new).status == .success)
+    }
+
+    @Test("Nobody is told whose a name is: the answers, the limits and what follows are the same")
+    func unknown() async throws {
+        let desk = try await Self.desk()
+        for login in ["nobody@example.com", TestOrganization.jane] {
+            let begun = try desk.transaction(try await Self.recover(desk, "sms", login: login))
+            #expect(begun.status == .recoveryChallenge && begun.stateToken?.isEmpty == false)
+            #expect(try await Self.recover(desk, "sms", login: login).refusal == "E0000109")
+            let token = begun.stateToken ?? ""
+            #expect(
+                try desk.transaction(try await desk.engine.classicTransaction(stateToken: token, context: desk.context)).status
+                    == .recoveryChallenge)
+            desk.now += 31
+            _ = try desk.transaction(try await desk.engine.classicRecoveryResend(stateToken: token, context: desk.context))
+            for _ in 0..<4 {
+                let answer = try await desk.engine.classicRecoveryVerify(passCode: "123456", stateToken: token, context: desk.context)
+                #expect(answer.refusal == "E0000068")
+            }
+            let last = try await desk.engine.classicRecoveryVerify(passCode: "123456", stateToken: token, context: desk.context)
+            #expect(last.refusal == "E0000069")
+            let mailed = try desk.transaction(try await Self.recover(desk, "email", login: login))
+            #expect(mailed.status == .recoveryChallenge && mailed.stateToken == nil && mailed.factorResult == .waiting && !mailed.canCancel)
+        }
+        // Jane has no telephone, and a mailbox.
+        #expect(desk.messages.map(\.channel) == [.email])
+        #expect(try await Self.recover(desk, nil).refusal == "E0000001")
+        #expect(try await Self.recover(desk, "pigeon").refusal == "E0000001")
+    }
+
+    @Test("by a mailed token, once, and the person's question before anything is changed")
+    func byMail() async throws {
+        let desk = try await Self.desk()
+        _ = try #require(
+            try await desk.engine.grantQuestion(
+                "first_award", answer: "Swimming cup", userID: try await desk.jane().id, context: desk.context))
+        _ = try desk.transaction(try await Self.recover(desk, "EMAIL"))
+        let token = try #require(desk.messages.last?.linkToken)
+        let asked = try desk.transaction(try await desk.engine.classicRecoveryToken(token, context: desk.context))
+        #expect(asked.status == .recovery && asked.recoveryQuestion == SecurityQuestion.named("first_award")?.text && asked.next == .answer)
+        #expect(try await desk.engine.classicRecoveryToken(token, context: desk.context).refusal == "E0000011")
+        func answer(_ text: String?) async throws -> Result<ClassicAnswer, ClassicRefusal> {
+            try await desk.engine.classicRecoveryAnswer(text, stateToken: asked.stateToken ?? "", context: desk.context)
+        }
+        #expect(try await answer(nil).refusal == "E0000028")
+        #expect(try await answer("Chess cup").refusal == "E0000087")
+        #expect(try await Self.reset(desk, asked.stateToken).refusal == "E0000079")
+        #expect(try desk.transaction(try await answer(" swimming  CUP ")).status == .passwordReset)
+        #expect(try desk.transaction(try await Self.reset(desk, asked.stateToken)).status == .success)
+    }
+
+    @Test("Guessing the answer locks the account and ends the recovery")
+    func guessed() async throws {
+        let desk = try await Self.desk()
+        _ = try #require(
+            try await desk.engine.grantQuestion(
+                "first_award", answer: "Swimming cup", userID: try await desk.jane().id, context: desk.context))
+        let token = try #require(try desk.transaction(try await Self.recover(desk, nil, caller: Self.portal)).recoveryToken)
+        let asked = try desk.transaction(try await desk.engine.classicRecoveryToken(token, context: desk.context))
+        for expected in ["E0000087", "E0000087", "E0000087", "E0000087", "E0000069", "E0000011"] {
+            let answer = try await desk.engine.classicRecoveryAnswer("Chess cup", stateToken: asked.stateToken ?? "", context: desk.context)
+            #expect(answer.refusal == expected)
+        }
+        #expect(try await desk.jane().lockedAt != nil)
+    }
+
+    @Test("A locked account is opened by the person, who signs in again")
+    func unlock() async throws {
+        let desk = try await Self.desk(showsLockout: true)
+        try await Self.givePhone(desk)
+        for _ in 0..<5 {
+            _ = try await desk.engine.classicSignIn(
+                ClassicRequest(username: TestOrganization.jane, password: "wrong"), caller: ClassicCaller(), context: desk.context)
+        }
+        #expect(try await desk.signIn().status == .lockedOut)
+        let begun = try desk.transaction(try await Self.recover(desk, "SMS", isUnlock: true))
+        #expect(begun.recoveryType == "UNLOCK")
+        let done = try desk.transaction(
+            try await desk.engine.classicRecoveryVerify(passCode: desk.code, stateToken: begun.stateToken ?? "", context: desk.context))
+        #expect(done.status == .success && done.recoveryType == "UNLOCK" && done.sessionToken == nil && done.stateToken == nil)
+        #expect(try await desk.signIn().status == .success)
+        // An account that is open is not unlocked: nothing is sent.
+        desk.now += 31
+        let sent = desk.messages.count
+        _ = try desk.transaction(try await Self.recover(desk, "SMS", isUnlock: true))
+        #expect(desk.messages.count == sent)
+    }
+
+    @Test("A trusted caller gets the token, and is told why not")
+    func trusted() async throws {
+        let desk = try await Self.desk()
+        let begun = try desk.transaction(try await Self.recover(desk, nil, caller: Self.portal))
+        #expect(begun.status == .recovery && begun.stateToken == nil && begun.next == .recovery)
+        #expect(try await desk.jane().id == begun.user?.id)
+        let reset = try desk.transaction(
+            try await desk.engine.classicRecoveryToken(begun.recoveryToken ?? "", context: desk.context))
+        #expect(reset.status == .passwordReset && reset.stateToken != nil)
+        #expect(try await Self.recover(desk, nil, login: "nobody@example.com", caller: Self.portal).refusal == "E0000095")
+        #expect(try await Self.recover(desk, nil, isUnlock: true, caller: Self.portal).refusal == "E0000032")
+        desk.now += 3_600
+        let late = try desk.transaction(try await Self.recover(desk, nil, caller: Self.portal)).recoveryToken ?? ""
+        desk.now += 3_600
+        #expect(try await desk.engine.classicRecoveryToken(late, context: desk.context).refusal == "E0000011")
+    }
+}
