@@ -30,7 +30,6 @@ struct PushOrganization: Sendable {
     var passwordPolicy = PasswordPolicy(lockoutAttempts: 5, scryptLogN: 10)
     /// Whom the default server trusts.
     var trustedIssuers: [TrustedIssuer] = []
-    var passwordPolicy = PasswordPolicy(lockoutAttempts: 5, scryptLogN: 10)
     /// What holds at the classic sign-in API.
     var classic: ClassicPolicy? = ClassicPolicy(signOnPolicy: "one factor")
     var rateLimits = RateLimits(perClient: 100_000, perAddress: 100_000, perAddressSignIns: 100_000, perUser: 100_000)
