@@ -1,0 +1,156 @@
+internal import Foundation
+public import Logging
+public import Metrics
+
+/// Holds messages until they can be sent, so that whoever submits them never waits for a mail server or a telephone company.
+///
+/// Each channel has a queue of its own, so that trouble with one leaves the others alone. Each message that was taken is reported to the
+/// handler exactly once, when ``run()`` has returned at the latest. What it logs and counts names no number, no address and no code.
+/// `Sendable`; safe from any thread or task.
+public final class MessageQueue: Sendable {
+    /// Is told how a message ended. Never cancelled with the queue; ``run()`` waits for it.
+    public typealias Handler = @Sendable (Message, MessageOutcome) async -> Void
+
+    private struct Lane: Sendable {
+        let messages: AsyncStream<Message>
+        let entrance: AsyncStream<Message>.Continuation
+    }
+
+    private let sender: any MessageSender
+    private let concurrency: Int
+    private let drainTime: Duration
+    private let timing: PushTiming
+    private let logger: Logger
+    private let counters: [MessageChannel: [String: Counter]]
+    private let handler: Handler
+    private let lanes: [MessageChannel: Lane]
+    private let running: AsyncStream<Never>
+    private let end: AsyncStream<Never>.Continuation
+
+    /// Makes a queue. Messages can be submitted at once, and are sent when it runs.
+    ///
+    /// - Parameters:
+    ///   - sender: What sends. It is not shut down with the queue.
+    ///   - capacity: The most that wait, in each channel, at least 1.
+    ///   - concurrency: The most on their way at once, in each channel, at least 1.
+    ///   - drainTime: How long they may go on after ``shutdown()``.
+    ///   - timing: The clock of the drain time; by default the system's.
+    ///   - logger: Where it logs.
+    ///   - metrics: Where messages are counted, as `countersign_messages_total`; by default where the process does.
+    ///   - handler: Is told how each message ended that was taken.
+    public init(
+        sender: any MessageSender, capacity: Int = 1_000, concurrency: Int = 8, drainTime: Duration = .seconds(5),
+        timing: PushTiming = .system, logger: Logger, metrics: any MetricsFactory = MetricsSystem.factory, handler: @escaping Handler
+    ) {
+        self.sender = sender
+        self.concurrency = max(concurrency, 1)
+        self.drainTime = drainTime
+        self.timing = timing
+        self.logger = logger
+        self.handler = handler
+        lanes = Dictionary(
+            uniqueKeysWithValues: MessageChannel.allCases.map { channel in
+                let (messages, entrance) = AsyncStream.makeStream(of: Message.self, bufferingPolicy: .bufferingOldest(max(capacity, 1)))
+                return (channel, Lane(messages: messages, entrance: entrance))
+            })
+        counters = Dictionary(
+            uniqueKeysWithValues: MessageChannel.allCases.map { channel in
+                // All of them, so that each is seen at 0.
+                let pairs = ["delivered", "refused", "gave up", "dropped"].map { word in
+                    let dimensions = [("channel", channel.rawValue), ("outcome", word.replacing(" ", with: "_"))]
+                    return (word, Counter(label: "countersign_messages_total", dimensions: dimensions, factory: metrics))
+                }
+                return (channel, Dictionary(uniqueKeysWithValues: pairs))
+            })
+        (running, end) = AsyncStream.makeStream()
+    }
+
+    /// Takes a message. Never waits: what is full is full.
+    ///
+    /// - Parameter message: What to send, and to whom.
+    /// - Returns: Whether it was taken. If not, the handler is not told.
+    @discardableResult
+    public func submit(_ message: Message) -> Bool {
+        if case .enqueued? = lanes[message.channel]?.entrance.yield(message) { return true }
+        note(message, .dropped)
+        return false
+    }
+
+    /// Sends what is submitted, until the queue is shut down and empty, the drain time is over, or the task is cancelled. Call it once.
+    public func run() async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await self.sendAll() }
+            group.addTask {
+                for await _ in self.running {}
+                // Cancelled, it is over just the same.
+                try? await self.timing.sleep(self.drainTime)
+            }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+
+    /// Takes no more, and lets ``run()`` return when it has sent what it has. Returns at once; safe to call again.
+    public func shutdown() {
+        for lane in lanes.values { lane.entrance.finish() }
+        end.finish()
+    }
+
+    // MARK: - Running
+
+    private func sendAll() async {
+        await withTaskCancellationHandler {
+            await withTaskGroup(of: Void.self) { group in
+                for lane in lanes.values { group.addTask { await self.sendAll(of: lane) } }
+            }
+        } onCancel: {
+            shutdown()
+        }
+    }
+
+    private func sendAll(of lane: Lane) async {
+        await withTaskGroup(of: Void.self) { group in
+            var waiting = lane.messages.makeAsyncIterator()
+            var onTheirWay = 0
+            while true {
+                if onTheirWay == concurrency {
+                    await group.next()
+                    onTheirWay -= 1
+                }
+                // The stream gives what it holds even after its end, and to a cancelled task.
+                guard let message = await waiting.next() else { return }
+                if Task.isCancelled {
+                    await ended(message, .dropped)
+                } else {
+                    group.addTask { await self.send(message) }
+                    onTheirWay += 1
+                }
+            }
+        }
+    }
+
+    private func send(_ message: Message) async {
+        let isOver = timing.now() >= message.expiresAt
+        await ended(message, isOver ? .gaveUp(reason: "expired") : await sender.send(message))
+    }
+
+    private func ended(_ message: Message, _ outcome: MessageOutcome) async {
+        note(message, outcome)
+        // What the handler writes down must not get lost with the queue: it has a task of its own, which is waited for.
+        await Task { await handler(message, outcome) }.value
+    }
+
+    private func note(_ message: Message, _ outcome: MessageOutcome) {
+        counters[message.channel]?[outcome.word]?.increment()
+        var metadata: Logger.Metadata = [
+            "message": .string(message.id), "channel": .string(message.channel.rawValue), "outcome": .string(outcome.word),
+        ]
+        switch outcome {
+        case .delivered: break
+        case .refused(let reason), .gaveUp(let reason): metadata["reason"] = .string(reason)
+        case .dropped: metadata["reason"] = "too many wait, or the server stops"
+        }
+        let isFine = if case .delivered = outcome { true } else { false }
+        logger.log(level: isFine ? .debug : .warning, "message ended", metadata: metadata)
+    }
+}
