@@ -60,47 +60,10 @@ struct SecondFactorOTPGrant: GrantHandler {
     }
 
     func decide(_ engine: IdentityEngine) async throws -> TokenDecision {
-        let context = request.context
-        guard let subject else { throw Refusal.overTransaction }
-        if !request.isRepeated {
-            let attempts = engine.countAttempt(login: user.value.login, snapshot: request.snapshot, context: context)
-            guard attempts.isAdmitted else {
-                throw Refusal.tooManyRequests(attempts, reason: "sign-in attempts for one user name or from one address")
-            }
-        }
-        let verifier = TOTPVerifier(environment: engine.environment, enrollments: enrollments, now: context.now)
+        let verifier = TOTPVerifier(environment: engine.environment, enrollments: enrollments, now: request.context.now)
+        let typed = TypedCode(request: request, token: token, stored: stored, user: user, subject: subject)
+        try typed.count(engine)
         let verdict = try verifier.verify(.code(code), of: user.value, policy: request.snapshot.passwordPolicy)
-        let (next, outcome, effects) = stored.value.step(
-            .judged(verifier.kind, verifier.factorClass, methods: verifier.methods, verdict, subject), now: context.now)
-        var person = user.value
-        var changes = [try stored.writing(next)]
-        for effect in effects {
-            switch effect {
-            case .writeUser(let changed):
-                person = changed
-                changes.append(.put(try user.record(holding: changed)))
-            case .writeEnrollment(let used): changes.append(.put(try used.record()))
-            case .log(let type, let result, let reason):
-                changes.append(
-                    try engine.logEntry(
-                        type, result, reason: reason, userID: next.userID, clientID: next.applicationID, server: next.server,
-                        context: context))
-            }
-        }
-        if next.end != nil { changes.append(.closeTickets(of: RecordReference(.transaction, next.id))) }
-        switch outcome {
-        case .authenticated(let authentication):
-            // The scopes are those that the first request asked for: nobody widens them in the middle.
-            let issued = try UserGrant(request: request, user: person, authentication: authentication, scopes: next.scopes).issue(engine)
-            guard case .issued(let response, let own, let rule, let userID) = issued else { return issued }
-            return .issued(response, changes: changes + own, rule: rule, userID: userID)
-        case .tryAgain(let refusal), .refused(let refusal):
-            return .refused(refusal, changes: changes, userID: next.userID)
-        case .factorRequired(let grantTypes):
-            return .refused(.factorRequired(grantTypes, token: token), changes: changes, userID: next.userID)
-        case .enrollmentRequired, .enrollmentOffered, .passwordDue, .recovering, .unlocked, .challenged, .pending, .judged, .tooLate,
-            .cancelled:
-            throw Refusal.overTransaction
-        }
+        return try typed.decide(engine, verdict, of: verifier)
     }
 }

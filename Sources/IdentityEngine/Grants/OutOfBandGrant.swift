@@ -88,49 +88,77 @@ struct WaitingTransaction: Sendable {
     }
 }
 
-/// A push as the second factor (`mfa-oob`; oauth reference 2.4.10).
+/// A push, or a code that was sent, as the second factor (`mfa-oob`; oauth reference 2.4.10).
 struct SecondFactorOOBGrant: GrantHandler {
     static let grantType = GrantType.secondFactorOOB
     static let isQuick = true
 
+    private enum Answer: Sendable {
+        case device(WaitingTransaction)
+        case code(BoundCode)
+    }
+
     private let request: AdmittedRequest
-    private let waiting: WaitingTransaction
+    private let answer: Answer
 
     init(_ request: AdmittedRequest, reading view: any StoreView) throws {
         self.request = request
         let token = try request.required("mfa_token")
-        waiting = try WaitingTransaction(.oobCode, secret: request.required("oob_code"), scopes: nil, request: request, reading: view)
-        guard case (let other, .fresh)? = try view.transaction(.mfaToken, secret: token, now: request.context.now),
-            other.value.id == waiting.stored.value.id
+        let secret = try request.required("oob_code")
+        let id: String
+        if let code = try BoundCode(secret: secret, token: token, scopes: nil, request: request, reading: view) {
+            (answer, id) = (.code(code), code.transactionID)
+        } else {
+            let waiting = try WaitingTransaction(.oobCode, secret: secret, scopes: nil, request: request, reading: view)
+            (answer, id) = (.device(waiting), waiting.stored.value.id)
+        }
+        guard case (let other, .fresh)? = try view.transaction(.mfaToken, secret: token, now: request.context.now), other.value.id == id
         else { throw Refusal(.invalidGrant, "The mfa_token does not belong to the code, or has expired.", reason: "mfa_token: other") }
     }
 
     func decide(_ engine: IdentityEngine) async throws -> TokenDecision {
+        switch answer {
         // The scopes are those that the first request asked for: nobody widens them in the middle.
-        try waiting.decide(request, scopes: waiting.stored.value.scopes, engine)
+        case .device(let waiting): try waiting.decide(request, scopes: waiting.stored.value.scopes, engine)
+        case .code(let code): try code.decide(engine)
+        }
     }
 }
 
-/// A push as the first factor (`oob`; oauth reference 2.4.10).
+/// A push, or a code that was sent, as the first factor (`oob`; oauth reference 2.4.10).
 struct OOBGrant: GrantHandler {
     static let grantType = GrantType.oob
     static let isQuick = true
 
+    private enum Answer: Sendable {
+        case device(WaitingTransaction)
+        case code(BoundCode)
+    }
+
     private let request: AdmittedRequest
-    private let waiting: WaitingTransaction
+    private let answer: Answer
     private let scopes: [String]
 
     init(_ request: AdmittedRequest, reading view: any StoreView) throws {
         self.request = request
         scopes = try ScopeRequest(request["scope"]).grantedToUser(of: request.application, by: request.server)
-        waiting = try WaitingTransaction(
-            .oobCode, secret: request.required("oob_code"), scopes: scopes, request: request, reading: view)
-        guard waiting.stored.value.proofs.isEmpty else {
+        let secret = try request.required("oob_code")
+        let isFirst: Bool
+        if let code = try BoundCode(secret: secret, token: nil, scopes: scopes, request: request, reading: view) {
+            (answer, isFirst) = (.code(code), code.isFirst)
+        } else {
+            let waiting = try WaitingTransaction(.oobCode, secret: secret, scopes: scopes, request: request, reading: view)
+            (answer, isFirst) = (.device(waiting), waiting.stored.value.proofs.isEmpty)
+        }
+        guard isFirst else {
             throw Refusal(.invalidGrant, "The code is of a second factor. Use it with its mfa_token.", reason: "oob_code: second factor")
         }
     }
 
     func decide(_ engine: IdentityEngine) async throws -> TokenDecision {
-        try waiting.decide(request, scopes: scopes, engine)
+        switch answer {
+        case .device(let waiting): try waiting.decide(request, scopes: scopes, engine)
+        case .code(let code): try code.decide(engine)
+        }
     }
 }

@@ -39,7 +39,8 @@ struct ConfigurationPlan {
         let settings = OrganizationSettings(
             id: organizationID, name: definition.name, origin: definition.origin, rateLimits: definition.rateLimits,
             sessions: definition.sessions == SessionPolicy() ? nil : definition.sessions, keyRotation: definition.keyRotation,
-            dpop: definition.dpop == DPoPPolicy() ? nil : definition.dpop, classic: definition.classic)
+            dpop: definition.dpop == DPoPPolicy() ? nil : definition.dpop, classic: definition.classic,
+            callingCodes: definition.callingCodes)
         try plan(
             .organization, [(OrganizationSettings.reference.id, definition.name, settings)], stored: { $0 },
             plain: { (stored: OrganizationSettings) in stored })

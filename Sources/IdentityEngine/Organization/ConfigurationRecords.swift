@@ -27,6 +27,8 @@ struct OrganizationSettings: Codable, Sendable, Equatable {
     var dpop: DPoPPolicy?
     /// Nil for none.
     var classic: ClassicPolicy?
+    /// Nil for all, and in records of before there was a choice.
+    var callingCodes: [String]?
 }
 
 /// An application with its secret sealed.

@@ -98,7 +98,8 @@ extension OrgSnapshot {
             passwordPolicy: try values(.passwordPolicy, PasswordPolicy.self).first ?? PasswordPolicy(), rateLimits: settings.rateLimits,
             sessions: settings.sessions ?? SessionPolicy(), keyRotation: settings.keyRotation,
             authenticators: try values(.authenticator, StoredAuthenticator.self).map { try $0.opened(environment: environment) },
-            dpop: settings.dpop ?? DPoPPolicy(), classic: settings.classic)
+            dpop: settings.dpop ?? DPoPPolicy(), classic: settings.classic,
+            callingCodes: settings.callingCodes)
         self.version = version
         keyRing = try SigningKeyRing(records: try view.allRecords(.signingKey), masterKey: environment.masterKey)
         applicationsByID = Dictionary(applications.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })

@@ -33,6 +33,8 @@ public struct OrganizationDefinition: Sendable, Equatable, Codable {
     public var dpop: DPoPPolicy
     /// What holds at the classic sign-in API; nil for an organization that does not offer it.
     public var classic: ClassicPolicy?
+    /// The calling codes of the countries that texts and calls go to, of one to three digits; nil for all.
+    public var callingCodes: [String]?
     /// The people that the file brings; people made elsewhere are left alone.
     public var users: [UserDefinition]
 
@@ -42,7 +44,8 @@ public struct OrganizationDefinition: Sendable, Equatable, Codable {
         applications: [Application] = [], groups: [Group] = [], signOnPolicies: [SignOnPolicy] = [],
         passwordPolicy: PasswordPolicy = PasswordPolicy(), rateLimits: RateLimits = RateLimits(),
         sessions: SessionPolicy = SessionPolicy(), keyRotation: KeyRotation = KeyRotation(), authenticators: [PushAuthenticator] = [],
-        dpop: DPoPPolicy = DPoPPolicy(), classic: ClassicPolicy? = nil, users: [UserDefinition] = []
+        dpop: DPoPPolicy = DPoPPolicy(), classic: ClassicPolicy? = nil, callingCodes: [String]? = nil,
+        users: [UserDefinition] = []
     ) {
         self.id = id
         self.name = name
@@ -58,6 +61,7 @@ public struct OrganizationDefinition: Sendable, Equatable, Codable {
         self.authenticators = authenticators
         self.dpop = dpop
         self.classic = classic
+        self.callingCodes = callingCodes
         self.users = users
     }
 }

@@ -13,6 +13,7 @@ extension OrganizationDefinition {
         check.signOnPolicies()
         check.limits()
         check.classic()
+        check.callingCodes()
         check.users()
         return check.problems
     }
@@ -140,6 +141,17 @@ struct DefinitionCheck {
                     range(seconds, 1...31_536_000, path + [.key("reauthenticateAfter")], "seconds")
                 }
             }
+        }
+    }
+
+    mutating func callingCodes() {
+        for (index, code) in (definition.callingCodes ?? []).enumerated() {
+            let isCode = (1...3).contains(code.utf8.count) && code.first != "0" && code.utf8.allSatisfy { (0x30...0x39).contains($0) }
+            // As numbers are told apart: one that no number has would shut everybody out.
+            guard !isCode || PhoneNumber("+\(code)00000000000")?.callingCode != code else { continue }
+            problem(
+                [.key("callingCodes"), .index(index)],
+                "“\(code)” is no calling code. Write its digits without a plus sign, in quotes: \"49\".")
         }
     }
 

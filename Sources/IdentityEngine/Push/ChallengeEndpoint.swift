@@ -7,6 +7,8 @@ public struct StartedChallenge: Sendable {
     public var members: [String: JSONValue]
     /// To be sent now; each at most once.
     public var pushes: [PushMessage]
+    /// Likewise.
+    public var messages: [OutgoingMessage] = []
 }
 
 extension IdentityEngine {
@@ -19,17 +21,20 @@ extension IdentityEngine {
     /// - Throws: ``StoreError`` if the store failed; then nothing was started.
     public func challenge(_ request: TokenRequest, context: RequestContext) async throws -> Result<StartedChallenge, Refusal> {
         if Self.asksForCode(request) { return try await codeChallenge(request, context: context) }
-        return try await start(request, context: context) { [self] admitted, view in
+        let channel = Self.codeChannel(request)
+        let find: @Sendable (AdmittedRequest, any StoreView) throws -> ChallengeStart = { [self] admitted, view in
             let token = try admitted.required("mfa_token")
             let types = try admitted.required("challenge_types_supported").spaceSeparated
             guard types.contains(GrantType.secondFactorOOB) else {
                 throw ChallengePlan.unusable("the challenge type is not supported")
             }
             try admitted.requireGrant(GrantType.secondFactorOOB)
-            try Self.requirePushChannel(admitted)
+            if channel == nil { try Self.requirePushChannel(admitted) }
             let (stored, user) = try openTransaction(token, admitted, view)
             return ChallengeStart(stored: stored, user: user, type: GrantType.secondFactorOOB)
         }
+        if let channel { return try await startCode(channel, request, context: context, find: find) }
+        return try await start(request, context: context, find: find)
     }
 
     /// Starts a first factor that takes a step of the server's (`/primary-authenticate`, and `/oob-authenticate` as it was called;
@@ -47,7 +52,8 @@ extension IdentityEngine {
             let attempts = countAttempt(login: Self.possibleName(hint), snapshot: snapshot, context: context)
             guard attempts.isAdmitted else { return .failure(.tooManySignIns(attempts)) }
         }
-        return try await start(request, context: context, isNamed: true) { [self] admitted, view in
+        let channel = Self.codeChannel(request)
+        let find: @Sendable (AdmittedRequest, any StoreView) throws -> ChallengeStart = { [self] admitted, view in
             let hint = admitted["challenge_hint"] ?? GrantType.oob
             guard hint == GrantType.oob else {
                 guard hint == GrantType.webAuthn else {
@@ -58,7 +64,7 @@ extension IdentityEngine {
             }
             let login = Self.possibleName(try admitted.required("login_hint"))
             try admitted.requireGrant(GrantType.oob)
-            try Self.requirePushChannel(admitted)
+            if channel == nil { try Self.requirePushChannel(admitted) }
             guard let user = try user(login: login, in: view), user.value.status == .active else {
                 throw ChallengePlan.unusable("unknown or inactive user")
             }
@@ -70,6 +76,8 @@ extension IdentityEngine {
                 id: try environment.random.identifier(prefix: "txn"), request: SignInRequest(admitted, scopes: []), now: context.now)
             return ChallengeStart(new: transaction, user: user)
         }
+        if let channel { return try await startCode(channel, request, context: context, find: find) }
+        return try await start(request, context: context, isNamed: true, find: find)
     }
 
     /// The transaction that an `mfa_token` leads to, if it is this client's and open, and whose it is.
@@ -85,7 +93,6 @@ extension IdentityEngine {
     private static func requirePushChannel(_ admitted: AdmittedRequest) throws(Refusal) {
         switch try admitted.required("channel_hint") {
         case "push": return
-        case "sms", "voice": throw ChallengePlan.unusable("the channel is not enrolled")
         default: throw Refusal(.invalidRequest, "The channel_hint is not supported. Use push, sms or voice.", reason: "channel_hint")
         }
     }

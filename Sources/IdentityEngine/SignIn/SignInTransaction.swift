@@ -240,8 +240,10 @@ extension SignInTransaction {
             let locked = Effect.log(
                 type: "user.account.lock", .success, reason: "\(user.allFailures) failed attempts")
             var counted: [Effect] = [.writeUser(user)]
-            if case .wrong(let enrollment) = verdict { counted.append(.writeEnrollment(enrollment)) }
-            return next.wrong(reason, type, counted + (lockedNow ? [locked] : []))
+            guard case .wrong(let enrollment) = verdict else { return next.wrong(reason, type, counted + (lockedNow ? [locked] : [])) }
+            // Codes that are sent count their own wrong answers, so another can be given where a sign-in begins with one.
+            counted.append(.writeEnrollment(enrollment))
+            return next.wrong(reason, type, counted + (lockedNow ? [locked] : []), mayRepeat: !lockedNow)
         }
         user.forgetFailures(of: proof.factor)
         user.passwordHash = newHash ?? user.passwordHash
@@ -255,13 +257,15 @@ extension SignInTransaction {
     }
 
     /// An answer was wrong, or whatever keeps the person out is answered alike. Who proved something before may answer again.
-    private func wrong(_ reason: String, _ type: String, _ effects: [Effect]) -> (SignInTransaction, Outcome, [Effect]) {
+    private func wrong(
+        _ reason: String, _ type: String, _ effects: [Effect], mayRepeat: Bool = false
+    ) -> (SignInTransaction, Outcome, [Effect]) {
         let refusal = Refusal.wrongCredentials(reason)
         // A page asks again, and the account's own counter limits guesses; what was typed as a name binds nobody.
         if hosted != nil && proofs.isEmpty { return (self, .tryAgain(refusal), effects + [.log(type: type, .failure, reason: reason)]) }
         var next = self
         next.wrongAnswers += 1
-        guard !proofs.isEmpty, next.wrongAnswers < Self.mostWrongAnswers else { return next.refused(refusal, type, effects) }
+        guard !proofs.isEmpty || mayRepeat, next.wrongAnswers < Self.mostWrongAnswers else { return next.refused(refusal, type, effects) }
         return (next, .tryAgain(refusal), effects + [.log(type: type, .failure, reason: reason)])
     }
 

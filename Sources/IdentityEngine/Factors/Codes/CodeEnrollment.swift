@@ -42,6 +42,7 @@ extension IdentityEngine {
         _ request: CodeEnrollmentRequest, for user: User, holding enrollments: [Enrollment], snapshot: OrgSnapshot, context: RequestContext
     ) throws -> PreparedCode {
         let destination = try request.destination(of: user, holding: enrollments)
+        if let number = destination.phoneNumber, !snapshot.permits(number) { throw CodeRefusal.foreignNumber }
         let waiting = enrollments.filter { $0.status == .pending && $0.code?.channel == request.channel }
         // Who begins again goes on with what waits, so that limits are not begun again; another number takes its place.
         var enrollment =
@@ -164,6 +165,11 @@ extension CodeEnrollmentRequest {
         guard channel == .voice, CodeDestination.isExtension(text) else { throw .invalidExtension }
         return CodeDestination(number, phoneExtension: text)
     }
+}
+
+extension OrgSnapshot {
+    /// Whether texts and calls go to a number's country.
+    func permits(_ number: PhoneNumber) -> Bool { organization.callingCodes?.contains(number.callingCode) ?? true }
 }
 
 extension CodeChannel {

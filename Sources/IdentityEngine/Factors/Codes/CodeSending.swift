@@ -41,6 +41,7 @@ extension IdentityEngine {
     ) throws -> PreparedCode {
         guard let method = enrollment.code else { throw CodeRefusal.notPending }
         let channel = request.channel ?? method.channel
+        if let number = method.destination.phoneNumber, !snapshot.permits(number) { throw CodeRefusal.foreignNumber }
         if let refusal = method.refusal(at: context.now)
             ?? messagePacer.refusal(channel, to: method.destination.key, requestID: context.requestID, now: context.now)
         {
@@ -93,6 +94,7 @@ extension IdentityEngine {
         _ purpose: OutgoingMessage.Purpose, by channel: CodeChannel, to destination: CodeDestination, token: String, expiresAt: Date,
         user: User, snapshot: OrgSnapshot, context: RequestContext
     ) throws -> OutgoingMessage {
+        if let number = destination.phoneNumber, !snapshot.permits(number) { throw CodeRefusal.foreignNumber }
         if let refusal = messagePacer.refusal(channel, to: destination.key, requestID: context.requestID, now: context.now) {
             throw refusal
         }

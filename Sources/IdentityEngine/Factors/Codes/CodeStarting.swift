@@ -1,0 +1,145 @@
+internal import Foundation
+internal import JOSE
+
+/// Codes by text and call in direct authentication (oauth reference 2.5, 2.6 and 6.5): the client is given an `oob_code`, and brings it
+/// back together with what the person received.
+extension IdentityEngine {
+    /// The channel of a code that a client asks for; nil for a push, or for what is none.
+    static func codeChannel(_ request: TokenRequest) -> CodeChannel? {
+        switch request.parameters["channel_hint"] {
+        case "sms": .sms
+        case "voice": .voice
+        default: nil
+        }
+    }
+
+    /// Sends a code: one read, in which `find` says whose sign-in it is, and one commit.
+    func startCode(
+        _ channel: CodeChannel, _ request: TokenRequest, context: RequestContext,
+        find: @escaping @Sendable (AdmittedRequest, any StoreView) throws -> ChallengeStart
+    ) async throws -> Result<StartedChallenge, Refusal> {
+        for _ in 0..<Self.attempts {
+            let (admitted, found) = try await store.read { [self] view -> (AdmittedRequest?, Result<FoundCode, Refusal>) in
+                var admitted: AdmittedRequest?
+                do {
+                    let known = try admit(request, snapshot: snapshot(view), context: context)
+                    admitted = known
+                    return (known, .success(try FoundCode(channel, find(known, view), known, view)))
+                } catch let refusal as Refusal {
+                    return (admitted, .failure(refusal))
+                }
+            }
+            let use = admitted?.assertionUse.map { [$0] } ?? []
+            switch try plan(found, channel, context: context) {
+            case .failure(let refusal):
+                // As for pushes: whoever knows a public client's name could fill the disk with other refusals.
+                var changes = use
+                let isDenied = refusal.code == .accessDenied
+                if isDenied || admitted?.application.isConfidential == true {
+                    changes.append(
+                        try logEntry(
+                            "user.mfa.code.send", isDenied ? .denied : .failure, reason: refusal.reason,
+                            clientID: admitted?.application.id, server: request.server, context: context))
+                }
+                if !changes.isEmpty, case .conflict = try await store.commit(changes) {
+                    return .failure(ClientAuthenticator.wrong("client.assertion: used"))
+                }
+                return .failure(refusal)
+            case .success(let (changes, answer)):
+                switch try await store.commit(use + changes) {
+                case .committed: return .success(answer)
+                case .conflict(index: 0, .version) where !use.isEmpty:
+                    return .failure(ClientAuthenticator.wrong("client.assertion: used"))
+                case .conflict: continue
+                }
+            }
+        }
+        throw StoreError(.unavailable, "The request met other writers \(Self.attempts) times. Try it again.")
+    }
+
+    /// What is committed, and what is answered then.
+    private func plan(
+        _ found: Result<FoundCode, Refusal>, _ channel: CodeChannel, context: RequestContext
+    ) throws -> Result<([Change], StartedChallenge), Refusal> {
+        let code: FoundCode
+        switch found {
+        case .failure(let refusal): return .failure(refusal)
+        case .success(let known): code = known
+        }
+        let start = code.start
+        var next = start.transaction
+        let prepared: PreparedCode
+        do {
+            prepared = try prepareCode(
+                CodeRequest(purpose: .signIn, owner: next.id, applicationName: code.application.name), for: code.enrollment,
+                of: start.user.value, snapshot: code.snapshot, context: context)
+        } catch let refusal as CodeRefusal {
+            return .failure(.codeNotSent(refusal, now: context.now))
+        }
+        // Whatever led to an earlier challenge leads nowhere from now on; the mfa_token stays good.
+        let closing = next.closingChallenge
+        next.withdrawChallenge(now: context.now)
+        let secret = try environment.random.secret(prefix: "oob_")
+        next.challengeTicket = TicketDigest(of: secret).bytes
+        next.userID = start.user.value.id
+        next.account = .init(start.user.value)
+        let expiresAt = min(prepared.message.expiresAt, next.expiresAt)
+        let ticket = Ticket(
+            kind: .oobCode, digest: TicketDigest(of: secret), owner: RecordReference(.transaction, next.id), use: .untilClosed,
+            expiresAt: expiresAt, payload: Array(channel.rawValue.utf8))
+        var members: [String: JSONValue] = [
+            "oob_code": .string(secret), "channel": .string(channel.rawValue), "binding_method": "prompt",
+            "expires_in": .integer(Int64(expiresAt.timeIntervalSince(context.now))), "interval": .integer(Int64(PollPacer.interval)),
+        ]
+        members["challenge_type"] = start.type.map(JSONValue.string)
+        let changes = closing + [.put(try next.record(version: start.version)), .issue(ticket)] + prepared.changes
+        return .success((changes, StartedChallenge(members: members, pushes: [], messages: [prepared.message])))
+    }
+}
+
+/// Whose code is sent, as one read found it.
+private struct FoundCode: Sendable {
+    let start: ChallengeStart
+    let enrollment: Enrollment
+    let snapshot: OrgSnapshot
+    let application: Application
+
+    /// Throws ``Refusal`` if no code can be asked for.
+    init(_ channel: CodeChannel, _ start: ChallengeStart, _ admitted: AdmittedRequest, _ view: any StoreView) throws {
+        let user = start.user.value
+        let now = admitted.context.now
+        let transaction = start.transaction
+        guard transaction.end == nil, now < transaction.expiresAt, transaction.isAbout(user), user.status == .active,
+            let subject = try view.subject(user, of: transaction, snapshot: admitted.snapshot)
+        else { throw Refusal.overTransaction }
+        if transaction.isRejectedForGood { throw Refusal.rejectedOnDevice }
+        guard subject.decision.assurance != .deny else {
+            throw Refusal(.accessDenied, "You are not allowed to sign in to this application.", reason: subject.decision.reason)
+        }
+        // Another of the same kind would prove nothing more.
+        if !transaction.proofs.isEmpty {
+            guard case .factorRequired(let grants) = transaction.proved(subject, "", []).1, grants.contains(GrantType.secondFactorOOB)
+            else {
+                throw ChallengePlan.unusable("no further factor of this kind is asked for")
+            }
+        }
+        let enrollments = try view.usableEnrollments(of: user.id, snapshot: admitted.snapshot)
+        guard let enrollment = enrollments.first(where: { $0.code?.channel == channel }) else {
+            throw ChallengePlan.unusable("the channel is not enrolled")
+        }
+        (self.start, self.enrollment, snapshot, application) = (start, enrollment, admitted.snapshot, admitted.application)
+    }
+}
+
+extension Refusal {
+    /// A code was not sent, as the challenge endpoints spell it (oauth reference 2.16).
+    fileprivate static func codeNotSent(_ refusal: CodeRefusal, now: Date) -> Refusal {
+        switch refusal {
+        case .tooSoon(_, let until), .tooMany(_, let until):
+            Refusal(
+                .invalidGrant, "A code was sent a moment ago. Wait before you ask for another.", reason: refusal.reason,
+                status: .tooManyRequests, rateLimit: RateLimitStatus(limit: 1, remaining: 0, reset: until, isAdmitted: false))
+        default: ChallengePlan.unusable(refusal.reason)
+        }
+    }
+}
