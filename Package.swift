@@ -21,6 +21,11 @@ let pageResources: [Resource] = [
     "pages.js", "mark.svg",
 ].map { .embedInCode("Pages/Templates/\($0)") }
 
+/// The templates of mails and texts.
+let messageResources: [Resource] = ["mail.mustache", "mailtext.mustache", "text.mustache"].map {
+    .embedInCode("Messages/Templates/\($0)")
+}
+
 let package = Package(
     name: "countersign",
     platforms: [.iOS(.v17), .macOS(.v14), .tvOS(.v17), .watchOS(.v10), .visionOS(.v1)],
@@ -120,6 +125,7 @@ let package = Package(
                 .product(name: "NIOConcurrencyHelpers", package: "swift-nio", condition: server),
                 .product(name: "NIOCore", package: "swift-nio", condition: server),
                 .product(name: "NIOHTTP1", package: "swift-nio", condition: server),
+                .product(name: "NIOPosix", package: "swift-nio", condition: server),
                 .product(name: "NIOSSL", package: "swift-nio-ssl", condition: server),
                 .product(name: "Logging", package: "swift-log", condition: server),
                 .product(name: "Metrics", package: "swift-metrics", condition: server),
@@ -143,7 +149,7 @@ let package = Package(
                 .product(name: "Yams", package: "Yams", condition: server),
                 .product(name: "Mustache", package: "swift-mustache", condition: server),
             ],
-            resources: pageResources, swiftSettings: strict),
+            resources: pageResources + messageResources, swiftSettings: strict),
         .target(
             name: "ResourceServer",
             dependencies: [
@@ -176,7 +182,8 @@ let package = Package(
                 .product(name: "X509", package: "swift-certificates", condition: server),
                 .product(name: "SwiftASN1", package: "swift-asn1", condition: server),
             ],
-            resources: ["phone.html", "phone.css", "phone.js", "icon.svg"].map { .embedInCode("Phone/Page/\($0)") },
+            resources: ["phone.html", "phone.css", "phone.js", "icon.svg"].map { .embedInCode("Phone/Page/\($0)") }
+                + ["outbox.html", "outbox.css", "outbox.js"].map { .embedInCode("Outbox/Page/\($0)") },
             swiftSettings: strict),
         .executableTarget(
             name: "countersign",
@@ -237,10 +244,14 @@ let package = Package(
         .testTarget(
             name: "DeliveryTests",
             dependencies: [
-                "Delivery", "CountersignSandbox", "JOSE",
+                "Delivery", "CountersignSandbox", "JOSE", "TestSupport",
+                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "MetricsTestKit", package: "swift-metrics"),
                 .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ],
             swiftSettings: strict),
         .testTarget(
@@ -263,7 +274,7 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "BrowserSignin", "CountersignSandbox", "AuthorizationServer", "AuthFoundation", "OAuth2Auth", "OktaDirectAuth",
+                "BrowserSignin", "CountersignSandbox", "AuthorizationServer", "Delivery", "AuthFoundation", "OAuth2Auth", "OktaDirectAuth",
                 "DeviceAuthenticator", "OktaAuthSdk", "JOSE", "ResourceServer", "TestSupport", "countersign",
             ],
             swiftSettings: strict),

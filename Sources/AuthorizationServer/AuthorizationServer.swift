@@ -33,6 +33,7 @@ public struct AuthorizationServer: Service {
     private let port = BoundPort()
     private let pushes: PushDelivery?
     private let logouts: LogoutDelivery?
+    private let messages: MessageDelivery
 
     /// Makes a server that does not listen yet.
     ///
@@ -45,11 +46,13 @@ public struct AuthorizationServer: Service {
     ///     for them. It is not shut down with the server.
     ///   - logoutSender: Tells applications that sessions are over, while the server runs; nil tells nobody. It is not shut down with the
     ///     server.
+    ///   - messageSender: Sends mails, texts and calls while the server runs, or ``deliverPushes()``; nil sends none, which the system log
+    ///     tells of each. It is not shut down with the server.
     ///   - interceptor: Stands before the front doors; for the sandbox's own paths and its faults.
     public init(
         engine: IdentityEngine, configuration: Configuration = Configuration(), clock: any WallClock = SystemWallClock(),
         logger: Logger = Logger(label: "countersign"), pushSender: (any PushSender)? = nil,
-        logoutSender: (any LogoutSender)? = nil, interceptor: Interceptor? = nil
+        logoutSender: (any LogoutSender)? = nil, messageSender: (any MessageSender)? = nil, interceptor: Interceptor? = nil
     ) {
         self.engine = engine
         self.configuration = configuration
@@ -58,9 +61,13 @@ public struct AuthorizationServer: Service {
         pushes = pushSender.map { [identifiers] in
             PushDelivery(sender: $0, engine: engine, clock: clock, identifiers: identifiers, logger: logger)
         }
+        messages = MessageDelivery(
+            sender: messageSender ?? MessageRouter(mail: nil, telephone: nil), look: MessageWriter.Look(configuration.branding),
+            engine: engine, clock: clock,
+            logger: logger)
         logouts = logoutSender.map { LogoutDelivery(sender: $0, logger: logger) }
         pipeline = RequestPipeline(
-            engine: engine, pushes: pushes, logouts: logouts, interceptor: interceptor,
+            engine: engine, pushes: pushes, messages: messages, logouts: logouts, interceptor: interceptor,
             pages: PageWriter(
                 isSecure: configuration.tls != nil || configuration.publicOrigin?.hasPrefix("https:") == true,
                 branding: configuration.branding, clock: clock), logger: logger)
@@ -83,6 +90,7 @@ public struct AuthorizationServer: Service {
                 async let telling: Void = deliverLogouts()
                 try await listener.run()
                 pushes?.shutdown()
+                messages.shutdown()
                 logouts?.shutdown()
                 await delivering
                 await telling
@@ -95,8 +103,13 @@ public struct AuthorizationServer: Service {
         port.fail(with: CancellationError())
     }
 
-    /// Sends pushes until the task is cancelled; part of ``run()``, and for servers that answer in process only. Once per server.
-    public func deliverPushes() async { await pushes?.run() }
+    /// Sends pushes and messages until the task is cancelled; part of ``run()``, and for servers that answer in process only. Once per
+    /// server.
+    public func deliverPushes() async {
+        async let sending: Void = messages.run()
+        await pushes?.run()
+        await sending
+    }
 
     /// Tells applications that sessions are over until the task is cancelled; part of ``run()``, and for servers that answer in process
     /// only. Once per server.

@@ -12,12 +12,17 @@ struct FrontDoor: Sendable {
     private let devices: [DeviceRoute: Endpoint]
     private let pages: PageWriter
     private let pushes: PushDelivery?
+    private let messages: MessageDelivery?
 
     /// Opens the doors of an engine.
-    init(engine: IdentityEngine, pushes: PushDelivery? = nil, logouts: LogoutDelivery? = nil, pages: PageWriter) {
+    init(
+        engine: IdentityEngine, pushes: PushDelivery? = nil, messages: MessageDelivery? = nil, logouts: LogoutDelivery? = nil,
+        pages: PageWriter
+    ) {
         self.engine = engine
         self.pages = pages
         self.pushes = pushes
+        self.messages = messages
         let cache = MetadataCache()
         openID = .discovery(.openID, cache: cache, engine: engine)
         activation = .activate(engine, pages)
@@ -25,8 +30,8 @@ struct FrontDoor: Sendable {
         oauth = .discovery(.oauth, cache: cache, engine: engine)
         let all: [Endpoint] = [
             .keys(cache: cache, engine: engine), .token(engine), .introspect(engine), .revoke(engine), .userInfo(engine),
-            .challenge(engine, pushes), .primaryAuthenticate("primary-authenticate", engine, pushes),
-            .primaryAuthenticate("oob-authenticate", engine, pushes), .backchannelAuthorize(engine, pushes),
+            .challenge(engine, pushes, messages), .primaryAuthenticate("primary-authenticate", engine, pushes, messages),
+            .primaryAuthenticate("oob-authenticate", engine, pushes, messages), .backchannelAuthorize(engine, pushes),
             .authorize(engine, pages), .pushAuthorizationRequest(engine), .logout(engine, pages, logouts), .deviceAuthorize(engine),
         ]
         devices = Endpoint.devices(engine)
@@ -64,7 +69,7 @@ struct FrontDoor: Sendable {
             return try await call(endpoint, server: nil, request)
         case .signIn(let route):
             return try await call(.signIn(route, engine, pages, pushes), server: nil, request)
-        case .authn(let route): return try await call(.authn(route, engine, pages, pushes), server: nil, request)
+        case .authn(let route): return try await call(.authn(route, engine, pages, pushes, messages), server: nil, request)
         case .session(let route): return try await call(.session(route, engine, pages), server: nil, request)
         case .userFactor(let route): return try await call(.userFactor(route, engine), server: nil, request)
         case .activate: return try await call(activation, server: nil, request)

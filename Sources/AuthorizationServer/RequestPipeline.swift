@@ -13,10 +13,10 @@ struct RequestPipeline: Sendable {
     private let securityHeaders: HTTPFields
 
     init(
-        engine: IdentityEngine, pushes: PushDelivery?, logouts: LogoutDelivery? = nil, interceptor: AuthorizationServer.Interceptor?,
-        pages: PageWriter, logger: Logger
+        engine: IdentityEngine, pushes: PushDelivery?, messages: MessageDelivery? = nil, logouts: LogoutDelivery? = nil,
+        interceptor: AuthorizationServer.Interceptor?, pages: PageWriter, logger: Logger
     ) {
-        frontDoor = FrontDoor(engine: engine, pushes: pushes, logouts: logouts, pages: pages)
+        frontDoor = FrontDoor(engine: engine, pushes: pushes, messages: messages, logouts: logouts, pages: pages)
         self.interceptor = interceptor
         metrics = RequestMetrics(routes: frontDoor.routeNames)
         log = AccessLog(logger: logger)

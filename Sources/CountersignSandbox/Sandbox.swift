@@ -36,6 +36,8 @@ public final class Sandbox: Sendable {
     public let transport: InProcessTransport
     /// The push service on this machine, between the server and the phones: what was pushed is seen there, and it can be told to misbehave.
     public let pushGateway: PushGateway
+    /// Every mail, text and call that the server sent.
+    public let outbox: Outbox
     /// The certificate authority that signed the server's certificate; nil without TLS.
     public let authority: LocalAuthority?
 
@@ -76,6 +78,7 @@ public final class Sandbox: Sendable {
         phones = parts.phones
         apps = parts.apps
         server = parts.server
+        outbox = parts.outbox
         pushGateway = parts.pushGateway
         applications = parts.applications
         services = parts.services
@@ -83,12 +86,14 @@ public final class Sandbox: Sendable {
 
     deinit {
         phones.close()
+        outbox.close()
         for service in services { service.cancel() }
     }
 
     /// Stops listening, ends the requests under way and closes the store. Later calls change nothing.
     public func stop() async {
         phones.close()
+        outbox.close()
         for service in services { service.cancel() }
         for service in services { _ = await service.result }
         // Closed already, or in memory: there is nothing that a caller could do about it.

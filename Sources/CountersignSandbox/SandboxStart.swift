@@ -27,6 +27,7 @@ struct SandboxStart {
         var people: People
         var phones: VirtualPhones
         var apps: AuthenticatorApps
+        var outbox: Outbox
         var pushGateway: PushGateway
         var applications: [SandboxApplication]
         var services: [Task<Void, any Error>]
@@ -40,9 +41,11 @@ struct SandboxStart {
     private let started = NIOLockedValueBox(StartedSandbox())
 
     private struct StartedSandbox: Sendable { weak var sandbox: Sandbox? }
+    private let outbox: Outbox
 
     init(_ configuration: Sandbox.Configuration) {
         self.configuration = configuration
+        outbox = Outbox(clock: configuration.clock)
     }
 
     func run() async throws -> Sandbox {
@@ -135,7 +138,7 @@ struct SandboxStart {
             Parts(
                 clock: clock, origin: origin, messagesURL: messagesURL, phoneURL: phoneURL, server: server, authority: authority,
                 engine: engine, store: store, keys: keys, faults: faults, log: log, people: people, phones: phones,
-                apps: apps, pushGateway: pushes.gateway,
+                apps: apps, outbox: outbox, pushGateway: pushes.gateway,
                 applications: organization.applications, services: services))
     }
 
@@ -165,8 +168,10 @@ struct SandboxStart {
                     guard let sandbox = started.withLockedValue({ $0.sandbox }) else { return false }
                     return try await sandbox.signOutEverywhere(login, revokesTokens: revokesTokens)
                 },
-                reset: { [faults, log] in
+                outbox: OutboxCalls(outbox: outbox, sleep: { try await Task.sleep(for: .seconds($0), clock: .continuous) }),
+                reset: { [faults, log, outbox] in
                     faults.clear()
+                    outbox.clear()
                     log.clear()
                     clock.set(to: Date())
                     try await people.reset()
@@ -181,7 +186,7 @@ struct SandboxStart {
                 tls: certificate.map { .init(certificateChain: .text($0.chainPEM), privateKey: .text($0.keyPEM)) },
                 branding: branding),
             clock: clock, logger: configuration.logger, pushSender: sender, logoutSender: logoutSender,
-            interceptor: { await interceptor.intercept($0, next: $1) })
+            messageSender: OutboxSender(outbox: outbox), interceptor: { await interceptor.intercept($0, next: $1) })
     }
 
     private func startMessages(server: AuthorizationServer, issuer: String, port: Int) async throws -> (Task<Void, any Error>, Int) {

@@ -114,7 +114,7 @@ struct ControlAPITests {
     func otherPaths() async throws {
         try await withSandbox { sandbox in
             let outbox = try await call(sandbox, "GET", "outbox")
-            #expect(outbox.json == ["messages": []])
+            #expect(outbox.json == ["messages": [], "last": 0])
             let unknown = try await call(sandbox, "GET", "nothing")
             #expect(unknown.status == 404)
         }

@@ -5,7 +5,9 @@ internal import JOSE
 /// The classic sign-in API (authn reference 4.1). Pages of other origins may call it; what a browser sends by itself is no JSON.
 extension Endpoint {
     /// The endpoint of a route below `/api/v1/authn`.
-    static func authn(_ route: AuthnRoute, _ engine: IdentityEngine, _ pages: PageWriter, _ pushes: PushDelivery?) -> Endpoint {
+    static func authn(
+        _ route: AuthnRoute, _ engine: IdentityEngine, _ pages: PageWriter, _ pushes: PushDelivery?, _ messages: MessageDelivery?
+    ) -> Endpoint {
         Endpoint(name: route.name, methods: [.post], isCrossOrigin: true) { call in
             let request = call.request
             let limit = engine.countRequest(clientID: nil, snapshot: call.snapshot, context: request.context)
@@ -17,6 +19,7 @@ extension Endpoint {
                 let answer = try await answer(route, AuthnBody(request), request, engine)
                 // Stored already: what is not sent, the device fetches.
                 pushes?.deliver(answer.pushes)
+                messages?.deliver(answer.messages, origin: call.snapshot.origin)
                 response = ServerResponse(json: AuthnWriter(origin: call.snapshot.origin).answer(answer.outcome).serialized())
                 if let token = answer.deviceToken { pages.cookies.writeDevice(token, to: &response) }
             } catch let refusal as ClassicRefusal {

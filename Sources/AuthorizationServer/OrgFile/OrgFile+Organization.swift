@@ -22,9 +22,11 @@ extension OrgFile {
             keyRotation: root.section("key_rotation").map(KeyRotation.init) ?? KeyRotation(),
             authenticators: root.sections("authenticators", PushAuthenticator.init),
             dpop: root.section("dpop").map(DPoPPolicy.init) ?? DPoPPolicy(),
-            classic: root.section("authn_api", as: "classic").map(ClassicPolicy.init), users: root.sections("users", UserDefinition.init))
+            classic: root.section("authn_api", as: "classic").map(ClassicPolicy.init),
+            callingCodes: root.strings("calling_codes", as: "callingCodes"), users: root.sections("users", UserDefinition.init))
         server = root.section("server")?.members().compactMapKeysAndValues { ($0.replacing("_", with: "-"), $1.plainText) } ?? [:]
         branding = root.section("branding").map(Branding.init) ?? Branding()
+        messages = root.section("messages").map(MessageSettings.init) ?? MessageSettings()
         root.reportUnknownKeys()
     }
 }

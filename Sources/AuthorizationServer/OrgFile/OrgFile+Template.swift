@@ -149,6 +149,24 @@ extension OrgFile {
         #    - name: portal
         #      token: ${PORTAL_TOKEN}        # at least 32 characters; only its digest is kept
 
+        # Mails, texts and calls that bring codes and links. What has no section is not sent, which the system log tells.
+        #messages:
+        #  mail:
+        #    host: smtp.example.com
+        #    port: 587
+        #    security: starttls              # tls: from the first byte on, port 465
+        #    user: post@example.com
+        #    password: ${SMTP_PASSWORD}
+        #    from: no-reply@example.com
+        #    from_name: Example
+        #  telephony:                        # an HTTPS address that takes telephony inline hooks
+        #    url: https://hooks.example.com/telephony
+        #    header: Authorization
+        #    secret: ${HOOK_SECRET}
+        #    signing_key: ${HOOK_KEY}        # bodies are signed with it, in X-Countersign-Signature
+
+        #calling_codes: ["1", "44"]         # the countries that texts and calls go to; without the line, all
+
         # Apps that confirm sign-ins by a push to a person's phone.
         authenticators: []
         #authenticators:

@@ -20,6 +20,8 @@ public struct OrgFile: Sendable, Equatable {
     public var server: [String: String]
     /// How the hosted pages look.
     public var branding: Branding
+    /// How mails, texts and calls are sent.
+    public var messages: MessageSettings
 
     /// Reads a file.
     ///

@@ -20,6 +20,7 @@ struct ControlAPI: Sendable {
         var apps: AuthenticatorAppCalls
         /// Ends a person's sessions, and their tokens if asked to; false if there is nobody of that name.
         var signOut: @Sendable (_ login: String, _ revokesTokens: Bool) async throws -> Bool
+        var outbox: OutboxCalls
         var reset: @Sendable () async throws -> Void
     }
 
@@ -46,6 +47,7 @@ struct ControlAPI: Sendable {
         if let origin = request.head.headerFields[.origin], origin.lowercased() != "\(scheme)://\(authority)".lowercased() {
             return Self.answer(["error": "Pages of other origins can't use the control API."], status: .forbidden)
         }
+        if let answer = await controls.outbox.answer(request, path: path) { return answer }
         do {
             guard let answer = try await answer(request.head.method, path, body: request.body) else {
                 return Self.answer(["error": "There is no \(request.head.method) /sandbox/\(path)."], status: .notFound)
@@ -85,7 +87,6 @@ struct ControlAPI: Sendable {
             }
             try await controls.addPerson(user)
             return try await users()
-        case (.get, "outbox"): return ["messages": []]
         case (.get, "requests"): return ["requests": .array(controls.log.all.map(\.json))]
         case (.delete, "requests"):
             controls.log.clear()

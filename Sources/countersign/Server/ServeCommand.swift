@@ -29,9 +29,10 @@ struct ServeCommand: AsyncParsableCommand {
             // Connects only when there is something to send.
             let sender = try APNsSender(logger: parts.logger)
             let logoutSender = HTTPLogoutSender(logger: parts.logger)
+            let messages = try parts.messages.makeSender(origin: parts.organization.origin, logger: parts.logger)
             let server = AuthorizationServer(
                 engine: parts.engine, configuration: parts.configuration, logger: parts.logger, pushSender: sender,
-                logoutSender: logoutSender)
+                logoutSender: logoutSender, messageSender: messages.sender)
             let announcement = Task {
                 let port = try await server.boundPort
                 parts.logger.notice("listening", metadata: ["host": .string(parts.configuration.host), "port": .stringConvertible(port)])
@@ -45,10 +46,12 @@ struct ServeCommand: AsyncParsableCommand {
             } catch {
                 await sender.shutdown()
                 await logoutSender.shutdown()
+                await messages.shutdown()
                 throw error
             }
             await sender.shutdown()
             await logoutSender.shutdown()
+            await messages.shutdown()
             try await parts.store.close()
         }
     }

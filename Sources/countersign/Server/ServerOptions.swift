@@ -60,13 +60,16 @@ struct ServerOptions: ParsableArguments {
             store: store,
             environment: EngineEnvironment(
                 random: SystemRandomSource(), masterKey: masterKey, passwordHasher: PasswordHasher(width: configuration.hashingWidth)))
-        return ServerParts(organization: file.organization, configuration: configuration, store: store, engine: engine, logger: logger)
+        return ServerParts(
+            organization: file.organization, messages: file.messages, configuration: configuration, store: store, engine: engine,
+            logger: logger)
     }
 }
 
 /// What a server is put together from.
 struct ServerParts {
     let organization: OrganizationDefinition
+    let messages: MessageSettings
     let configuration: AuthorizationServer.Configuration
     let store: SQLiteStore
     let engine: IdentityEngine

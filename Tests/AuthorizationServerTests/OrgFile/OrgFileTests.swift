@@ -41,9 +41,19 @@ struct OrgFileTests {
             environment: [
                 "REPORTS_SECRET": "a-secret-of-some-length", "JANES_FIRST_PASSWORD": "Correct-Horse-7",
                 "JANES_TOTP_SECRET": "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ", "APNS_KEY": key,
+                "SMTP_PASSWORD": "mail-password", "HOOK_SECRET": "hook-secret", "HOOK_KEY": "hook-key",
                 "PORTAL_TOKEN": "0123456789abcdef0123456789abcdef",
             ])
         #expect(file.server["tls-certificate"] == "certificate.pem")
+        #expect(
+            file.messages
+                == MessageSettings(
+                    mail: .init(
+                        host: "smtp.example.com", port: 587, user: "post@example.com", password: "mail-password",
+                        from: "no-reply@example.com", fromName: "Example"),
+                    telephony: .init(
+                        url: "https://hooks.example.com/telephony", secret: "hook-secret", signingKey: "hook-key")))
+        #expect(!"\(file.messages)".contains("password"))
         #expect(file.organization.applications.map(\.id) == ["mobile-app", "reports", "phone-app"])
         #expect(file.organization.applications.map(\.dpopBoundAccessTokens) == [true, false, false])
         #expect(file.organization.applications[1].secret == "a-secret-of-some-length")

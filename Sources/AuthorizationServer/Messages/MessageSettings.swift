@@ -1,0 +1,102 @@
+public import Delivery
+public import Logging
+
+/// How an organization sends mails, texts and calls: the section `messages` of the org file. A value; its descriptions show no secret.
+public struct MessageSettings: Sendable, Equatable {
+    /// A mail server.
+    public struct Mail: Sendable, Equatable {
+        /// Its name.
+        public var host: String
+        /// Its port; nil for the usual one.
+        public var port: Int?
+        /// How the connection is encrypted.
+        public var security: SMTPConfiguration.Security
+        /// The name that it knows us by; nil if it asks for none.
+        public var user: String?
+        /// The password beside it.
+        public var password: String?
+        /// The address that mails are from.
+        public var from: String
+        /// The name beside it; nil for none.
+        public var fromName: String?
+
+        /// Describes a mail server.
+        public init(
+            host: String, port: Int? = nil, security: SMTPConfiguration.Security = .startTLS, user: String? = nil, password: String? = nil,
+            from: String, fromName: String? = nil
+        ) {
+            self.host = host
+            self.port = port
+            self.security = security
+            self.user = user
+            self.password = password
+            self.from = from
+            self.fromName = fromName
+        }
+    }
+
+    /// A telephony hook.
+    public struct Telephony: Sendable, Equatable {
+        /// Its address.
+        public var url: String
+        /// The header that carries the secret.
+        public var header: String
+        /// What the header says; nil for none.
+        public var secret: String?
+        /// What bodies are signed with; nil for none.
+        public var signingKey: String?
+
+        /// Describes a hook.
+        public init(url: String, header: String = "Authorization", secret: String? = nil, signingKey: String? = nil) {
+            self.url = url
+            self.header = header
+            self.secret = secret
+            self.signingKey = signingKey
+        }
+    }
+
+    /// The mail server; nil sends no mail.
+    public var mail: Mail?
+    /// The telephony hook; nil sends no texts and places no calls.
+    public var telephony: Telephony?
+
+    /// Describes both.
+    public init(mail: Mail? = nil, telephony: Telephony? = nil) {
+        self.mail = mail
+        self.telephony = telephony
+    }
+
+    /// What sends, as it is set; it connects when there is something to send.
+    ///
+    /// - Parameters:
+    ///   - origin: The organization's, which the hook is told.
+    ///   - logger: Where it logs.
+    /// - Returns: The sender, and what ends its connections.
+    /// - Throws: `MessageConfigurationError` if a setting will not do.
+    public func makeSender(origin: String, logger: Logger) throws -> (sender: MessageRouter, shutdown: @Sendable () async -> Void) {
+        let smtp = try mail.map { SMTPSender(try $0.configuration(), logger: logger) }
+        let hook = try telephony.map { try TelephonyHookSender($0.configuration(origin: origin), logger: logger) }
+        return (MessageRouter(mail: smtp, telephone: hook), { await hook?.shutdown() })
+    }
+}
+
+extension MessageSettings.Mail {
+    func configuration() throws -> SMTPConfiguration {
+        try SMTPConfiguration(
+            host: host, port: port, security: security, credentials: user.map { .init(user: $0, password: password ?? "") },
+            sender: MailSender(address: from, name: fromName))
+    }
+}
+
+extension MessageSettings.Telephony {
+    func configuration(origin: String) -> TelephonyHookSender.Configuration {
+        .init(url: url, headerName: header, secret: secret, signingKey: signingKey, source: origin)
+    }
+}
+
+extension MessageSettings: CustomStringConvertible, CustomReflectable {
+    /// Which ways there are.
+    public var description: String { "MessageSettings(mail: \(mail != nil), telephony: \(telephony != nil))" }
+    /// Shows what ``description`` shows.
+    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
+}

@@ -1,0 +1,96 @@
+internal import AuthorizationServer
+internal import Delivery
+internal import Foundation
+internal import HTTPTypes
+internal import JOSE
+
+/// The calls of the control API below `/sandbox/outbox`, and the page there.
+///
+/// A browser gets the page at the same path at which a program gets JSON. What a message says is data to the page's script, which makes
+/// text of it; the page of a mail stands in a frame of its own, which runs nothing and loads nothing.
+struct OutboxCalls: Sendable {
+    /// Seconds of real time that a question for what is new waits for an answer.
+    private static let patience = 20.0
+
+    let outbox: Outbox
+    /// Waits so many seconds.
+    let sleep: @Sendable (Double) async throws -> Void
+
+    /// Answers a request; nil if there is no such call.
+    func answer(_ request: ServerRequest, path: String) async -> ServerResponse? {
+        let isRead = request.head.method == .get || request.head.method == .head
+        switch path {
+        case "outbox" where isRead:
+            if request.head.headerFields[.accept]?.contains("text/html") == true { return page(PackageResources.outbox_html, "text/html") }
+            return await messages(after: number(in: request.query))
+        case "outbox" where request.head.method == .delete:
+            outbox.clear()
+            return json(outbox.messages)
+        case "outbox.css" where isRead: return page(PackageResources.outbox_css, "text/css")
+        case "outbox.js" where isRead: return page(PackageResources.outbox_js, "text/javascript")
+        default: return isRead ? mail(path) : nil
+        }
+    }
+
+    /// All messages; with a number, once there is one after it, or at least after a while.
+    private func messages(after number: Int?) async -> ServerResponse {
+        guard let number else { return json(outbox.messages) }
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                // A number that is ahead is of before everything was forgotten.
+                for await _ in outbox.changes where outbox.messages.last?.number ?? 0 != number { return }
+            }
+            group.addTask { try? await sleep(Self.patience) }
+            await group.next()
+            group.cancelAll()
+        }
+        return json(outbox.messages)
+    }
+
+    private func number(in query: Substring?) -> Int? {
+        query?.split(separator: "&").first { $0.hasPrefix("after=") }.flatMap { Int($0.dropFirst(6)) }
+    }
+
+    private func json(_ messages: [OutboxMessage]) -> ServerResponse {
+        let json: JSONValue = ["messages": .array(messages.map(\.json)), "last": .integer(Int64(messages.last?.number ?? 0))]
+        return ServerResponse(json: json.serialized(), headers: [.cacheControl: "no-store"])
+    }
+
+    /// `outbox/{number}.html`: the page of a mail.
+    private func mail(_ path: String) -> ServerResponse? {
+        guard path.hasPrefix("outbox/"), path.hasSuffix(".html"), let number = Int(path.dropFirst(7).dropLast(5)),
+            let html = outbox.messages.first(where: { $0.number == number })?.html
+        else { return nil }
+        var response = page(Array(html.utf8), "text/html")
+        response.headers[.contentSecurityPolicy] =
+            "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'; sandbox"
+        if let name = HTTPField.Name("X-Frame-Options") { response.headers[name] = "SAMEORIGIN" }
+        return response
+    }
+
+    private func page(_ body: [UInt8], _ type: String) -> ServerResponse {
+        ServerResponse(
+            status: .ok,
+            headers: [
+                .contentType: "\(type); charset=utf-8", .cacheControl: "no-store",
+                .contentSecurityPolicy:
+                    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
+            ], body: body)
+    }
+}
+
+extension OutboxMessage {
+    var json: JSONValue {
+        var json: [String: JSONValue] = [
+            "id": .string(id), "number": .integer(Int64(number)), "channel": .string(channel.rawValue), "recipient": .string(recipient),
+            "text": .string(text), "time": .double(time.timeIntervalSince1970), "expires": .double(expiresAt.timeIntervalSince1970),
+        ]
+        json["phoneExtension"] = phoneExtension.map(JSONValue.string)
+        json["login"] = login.map(JSONValue.string)
+        json["subject"] = subject.map(JSONValue.string)
+        json["html"] = html.map(JSONValue.string)
+        json["code"] = code.map(JSONValue.string)
+        json["link"] = link.map { .string($0.absoluteString) }
+        return .object(json)
+    }
+}
