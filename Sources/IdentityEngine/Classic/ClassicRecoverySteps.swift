@@ -53,7 +53,7 @@ extension IdentityEngine {
             let pace = messagePacer.refusal(
                 channel, to: "recovery \(state.transaction.id)", requestID: context.requestID, now: context.now)
             if let pace { throw ClassicRefusal(pace, context: context) }
-            let prepared = try state.recoveryTelephone(channel).flatMap { enrollment in
+            let prepared = state.recoveryTelephone(channel).flatMap { enrollment in
                 let request = CodeRequest(
                     purpose: recovery.kind == .unlock ? .unlock : .recovery, owner: state.transaction.id, channel: channel)
                 return try? prepareCode(request, for: enrollment, of: state.user.value, snapshot: state.snapshot, context: context)

@@ -146,7 +146,7 @@ struct AuthenticatorsSectionTests {
             app.grantTypes == [
                 "password", "refresh_token", "http://auth0.com/oauth/grant-type/mfa-oob",
                 "http://auth0.com/oauth/grant-type/mfa-otp", "urn:okta:params:oauth:grant-type:oob",
-                "urn:ietf:params:oauth:grant-type:jwt-bearer",
+                "urn:ietf:params:oauth:grant-type:jwt-bearer", "urn:countersign:params:oauth:grant-type:enrollment-ticket",
             ])
         #expect(app.grantedAPIScopes.count == 4 && app.authentication == .none && app.kind == .native)
     }
