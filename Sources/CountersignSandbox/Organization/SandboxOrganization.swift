@@ -25,7 +25,9 @@ struct SandboxOrganization: Sendable {
 
     var users: [SandboxUser] {
         file.users.map {
-            SandboxUser(login: $0.login, password: $0.password, profile: $0.profile, groups: $0.groups, totpSecret: $0.totpSecret)
+            SandboxUser(
+                login: $0.login, password: $0.password, profile: $0.profile, groups: $0.groups, totpSecret: $0.totpSecret,
+                mustChangePassword: $0.mustChangePassword)
         }
     }
 
@@ -52,7 +54,8 @@ struct SandboxOrganization: Sendable {
         definition.origin = origin
         definition.users = users.map {
             UserDefinition(
-                login: $0.login, profile: $0.profile, groups: $0.groups, password: $0.password, totpSecret: $0.totpSecret)
+                login: $0.login, profile: $0.profile, groups: $0.groups, password: $0.password, totpSecret: $0.totpSecret,
+                mustChangePassword: $0.mustChangePassword)
         }
         return definition
     }

@@ -9,6 +9,8 @@ public struct SandboxUser: Sendable, Equatable {
     /// The secret of an authenticator app that they have from the start, in Base32; nil for none. See
     /// ``Sandbox/currentAuthenticatorApp(of:)``.
     public var totpSecret: String?
+    /// Whether their next sign-in on the pages asks for a new password.
+    public var mustChangePassword: Bool
     /// Profile attributes by claim name.
     public var profile: [String: JSONValue]
     /// The names of their groups, which the organization must have.
@@ -22,14 +24,17 @@ public struct SandboxUser: Sendable, Equatable {
     ///   - profile: Profile attributes by claim name; `email` and `name` are made of the login if they are absent.
     ///   - groups: The names of their groups.
     ///   - totpSecret: The secret of an authenticator app that they have from the start: Base32 of at least 16 bytes; nil for none.
+    ///   - mustChangePassword: Whether their next sign-in on the pages asks for a new password.
     public init(
-        login: String, password: String?, profile: [String: JSONValue] = [:], groups: [String] = [], totpSecret: String? = nil
+        login: String, password: String?, profile: [String: JSONValue] = [:], groups: [String] = [], totpSecret: String? = nil,
+        mustChangePassword: Bool = false
     ) {
         self.login = login
         self.password = password
         self.profile = profile
         self.groups = groups
         self.totpSecret = totpSecret
+        self.mustChangePassword = mustChangePassword
         if self.profile["email"] == nil { self.profile["email"] = .string(login) }
         if self.profile["name"] == nil { self.profile["name"] = .string(login) }
     }
@@ -49,7 +54,8 @@ public struct SandboxUser: Sendable, Equatable {
         guard let login = json["login"]?.stringValue, !login.isEmpty else { return nil }
         self.init(
             login: login, password: json["password"]?.stringValue, profile: json["profile"]?.objectValue ?? [:],
-            groups: json["groups"]?.stringArrayValue ?? [], totpSecret: json["totp_secret"]?.stringValue)
+            groups: json["groups"]?.stringArrayValue ?? [], totpSecret: json["totp_secret"]?.stringValue,
+            mustChangePassword: json["must_change_password"] == true)
     }
 
     /// What the control API shows: everything but the secrets.
