@@ -140,13 +140,11 @@ def use(base, issuer, given):
     assert later["refresh_token"] != info["refresh_token"]
 
     seen = {"name": info["userinfo"]["name"], "amr": info["id_token"]["amr"]}
-    metadata = requests.get(issuer + "/.well-known/openid-configuration", timeout=60).json()
-    if "end_session_endpoint" in metadata:
-        landed = browser.open(base + "/callback?logout=" + quote(base + "/", safe=""))
-        assert landed.text == "Everybody sees this.", landed.url
-        browser.open(base + "/private/")
-        # Neither the site's session nor the server's was left.
-        assert browser.asked == 2, browser.visited
+    landed = browser.open(base + "/callback?logout=" + quote(base + "/", safe=""))
+    assert landed.text == "Everybody sees this.", landed.url
+    browser.open(base + "/private/")
+    # Neither the site's session nor the server's was left.
+    assert browser.asked == 2, browser.visited
     return seen
 
 
