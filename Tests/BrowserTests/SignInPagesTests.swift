@@ -52,6 +52,22 @@ struct SignInPagesTests {
     @Test("who signs in with a password that is due chooses another, and is told why one will not do")
     func duePassword() async throws { try await use("due-password", organization: Self.withDuePassword, hasPhone: false) }
 
+    @Test("an app signs out at once with its id token, and else the person is asked")
+    func signOut() async throws { try await use("sign-out") }
+
+    @Test("a device is connected by its code, or refused")
+    func device() async throws { try await use("device", hasApp: true, hasPhone: false) }
+
+    @Test("a stranger's app gets what the person allows, and is not asked about twice")
+    func consent() async throws {
+        let strange = OrgFile.sandboxDefault.replacing(
+            "secret: web-app-secret-01\n", with: "secret: web-app-secret-01\n    consent: required\n")
+        try await use("consent", organization: strange)
+    }
+
+    @Test("a session that is over signs in to nothing, and neither does a page that goes on with it")
+    func expired() async throws { try await use("expired", hasApp: true, hasPhone: false) }
+
     @Test("every page fits phones and desks, light and dark, and satisfies axe")
     func looks() async throws { try await use("looks", organization: Self.withNumbers, hasApp: true) }
 

@@ -51,6 +51,7 @@ extension PageWriter {
             view.formToken = formToken
             view.login = entered.map { String($0.prefix(20)) }
             view.notice = isWrong ? texts.flows.wrongUserCode : nil
+            view.isInvalid = isWrong
             response = html(view, template: "activate", formsTo: call.snapshot.origin)
             if isWrong { response.trace.reason = "user_code: wrong or over" }
         }
