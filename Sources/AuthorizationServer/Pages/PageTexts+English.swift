@@ -36,6 +36,7 @@ extension PageTexts {
         passwords: .english,
         wrongCredentials: "The user name or the password is wrong. Try again.",
         wrongCode: "The code is wrong or was used before. Wait for the next one and try again.",
+        lateCode: "The code came too late. Set the app up again; the picture is good for ten minutes.",
         tooManyAttempts: "There were too many attempts. Wait a minute and try again.",
         busy: "Many people sign in at the moment. Try again.",
         unanswered: "Nobody answered on a device in time.",

@@ -37,6 +37,7 @@ extension PageTexts {
         passwords: .german,
         wrongCredentials: "Benutzername oder Passwort ist falsch. Versuchen Sie es noch einmal.",
         wrongCode: "Der Code ist falsch oder wurde schon verwendet. Warten Sie auf den nächsten und versuchen Sie es noch einmal.",
+        lateCode: "Der Code kam zu spät. Richten Sie die App noch einmal ein; das Bild gilt zehn Minuten.",
         tooManyAttempts: "Das waren zu viele Versuche. Warten Sie eine Minute und versuchen Sie es noch einmal.",
         busy: "Gerade melden sich viele an. Versuchen Sie es noch einmal.",
         unanswered: "Auf keinem Gerät wurde rechtzeitig geantwortet.",

@@ -52,6 +52,7 @@ struct PageTexts: Sendable {
 
     var wrongCredentials: String
     var wrongCode: String
+    var lateCode: String
     var tooManyAttempts: String
     var busy: String
     var unanswered: String

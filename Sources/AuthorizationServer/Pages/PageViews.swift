@@ -185,6 +185,7 @@ extension PageTexts {
         switch notice {
         case .wrongCredentials: wrongCredentials
         case .wrongCode: wrongCode
+        case .lateCode: lateCode
         case .tooManyAttempts: tooManyAttempts
         case .busy: busy
         case .unanswered: unanswered

@@ -87,6 +87,8 @@ public struct HostedPage: Sendable {
         case wrongCredentials
         /// The code was wrong, or used before.
         case wrongCode
+        /// The code came too late to set an authenticator app up: it must be begun again.
+        case lateCode
         /// Too many attempts; wait.
         case tooManyAttempts
         /// Try again in a moment.

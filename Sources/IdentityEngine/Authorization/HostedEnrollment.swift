@@ -27,9 +27,10 @@ extension IdentityEngine {
     ///
     /// - Returns: Whether the page can show what came of it; false if somebody else was faster.
     func confirmEnrollment(_ code: String, _ state: HostedState, context: RequestContext) async throws -> Bool {
-        guard state.canEnroll, let authentication = state.provedSoFar, let user = state.user, let subject = state.subject,
-            let pending = state.pendingApp(at: context.now)
-        else { return true }
+        guard state.canEnroll, let authentication = state.provedSoFar, let user = state.user, let subject = state.subject else {
+            return true
+        }
+        guard let pending = state.pendingApp(at: context.now) else { return try await note(.lateCode, state) }
         guard countAttempt(login: user.value.login, snapshot: state.snapshot, context: context).isAdmitted else {
             return try await note(.tooManyAttempts, state)
         }

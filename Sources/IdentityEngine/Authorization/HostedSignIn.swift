@@ -13,6 +13,8 @@ struct HostedSignIn: Sendable, Equatable, Codable {
         case wrongCredentials
         /// Of an authenticator app.
         case wrongCode
+        /// Of an authenticator app whose secret was shown too long ago.
+        case lateCode
         /// Of one name, or from one address.
         case tooManyAttempts
         /// Too many people sign in at the moment.

@@ -54,6 +54,8 @@ struct HostedEnrollmentTests {
             server.clock.advance(by: 601)
             let late = try await browser.submit(scan, "confirm", ["code": try Self.code(try Self.secret(scan), server)])
             #expect(!late.body.contains("<svg") && late.body.contains("Set it up now"))
+            #expect(late.body.contains("The code came too late"))
+            #expect(!(try await browser.submit(late, "enroll")).body.contains("The code came too late"))
             #expect(try await server.logged("user.mfa.factor.activate") == 0)
         }
     }
