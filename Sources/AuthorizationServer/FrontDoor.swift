@@ -13,6 +13,7 @@ struct FrontDoor: Sendable {
     private let pages: PageWriter
     private let pushes: PushDelivery?
     private let messages: MessageDelivery?
+    private let logouts: LogoutDelivery?
 
     /// Opens the doors of an engine.
     init(
@@ -23,6 +24,7 @@ struct FrontDoor: Sendable {
         self.pages = pages
         self.pushes = pushes
         self.messages = messages
+        self.logouts = logouts
         let cache = MetadataCache()
         openID = .discovery(.openID, cache: cache, engine: engine)
         activation = .activate(engine, pages)
@@ -32,7 +34,8 @@ struct FrontDoor: Sendable {
             .keys(cache: cache, engine: engine), .token(engine), .introspect(engine), .revoke(engine), .userInfo(engine),
             .challenge(engine, pushes, messages), .primaryAuthenticate("primary-authenticate", engine, pushes, messages),
             .primaryAuthenticate("oob-authenticate", engine, pushes, messages), .backchannelAuthorize(engine, pushes),
-            .authorize(engine, pages), .pushAuthorizationRequest(engine), .logout(engine, pages, logouts), .deviceAuthorize(engine),
+            .authorize(engine, pages, logouts), .pushAuthorizationRequest(engine), .logout(engine, pages, logouts),
+            .deviceAuthorize(engine),
         ]
         devices = Endpoint.devices(engine)
         endpoints = Dictionary(all.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
@@ -68,7 +71,7 @@ struct FrontDoor: Sendable {
             guard let endpoint = devices[route] else { return .pathNotFound(request) }
             return try await call(endpoint, server: nil, request)
         case .signIn(let route):
-            return try await call(.signIn(route, engine, pages, pushes), server: nil, request)
+            return try await call(.signIn(route, engine, pages, pushes, logouts), server: nil, request)
         case .authn(let route): return try await call(.authn(route, engine, pages, pushes, messages), server: nil, request)
         case .session(let route): return try await call(.session(route, engine, pages), server: nil, request)
         case .userFactor(let route): return try await call(.userFactor(route, engine), server: nil, request)

@@ -4,7 +4,7 @@ internal import IdentityEngine
 
 extension Endpoint {
     /// `/authorize`: where clients send browsers (RFC 6749 section 3.1; oauth reference 2.3). The query of a GET, or the form of a POST.
-    static func authorize(_ engine: IdentityEngine, _ pages: PageWriter) -> Endpoint {
+    static func authorize(_ engine: IdentityEngine, _ pages: PageWriter, _ logouts: LogoutDelivery?) -> Endpoint {
         Endpoint(name: "authorize", methods: [.get, .post], isCrossOrigin: false) { call in
             let request = call.request
             let isPost = request.head.method == .post
@@ -30,6 +30,7 @@ extension Endpoint {
             guard request.head.method != .head else { return ServerResponse(status: .ok).uncached() }
             let answer = try await engine.authorize(
                 parameters, server: call.server.id, isForm: isPost, browser: pages.cookies.read(request), context: request.context)
+            logouts?.deliver(answer.logouts)
             return pages.response(answer, to: call).traced(client: client)
         }
     }

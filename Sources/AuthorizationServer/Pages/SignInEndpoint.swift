@@ -31,28 +31,31 @@ extension Endpoint {
     static let signInNames = ["signin", "signin/step", "signin/events", "signin/assets"]
 
     /// The endpoint of a route below `/signin`.
-    static func signIn(_ route: SignInRoute, _ engine: IdentityEngine, _ pages: PageWriter, _ pushes: PushDelivery?) -> Endpoint {
+    static func signIn(
+        _ route: SignInRoute, _ engine: IdentityEngine, _ pages: PageWriter, _ pushes: PushDelivery?, _ logouts: LogoutDelivery?
+    ) -> Endpoint {
         switch route {
         case .asset(let name, let digest): asset(name, digest, pages)
         case .events(let token): events(of: token, engine, pages)
-        case .page(let token): page(token, engine, pages)
-        case .step(let token, let step): self.step(step, of: token, engine, pages, pushes)
+        case .page(let token): page(token, engine, pages, logouts)
+        case .step(let token, let step): self.step(step, of: token, engine, pages, pushes, logouts)
         }
     }
 
-    private static func page(_ token: String, _ engine: IdentityEngine, _ pages: PageWriter) -> Endpoint {
+    private static func page(_ token: String, _ engine: IdentityEngine, _ pages: PageWriter, _ logouts: LogoutDelivery?) -> Endpoint {
         Endpoint(name: "signin", methods: [.get], isCrossOrigin: false) { call in
             let limit = engine.countRequest(clientID: nil, snapshot: call.snapshot, context: call.request.context)
             guard limit.isAdmitted else { return pages.refusal(HostedRefusal(tooMany: limit), to: call) }
             // Who looks without taking, as a preview does, must not use up what only a browser can take.
             guard call.request.head.method == .get else { return ServerResponse(status: .ok).uncached() }
             let answer = try await engine.signInPage(token, browser: pages.cookies.read(call.request), context: call.request.context)
+            logouts?.deliver(answer.logouts)
             return pages.response(answer, token: token, to: call)
         }
     }
 
     private static func step(
-        _ step: String, of token: String, _ engine: IdentityEngine, _ pages: PageWriter, _ pushes: PushDelivery?
+        _ step: String, of token: String, _ engine: IdentityEngine, _ pages: PageWriter, _ pushes: PushDelivery?, _ logouts: LogoutDelivery?
     ) -> Endpoint {
         Endpoint(name: "signin/step", methods: [.post], isCrossOrigin: false) { call in
             let request = call.request
@@ -66,6 +69,7 @@ extension Endpoint {
                 action, of: token, formToken: form["form_token"], browser: pages.cookies.read(request), context: request.context)
             // Stored already: what is not sent, the device fetches.
             pushes?.deliver(answer.pushes)
+            logouts?.deliver(answer.logouts)
             return pages.response(answer, to: call)
         }
     }

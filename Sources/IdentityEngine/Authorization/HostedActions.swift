@@ -36,9 +36,8 @@ extension IdentityEngine {
                 guard state.transaction.end == .authenticated, state.hosted.refused == nil, state.needsConsent else { return answer }
                 isMade = try await allow(isAllowed, state, context: context)
             case .device(let isAllowed):
-                let cookies = try await decideDevice(isAllowed, state, context: context)
-                if let cookies { answer.cookies = cookies }
-                isMade = cookies != nil
+                guard let decided = try await decideDevice(isAllowed, state, answer: answer, context: context) else { continue }
+                return decided
             case _ where state.transaction.end != nil: return answer
             case .cancel: isMade = try await cancel(state, context: context)
             case .password(let login, let password):

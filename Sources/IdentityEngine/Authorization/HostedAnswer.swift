@@ -20,6 +20,8 @@ public struct HostedAnswer: Sendable {
     public var cookies = BrowserSecrets()
     /// To be sent now; each at most once.
     public var pushes: [PushMessage] = []
+    /// What applications are to be told now, whose session another person's took the place of; each at most once.
+    public var logouts: [BackchannelLogout] = []
 
     init(_ outcome: Outcome) { self.outcome = outcome }
 }

@@ -49,7 +49,7 @@ extension IdentityEngine {
             return HostedAnswer(.respond(AuthorizationResponse(error, to: hosted.request, issuer: issuer)))
         }
 
-        let (session, secret, sessionChanges) = try session(after: proved, context: context)
+        let (session, secret, sessionChanges, logouts) = try session(after: proved, context: context)
         changes += sessionChanges
         let code = try environment.random.secret(prefix: "ac_")
         let digest = TicketDigest(of: code)
@@ -70,11 +70,15 @@ extension IdentityEngine {
         guard try await store.commit(changes) == .committed else { return nil }
         var answer = HostedAnswer(.respond(AuthorizationResponse(code: code, to: hosted.request, issuer: issuer)))
         answer.cookies.session = secret
+        answer.logouts = logouts
         return answer
     }
 
-    /// The session after a sign-in, its new secret if it has one, and the changes that write it.
-    func session(after proved: ProvedSignIn, context: RequestContext) throws -> (Session, secret: String?, [Change]) {
+    /// The session after a sign-in, its new secret if it has one, the changes that write it, and what the applications are told, once
+    /// these are committed, whose session ends by it.
+    func session(
+        after proved: ProvedSignIn, context: RequestContext
+    ) throws -> (Session, secret: String?, [Change], logouts: [BackchannelLogout]) {
         let now = context.now
         let user = proved.user.value
         let client = Session.Client(id: proved.transaction.applicationID, server: proved.transaction.server)
@@ -84,15 +88,24 @@ extension IdentityEngine {
         if var session = proved.session, session.userID == user.id {
             session.use(by: client, now: now)
             session.add(proved.transaction.proofs)
-            guard isNew else { return (session, nil, [.put(try session.record())]) }
+            guard isNew else { return (session, nil, [.put(try session.record())], []) }
             let secret = try environment.random.secret()
             changes.append(.close(.session, digest: TicketDigest(bytes: session.ticket)))
             session.ticket = TicketDigest(of: secret).bytes
             changes += [.put(try session.record()), .issue(session.secretTicket)]
-            return (session, secret, changes)
+            return (session, secret, changes, [])
         }
         // One browser, one person: somebody else's session ends.
-        if let other = proved.session { changes.append(.remove(.session, id: other.id, version: other.version)) }
+        var logouts: [BackchannelLogout] = []
+        if let other = proved.session {
+            changes += [
+                .remove(.session, id: other.id, version: other.version),
+                try logEntry(
+                    "user.session.end", .success, reason: "somebody else signed in", userID: other.userID, clientID: client.id,
+                    server: client.server, context: context),
+            ]
+            logouts = try backchannelLogouts(of: SessionSummary(other), snapshot: proved.snapshot, now: now)
+        }
         let secret = try environment.random.secret()
         var session = Session(
             id: try environment.random.identifier(prefix: "ses"), of: user, proofs: proved.transaction.proofs,
@@ -102,6 +115,6 @@ extension IdentityEngine {
             .put(try session.record()), .issue(session.secretTicket),
             try logEntry("user.session.start", .success, userID: user.id, clientID: client.id, server: client.server, context: context),
         ]
-        return (session, secret, changes)
+        return (session, secret, changes, logouts)
     }
 }

@@ -3,12 +3,15 @@ internal import Foundation
 extension IdentityEngine {
     /// Lets a device have what it asked for, or tells it no: once, whoever else entered its code.
     ///
-    /// - Returns: The cookies that the browser gets; nil if somebody else was faster, so that it must be read again.
-    func decideDevice(_ isAllowed: Bool, _ state: HostedState, context: RequestContext) async throws -> BrowserSecrets? {
+    /// - Returns: The answer with the cookies that the browser gets, and what applications are told; nil if somebody else was faster, so
+    ///   that it must be read again.
+    func decideDevice(
+        _ isAllowed: Bool, _ state: HostedState, answer: HostedAnswer, context: RequestContext
+    ) async throws -> HostedAnswer? {
         guard let hosted = state.hosted.device, hosted.decision == nil, state.transaction.end == .authenticated, !state.needsConsent,
             state.hosted.refused == nil, let user = state.user,
             let authentication = state.hosted.authentication
-        else { return BrowserSecrets() }
+        else { return answer }
         var next = state.transaction
         let waiting = try await store.read { view -> StoredTransaction? in
             guard case (let stored, .fresh)? = try view.transaction(.userCode, secret: hosted.userCode, now: context.now),
@@ -18,18 +21,19 @@ extension IdentityEngine {
         }
         guard let waiting else {
             next.hosted?.device?.decision = .late
-            return try await store.commit([state.stored.writing(next)]) == .committed ? BrowserSecrets() : nil
+            return try await store.commit([state.stored.writing(next)]) == .committed ? answer : nil
         }
         let evaluation = AccessPolicyEvaluation(
             of: state.server,
             for: .init(
                 clientID: next.applicationID, grantType: GrantType.deviceCode, groups: user.value.groups, scopes: waiting.value.scopes))
         var device = waiting.value
-        var cookies = BrowserSecrets()
+        var answer = answer
         var changes: [Change] = []
         if isAllowed, evaluation.lifetimes != nil {
-            let (session, secret, sessionChanges) = try session(after: state.proved(next, user), context: context)
-            cookies.session = secret
+            let (session, secret, sessionChanges, logouts) = try session(after: state.proved(next, user), context: context)
+            answer.cookies.session = secret
+            answer.logouts = logouts
             changes += sessionChanges
             next.hosted?.session = session.id
             next.hosted?.device?.decision = .allowed
@@ -49,7 +53,7 @@ extension IdentityEngine {
                 reason: isAllowed ? evaluation.explanation : "denied by the person", userID: user.value.id, clientID: next.applicationID,
                 server: next.server, context: context),
         ]
-        return try await store.commit(changes) == .committed ? cookies : nil
+        return try await store.commit(changes) == .committed ? answer : nil
     }
 }
 

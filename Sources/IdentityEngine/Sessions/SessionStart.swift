@@ -56,7 +56,8 @@ extension IdentityEngine {
             case .failure(let refusal): return .failure(refusal)
             case .success(let value): proved = value
             }
-            let (session, secret, changes) = try session(after: proved, context: context)
+            // Nobody is told anything: somebody else's session was refused above.
+            let (session, secret, changes, _) = try session(after: proved, context: context)
             let take = Change.take(.sessionToken, digest: digest, now: context.now, gave: [])
             guard try await store.commit([take] + changes) == .committed else { continue }
             return .success(StartedSession(session, of: proved.user.value, secret: secret))

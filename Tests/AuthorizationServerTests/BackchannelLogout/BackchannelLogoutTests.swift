@@ -71,6 +71,41 @@ struct BackchannelLogoutTests {
     }
 
     @Test(
+        "Whose session gives way to another person's in the same browser is signed out, and the applications are told",
+        .timeLimit(.minutes(2)))
+    func replaced() async throws {
+        try await PushServer.with { server in
+            let jane = try await LogoutTests.SignedIn(server, .webApp)
+            // Signing in again goes on with the session: nobody is told anything.
+            let app = WireRelyingParty.readingApp
+            _ = try app.code(try await jane.browser.signIn(try await app.begin(jane.browser, ["prompt": "login"])))
+            #expect(try await server.logged("user.session.end") == 0)
+            let page = try await app.begin(jane.browser, ["prompt": "login"])
+            let (login, password) = (PushOrganization.john, PushOrganization.johnsPassword)
+            _ = try app.code(try await jane.browser.signIn(page, login, password))
+            let notification = try #require(await server.logouts.next(1)["web-app"])
+            let (_, claims) = try await Self.read(notification.token, server)
+            #expect(claims["sid"] == jane.tokens.idToken["sid"] && claims["sub"] == jane.tokens.idToken["sub"])
+            #expect(try await server.logged("user.session.end") == 1)
+            #expect(server.logouts.sent == 1)
+        }
+    }
+
+    @Test("A device that is connected for another person tells the applications as well", .timeLimit(.minutes(2)))
+    func replacedForDevice() async throws {
+        try await PushServer.with { server in
+            let (_, userCode) = try await WireDevice(server.wire).begin()
+            let browser = WireBrowser(server.wire)
+            let page = try await browser.enter(userCode)
+            let jane = try await LogoutTests.SignedIn(server, .webApp, in: browser)
+            let question = try await browser.signIn(page, PushOrganization.john, PushOrganization.johnsPassword)
+            _ = try await browser.submit(question, "device", ["decision": "allow"])
+            let notification = try #require(await server.logouts.next(1)["web-app"])
+            #expect(try await Self.read(notification.token, server).1["sid"] == jane.tokens.idToken["sid"])
+        }
+    }
+
+    @Test(
         "An address that could be somebody else's is refused where it is written",
         arguments: [
             ("http://app.example.com/logout", "Plain http is for loopback only; use https."),
