@@ -1,0 +1,141 @@
+import Crypto
+import Delivery
+import Foundation
+import JOSE
+import NIOConcurrencyHelpers
+import Testing
+
+@Suite("Texts and calls through a telephony hook", .timeLimit(.minutes(2)))
+struct TelephonyHookTests {
+    static let start = Date(timeIntervalSince1970: 1_700_000_000)
+
+    static func message(_ channel: TelephoneMessage.Channel = .text, expiresIn seconds: TimeInterval = 300) -> TelephoneMessage {
+        TelephoneMessage(
+            id: "msg123", channel: channel, phoneNumber: "+15551234821", phoneExtension: channel == .call ? "42" : nil,
+            text: "123456 is your code.", code: "123456", language: "en", purpose: .verification,
+            recipient: .init(userID: "00u1", login: "jane@example.org", firstName: "Jane", lastName: "Doe"), requestID: "req1",
+            address: "192.0.2.7", expiresAt: start.addingTimeInterval(seconds))
+    }
+
+    private struct Bed: Sendable {
+        let sender: TelephonyHookSender
+        let hook: ScriptedHook
+        let pauses: NIOLockedValueBox<[Duration]>
+        let logs: RecordedLogs
+    }
+
+    private func run(_ answers: [String], _ body: @escaping @Sendable (Bed) async throws -> Void) async throws {
+        try await ScriptedHook.with(answers) { (hook) async throws in
+            let pauses = NIOLockedValueBox<[Duration]>([])
+            let logs = RecordedLogs()
+            let now = NIOLockedValueBox(Self.start)
+            let sender = try TelephonyHookSender(
+                .init(
+                    url: "http://127.0.0.1:\(hook.port)/telephony?a=b", headerName: "X-Hook-Secret", secret: "s3cret", signingKey: "k3y",
+                    source: "https://id.example.com", timeout: .seconds(30)),
+                timing: PushTiming(
+                    now: { now.withLockedValue { $0 } },
+                    sleep: { pause in
+                        pauses.withLockedValue { $0.append(pause) }
+                        now.withLockedValue { $0 += pause / .seconds(1) }
+                    }, jitter: { 1 }), logger: logs.logger)
+            do {
+                try await body(Bed(sender: sender, hook: hook, pauses: pauses, logs: logs))
+            } catch {
+                await sender.shutdown()
+                throw error
+            }
+            await sender.shutdown()
+        }
+    }
+
+    @Test("tells the hook what to send in the published form, with a secret and a signature", arguments: [("SMS", nil), ("VOICE", "42")])
+    func request(_ channel: String, _ phoneExtension: String?) async throws {
+        try await run([ScriptedHook.sent()]) { (bed) async throws in
+            let message = Self.message(channel == "SMS" ? .text : .call)
+            #expect(await bed.sender.send(.telephone(message)) == .delivered(id: "tx1"))
+            let request = try #require(bed.hook.received.first)
+            let parts = request.components(separatedBy: "\r\n\r\n")
+            let head = parts[0].components(separatedBy: "\r\n").map { $0.lowercased() }
+            #expect(head.first == "post /telephony?a=b http/1.1")
+            #expect(head.contains("x-hook-secret: s3cret") && head.contains("content-type: application/json"))
+            let time = "1700000000"
+            let code = HMAC<SHA256>.authenticationCode(for: Data("\(time).\(parts[1])".utf8), using: SymmetricKey(data: Data("k3y".utf8)))
+            let hex = code.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+            #expect(head.contains("x-countersign-signature: t=\(time),v1=\(hex)"))
+            var profile: JSONValue = [
+                "msgTemplate": "123456 is your code.", "phoneNumber": "+15551234821", "otpExpires": "2023-11-14T22:18:20.000Z",
+                "deliveryChannel": .string(channel), "otpCode": "123456", "locale": "en",
+            ]
+            if let phoneExtension { profile["phoneExtension"] = .string(phoneExtension) }
+            #expect(
+                try JSONValue(parsing: Array(parts[1].utf8)) == [
+                    "eventId": "msg123", "eventTime": "2023-11-14T22:13:20.000Z", "eventType": "com.okta.telephony.provider",
+                    "eventTypeVersion": "1.0", "contentType": "application/json", "cloudEventVersion": "0.1",
+                    "source": "https://id.example.com", "requestType": "com.okta.user.telephony.mfa-verification",
+                    "data": [
+                        "context": ["request": ["id": "req1", "method": "POST", "ipAddress": "192.0.2.7"]],
+                        "userProfile": ["login": "jane@example.org", "userId": "00u1", "firstName": "Jane", "lastName": "Doe"],
+                        "messageProfile": profile,
+                    ],
+                ])
+        }
+    }
+
+    @Test(
+        "takes only a clear yes for one",
+        arguments: [
+            (ScriptedHook.sent("PENDING"), MessageOutcome.delivered(id: "tx1")),
+            (ScriptedHook.sent("FAILED"), .refused(reason: "the hook could not send it")),
+            (ScriptedHook.answer(200, "{}"), .refused(reason: "the hook's answer has no telephony action")),
+            (ScriptedHook.answer(200, "sent"), .refused(reason: "the hook's answer is no JSON object")),
+            (
+                ScriptedHook.answer(200, #"{"error":{"errorSummary":"+15551234821 is barred"}}"#),
+                .refused(reason: "the hook answered with an error")
+            ), (ScriptedHook.answer(204), .refused(reason: "status 204")), (ScriptedHook.answer(401), .refused(reason: "status 401")),
+            (ScriptedHook.answer(302, headers: "Location: http://127.0.0.1:9/\r\n"), .refused(reason: "status 302")),
+        ])
+    func answers(_ answer: String, _ outcome: MessageOutcome) async throws {
+        try await run([answer]) { (bed) async throws in
+            #expect(await bed.sender.send(.telephone(Self.message())) == outcome)
+            #expect(bed.hook.received.count == 1)
+        }
+    }
+
+    @Test("tries again with the same event while the hook has a problem of its own, three times at most")
+    func retrying() async throws {
+        try await run([ScriptedHook.answer(503, headers: "Retry-After: 7\r\n"), ScriptedHook.answer(500), ScriptedHook.sent()]) {
+            (bed) async throws in
+            #expect(await bed.sender.send(.telephone(Self.message())) == .delivered(id: "tx1"))
+            #expect(bed.pauses.withLockedValue { $0 } == [.seconds(7), .seconds(2)])
+            #expect(bed.hook.received.count == 3 && bed.hook.received.allSatisfy { $0.contains(#""eventId":"msg123""#) })
+        }
+        try await run([ScriptedHook.answer(503)]) { (bed) async throws in
+            #expect(await bed.sender.send(.telephone(Self.message())) == .gaveUp(reason: "too many tries, after status 503"))
+            #expect(bed.hook.received.count == 3)
+        }
+    }
+
+    @Test("does not try again what would come too late")
+    func tooLate() async throws {
+        try await run([ScriptedHook.answer(503, headers: "Retry-After: 200\r\n")]) { (bed) async throws in
+            let message = Self.message(expiresIn: 100)
+            #expect(await bed.sender.send(.telephone(message)) == .gaveUp(reason: "expires before the next try, after status 503"))
+            #expect(await bed.sender.send(.telephone(Self.message(expiresIn: 0))) == .gaveUp(reason: "expired"))
+            #expect(bed.hook.received.count == 1)
+        }
+    }
+
+    @Test(
+        "is made for no address in the clear, and not without anything that the hook knows it by",
+        arguments: [
+            ("http://hooks.example.com/", "s", nil), ("ftp://hooks.example.com/", "s", nil), ("hooks.example.com", "s", nil),
+            ("https://user@hooks.example.com/", "s", nil), ("https://hooks.example.com/", nil, nil), ("https://hooks.example.com/", "", ""),
+            ("https://hooks.example.com/", "a\r\nX: y", nil),
+        ] as [(String, String?, String?)])
+    func configuration(_ url: String, _ secret: String?, _ key: String?) {
+        #expect(throws: MessageConfigurationError.self) {
+            _ = try TelephonyHookSender(.init(url: url, secret: secret, signingKey: key), logger: RecordedLogs().logger)
+        }
+    }
+}
