@@ -62,12 +62,16 @@ package final class EphemeralSession: URLSessionProtocol {
         }
     }
 
-    /// Cancels a request on the delegate's queue, one after the other with its end: Foundation on Linux traps if a request is cancelled at
-    /// the moment in which it ends.
+    /// Ends the wait for a request.
+    ///
+    /// On Linux the request itself is left to end, unheard: Foundation traps there if one is cancelled at the moment in which it ends, and has
+    /// ended within before its delegate is told.
     private func cancel(_ task: URLSessionTask) {
-        session.delegateQueue.addOperation { [delegate] in
-            if delegate.awaits(task) { task.cancel() }
-        }
+        #if canImport(FoundationNetworking)
+        delegate.giveUp(task)
+        #else
+        task.cancel()
+        #endif
     }
 
     private final class Delegate: NSObject, URLSessionDataDelegate, Sendable {
@@ -89,8 +93,10 @@ package final class EphemeralSession: URLSessionProtocol {
             answers.withLock { $0[task.taskIdentifier] = Answer(continuation: continuation) }
         }
 
-        func awaits(_ task: URLSessionTask) -> Bool {
-            answers.withLock { $0[task.taskIdentifier] != nil }
+        /// Lets the caller go; what still comes for the request is passed over.
+        func giveUp(_ task: URLSessionTask) {
+            let answer = answers.withLock { $0.removeValue(forKey: task.taskIdentifier) }
+            answer?.continuation.resume(throwing: URLError(.cancelled))
         }
 
         func urlSession(
