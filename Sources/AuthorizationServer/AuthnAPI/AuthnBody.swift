@@ -13,9 +13,9 @@ struct AuthnBody: Sendable {
     init(_ request: ServerRequest) throws(ClassicRefusal) {
         // Whatever the server's own limit is: nothing that a client sends comes near this.
         guard !request.isTooLarge, request.body.count <= 64 << 10 else { throw .malformed("body too large") }
-        // A form of another site is no JSON: what a browser sends by itself is not taken.
+        // What a page of another site can make a browser send unasked says that it is something else, or says nothing.
         let type = request.head.headerFields[.contentType]?.prefix { $0 != ";" && $0 != "," }.filter { $0 != " " }.lowercased()
-        guard type ?? "application/json" == "application/json" else { throw .malformed("content type") }
+        guard type == "application/json" else { throw .malformed("content type") }
         do {
             json = try JSONValue(parsing: request.body)
         } catch {

@@ -105,6 +105,10 @@ struct PrimaryAuthenticationTests {
         let server = try await PushServer.refusing().server
         try expectClassicRefusal(
             try await server.wire.post("/api/v1/authn", "username=jane.doe@example.com&password=Correct-Horse-7"), 400, "E0000003")
+        // A page of any site can make a browser send JSON without saying so.
+        let unnamed = try await server.wire.call(
+            "POST", "/api/v1/authn", headers: [], body: Array(#"{"username":"jane.doe@example.com","password":"Correct-Horse-7"}"#.utf8))
+        try expectClassicRefusal(unnamed, 400, "E0000003")
         #expect(try await server.wire.get("/api/v1/authn").status == 405)
         for path in ["/api/v1/authn/", "/api/v1/authn/other", "/api/v1/authn/factors/x", "/api/v1/authn/cancel/x"] {
             let response = try await server.wire.call("POST", path, headers: [("Content-Type", "application/json")], body: Array("{}".utf8))
