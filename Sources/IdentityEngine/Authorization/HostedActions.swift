@@ -241,9 +241,7 @@ extension IdentityEngine {
             case (_, .factorRequired(let grants), _) = state.transaction.proved(subject, "", []), grants.contains(GrantType.secondFactorOOB)
         else { return [] }
         // A form that was sent twice asks once.
-        if let open = state.transaction.challenge, open.isOpen(at: context.now), context.now < open.createdAt.addingTimeInterval(10) {
-            return []
-        }
+        if state.transaction.isChallengeYoung(at: context.now) { return [] }
         var start = ChallengeStart(stored: state.stored, user: user, type: GrantType.secondFactorOOB)
         start.transaction.hosted?.notice = nil
         let admitted = AdmittedRequest(

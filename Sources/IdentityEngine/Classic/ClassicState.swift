@@ -53,6 +53,8 @@ struct ClassicState: Sendable {
             stored.value.isAbout(user.value), user.value.status == .active,
             let subject = try view.subject(user.value, of: stored.value, snapshot: snapshot)
         else { throw ClassicRefusal.invalidToken("stateToken: the account changed") }
+        let isLocked = user.value.lockedAt != nil && !user.value.isLockOver(policy: snapshot.passwordPolicy, now: now)
+        guard !isLocked || classic.recovery != nil else { throw ClassicRefusal.invalidToken("stateToken: the account is locked") }
         (self.stored, self.classic, self.token, self.snapshot) = (stored, classic, token, snapshot)
         (self.policy, self.application, self.user, self.subject) = (policy, application, user, subject)
         enrollments = try view.usableEnrollments(of: id, snapshot: snapshot)

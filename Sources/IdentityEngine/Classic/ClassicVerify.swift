@@ -126,6 +126,8 @@ extension IdentityEngine {
             if factor.code != nil { return try await sendCode(to: factor, state, context: context) }
             // An approval that is there already is worth more than another question.
             if state.transaction.challenge?.approver != nil { return try await poll(factor, state, ClassicProof(), context: context) }
+            // As on the pages: a question that the person is just reading is not taken from them.
+            if state.transaction.isChallengeYoung(at: context.now) { return try await show(state.transaction, of: state, context: context) }
             return try await sendPush(to: factor, state, context: context)
         }
     }

@@ -3,6 +3,14 @@ internal import Foundation
 /// The steps of a transaction that waits for a person's devices.
 extension SignInTransaction {
     private static let pushType = "user.authentication.push"
+    /// Seconds in which a device is not asked again: a form came twice, or the person is just reading the question.
+    private static let youth: TimeInterval = 10
+
+    /// Whether the person's devices were asked only a moment ago, and can still answer.
+    func isChallengeYoung(at now: Date) -> Bool {
+        guard let challenge, challenge.isOpen(at: now) else { return false }
+        return now < challenge.createdAt.addingTimeInterval(Self.youth)
+    }
 
     /// A challenge is sent: by somebody who proved something, by somebody who begins with it, or by a client in the back channel.
     func challenged(_ challenge: PushChallenge, _ subject: Subject, now: Date) -> (SignInTransaction, Outcome, [Effect]) {
