@@ -46,7 +46,9 @@ extension IdentityEngine {
             var next = state.transaction
             next.classic?.enrolling = prepared.enrollment.id
             next = next.extended(now: context.now) ?? next
-            guard try await store.commit(prepared.changes + [state.stored.writing(next)]) == .committed else { return nil }
+            // The person's record as it was, so that of two that begin at one moment in two sign-ins the second counts what the first sent.
+            let changes = prepared.changes + [.put(try state.user.record(holding: state.user.value)), try state.stored.writing(next)]
+            guard try await store.commit(changes) == .committed else { return nil }
             let after = try await classicState(state.token, context: context)
             var answer = try await show(after.transaction, of: after, context: context)
             answer?.messages = [prepared.message]

@@ -106,6 +106,29 @@ struct ClassicCodeTests {
         #expect(try await desk.signIn().factors?.map(\.type) == ["sms"])
     }
 
+    @Test("numbers that are set up in several sign-ins at one moment get no more messages together than one does")
+    func parallelSetUp() async throws {
+        let desk = try await Self.desk()
+        let tokens = try await [desk.signIn(), desk.signIn(), desk.signIn()].map { $0.stateToken ?? "" }
+        var sent = 0
+        for round in 0..<4 {
+            sent += try await withThrowingTaskGroup(of: Int.self) { [engine = desk.engine, context = desk.context] group in
+                for (index, token) in tokens.enumerated() {
+                    var request = ClassicEnrollmentRequest(type: "sms", provider: "OKTA")
+                    request.phoneNumber = "+49 30 55501\(round)\(index)"
+                    group.addTask { [request] in
+                        guard case .success(let answer) = try await engine.classicEnroll(request, stateToken: token, context: context)
+                        else { return 0 }
+                        return answer.messages.count
+                    }
+                }
+                return try await group.reduce(0, +)
+            }
+            desk.now += 31
+        }
+        #expect((1...5).contains(sent))
+    }
+
     @Test("a question is set up at once, beside what is needed, and asked for by its text")
     func question() async throws {
         let desk = try await ClassicDesk(ClassicPolicy(signOnPolicy: "one factor", factors: [.question: .required])) {

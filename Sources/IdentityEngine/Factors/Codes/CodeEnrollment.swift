@@ -52,8 +52,8 @@ extension IdentityEngine {
                 status: .pending, createdAt: context.now)
         if enrollment.code == nil {
             enrollment.code = CodeMethod(channel: request.channel, destination: destination)
-            enrollment.code?.sent = waiting.compactMap { $0.code?.sent }.max { $0.count < $1.count } ?? []
-            enrollment.code?.wrong = waiting.compactMap { $0.code?.wrong }.max { $0.count < $1.count } ?? []
+            enrollment.code?.sent = waiting.flatMap { $0.code?.sent ?? [] }.sorted()
+            enrollment.code?.wrong = waiting.flatMap { $0.code?.wrong ?? [] }.sorted()
         }
         enrollment.pendingUntil = context.now.addingTimeInterval(Self.codeEnrollmentLifetime)
         var prepared = try prepareCode(
