@@ -143,7 +143,7 @@ final class VirtualPhones: Sendable {
             throw PhoneError(
                 .noAuthenticator, "The organization has no authenticator of type custom_app with push on. Add one, with an app for it.")
         }
-        guard surroundings.people().contains(where: { $0.login.lowercased() == login.lowercased() }) else {
+        guard let login = surroundings.people().first(where: { $0.login.lowercased() == login.lowercased() })?.login else {
             throw PhoneError(.unknownPerson, "There is nobody with the login \(login) in the sandbox. Add them first.")
         }
         let isNew = known(login) == nil
