@@ -18,7 +18,7 @@ def say(value):
 def authenticate(server, session, envelope, name, data):
     right = isinstance(data, LoginPassword) and (data.login, data.password) == (b"post@example.com", b"Pa\xc3\x9fwort, \"geheim\"")
     say({"auth": name, "right": right, "tls": session.ssl is not None})
-    return AuthResult(success=right, handled=True)
+    return AuthResult(success=right, handled=False)
 
 
 class Mailbox:

@@ -30,7 +30,7 @@ struct MailMessage: Sendable {
                 // RFC 3834: nobody's holiday notice answers it.
                 "Auto-Submitted: auto-generated",
                 "Content-Language: \(Self.language(mail.language))",
-                "Content-Type: multipart/alternative; boundary=\"\(boundary)\"",
+                "Content-Type: multipart/alternative;", " boundary=\"\(boundary)\"",
                 "",
             ] + Self.part(mail.text, type: "text/plain", boundary: boundary)
             + Self.part(mail.html, type: "text/html", boundary: boundary) + ["--\(boundary)--", ""]
