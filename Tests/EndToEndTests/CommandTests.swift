@@ -36,7 +36,7 @@ struct CommandTests {
         #expect(text.contains("Approve the sign-in on Jane's phone: http://localhost:"))
         demo.interrupt()
         let (status, rest) = await demo.end()
-        #expect(status == 130)
+        #expect(status == 130, "\(rest)")
         #expect(!rest.contains("Signed in by an approval") && !rest.contains("failed"))
     }
 

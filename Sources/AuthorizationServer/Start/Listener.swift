@@ -35,12 +35,11 @@ struct Listener: Sendable {
 
     private func builder() throws -> HTTPServerBuilder {
         let limits = configuration.limits
-        let http = HTTPServerBuilder.http1(
-            configuration: .init(
-                idleTimeout: TimeAmount(limits.idleTimeout),
-                httpDecoderConfiguration: .init(
-                    maxHeaderFieldSize: limits.headerBytes, maxHeaderListSize: limits.headerBytes,
-                    maxHeaderFieldCount: limits.headerCount)))
+        let settings = HTTP1Channel.Configuration(
+            idleTimeout: TimeAmount(limits.idleTimeout),
+            httpDecoderConfiguration: .init(
+                maxHeaderFieldSize: limits.headerBytes, maxHeaderListSize: limits.headerBytes, maxHeaderFieldCount: limits.headerCount))
+        let http = AcceptedConnections.server(settings)
         guard let tls = configuration.tls else { return http }
         return try .tls(http, tlsConfiguration: TLSMaterial.serverConfiguration(tls))
     }

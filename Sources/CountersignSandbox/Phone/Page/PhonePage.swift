@@ -59,6 +59,7 @@ struct PhonePage: Sendable {
     ) -> some ApplicationProtocol {
         Application(
             responder: CallbackResponder<BasicRequestContext> { request, _ in await respond(to: request) },
+            server: AcceptedConnections.server(),
             configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: port), serverName: "countersign-phones"),
             onServerRunning: { channel in
                 rules.listens(on: channel.localAddress?.port ?? port)

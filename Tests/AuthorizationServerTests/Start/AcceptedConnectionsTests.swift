@@ -1,0 +1,21 @@
+import HummingbirdCore
+import Logging
+import NIOCore
+import NIOEmbedded
+import Testing
+
+@testable import AuthorizationServer
+
+@Suite("The connections of a server", .timeLimit(.minutes(1)))
+struct AcceptedConnectionsTests {
+    @Test("one that nobody comes to handle, because the server has just stopped, is closed and stops nothing else")
+    func dropped() async throws {
+        let connections = AcceptedConnections(http: HTTP1Channel { _, _, _ in Issue.record("It was handled.") })
+        let channel = NIOAsyncTestingChannel()
+        try await channel.testingEventLoop.executeInContext {
+            _ = connections.setup(channel: channel, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        }
+        try await channel.closeFuture.get()
+        #expect(!channel.isActive)
+    }
+}
