@@ -12,13 +12,8 @@
 /// as a try may take. `Sendable`; safe from any thread or task.
 public final class LogoutQueue: Sendable {
     private let sender: any LogoutSender
-    private let concurrency: Int
-    private let drainTime: Duration
-    private let timing: PushTiming
-    private let notifications: AsyncStream<LogoutNotification>
-    private let entrance: AsyncStream<LogoutNotification>.Continuation
-    private let running: AsyncStream<Never>
-    private let end: AsyncStream<Never>.Continuation
+    /// One lane: an application has no queue of its own.
+    private let queue: DeliveryQueue<Bool, LogoutNotification>
 
     /// Makes a queue. Notifications can be submitted at once, and are sent when it runs.
     ///
@@ -33,11 +28,7 @@ public final class LogoutQueue: Sendable {
         timing: PushTiming = .system
     ) {
         self.sender = sender
-        self.concurrency = max(concurrency, 1)
-        self.drainTime = drainTime
-        self.timing = timing
-        (notifications, entrance) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(max(capacity, 1)))
-        (running, end) = AsyncStream.makeStream()
+        queue = DeliveryQueue(lanes: [true], capacity: capacity, concurrency: concurrency, drainTime: drainTime, timing: timing)
     }
 
     /// Takes a notification. Never waits: what is full is full.
@@ -45,47 +36,16 @@ public final class LogoutQueue: Sendable {
     /// - Parameter notification: What to send, and where.
     /// - Returns: Whether it was taken.
     @discardableResult
-    public func submit(_ notification: LogoutNotification) -> Bool {
-        if case .enqueued = entrance.yield(notification) { true } else { false }
-    }
+    public func submit(_ notification: LogoutNotification) -> Bool { queue.submit(notification, to: true) }
 
     /// Sends what is submitted, until the queue is shut down and empty, the drain time is over, or the task is cancelled. Call it once.
     public func run() async {
-        await withTaskGroup(of: Void.self) { group in
-            group.addTask { await self.sendAll() }
-            group.addTask {
-                for await _ in self.running {}
-                // Cancelled, it is over just the same.
-                try? await self.timing.sleep(self.drainTime)
-            }
-            await group.next()
-            group.cancelAll()
+        await queue.run { [sender] notification in
+            _ = await sender.send(notification)
+        } drop: { _ in
         }
     }
 
     /// Takes no more, and lets ``run()`` return when it has sent what it has. Returns at once; safe to call again.
-    public func shutdown() {
-        entrance.finish()
-        end.finish()
-    }
-
-    private func sendAll() async {
-        await withTaskCancellationHandler {
-            await withTaskGroup(of: Void.self) { group in
-                var waiting = notifications.makeAsyncIterator()
-                var onTheirWay = 0
-                while true {
-                    if onTheirWay == concurrency {
-                        await group.next()
-                        onTheirWay -= 1
-                    }
-                    guard let notification = await waiting.next(), !Task.isCancelled else { return }
-                    group.addTask { [sender] in _ = await sender.send(notification) }
-                    onTheirWay += 1
-                }
-            }
-        } onCancel: {
-            shutdown()
-        }
-    }
+    public func shutdown() { queue.shutdown() }
 }

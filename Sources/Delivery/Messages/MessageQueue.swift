@@ -11,21 +11,12 @@ public final class MessageQueue: Sendable {
     /// Is told how a message ended. Never cancelled with the queue; ``run()`` waits for it.
     public typealias Handler = @Sendable (Message, MessageOutcome) async -> Void
 
-    private struct Lane: Sendable {
-        let messages: AsyncStream<Message>
-        let entrance: AsyncStream<Message>.Continuation
-    }
-
     private let sender: any MessageSender
-    private let concurrency: Int
-    private let drainTime: Duration
     private let timing: PushTiming
     private let logger: Logger
     private let counters: [MessageChannel: [String: Counter]]
     private let handler: Handler
-    private let lanes: [MessageChannel: Lane]
-    private let running: AsyncStream<Never>
-    private let end: AsyncStream<Never>.Continuation
+    private let queue: DeliveryQueue<MessageChannel, Message>
 
     /// Makes a queue. Messages can be submitted at once, and are sent when it runs.
     ///
@@ -43,16 +34,11 @@ public final class MessageQueue: Sendable {
         timing: PushTiming = .system, logger: Logger, metrics: any MetricsFactory = MetricsSystem.factory, handler: @escaping Handler
     ) {
         self.sender = sender
-        self.concurrency = max(concurrency, 1)
-        self.drainTime = drainTime
         self.timing = timing
         self.logger = logger
         self.handler = handler
-        lanes = Dictionary(
-            uniqueKeysWithValues: MessageChannel.allCases.map { channel in
-                let (messages, entrance) = AsyncStream.makeStream(of: Message.self, bufferingPolicy: .bufferingOldest(max(capacity, 1)))
-                return (channel, Lane(messages: messages, entrance: entrance))
-            })
+        queue = DeliveryQueue(
+            lanes: MessageChannel.allCases, capacity: capacity, concurrency: concurrency, drainTime: drainTime, timing: timing)
         counters = Dictionary(
             uniqueKeysWithValues: MessageChannel.allCases.map { channel in
                 // All of them, so that each is seen at 0.
@@ -62,7 +48,6 @@ public final class MessageQueue: Sendable {
                 }
                 return (channel, Dictionary(uniqueKeysWithValues: pairs))
             })
-        (running, end) = AsyncStream.makeStream()
     }
 
     /// Takes a message. Never waits: what is full is full.
@@ -71,63 +56,24 @@ public final class MessageQueue: Sendable {
     /// - Returns: Whether it was taken. If not, the handler is not told.
     @discardableResult
     public func submit(_ message: Message) -> Bool {
-        if case .enqueued? = lanes[message.channel]?.entrance.yield(message) { return true }
+        if queue.submit(message, to: message.channel) { return true }
         note(message, .dropped)
         return false
     }
 
     /// Sends what is submitted, until the queue is shut down and empty, the drain time is over, or the task is cancelled. Call it once.
     public func run() async {
-        await withTaskGroup(of: Void.self) { group in
-            group.addTask { await self.sendAll() }
-            group.addTask {
-                for await _ in self.running {}
-                // Cancelled, it is over just the same.
-                try? await self.timing.sleep(self.drainTime)
-            }
-            await group.next()
-            group.cancelAll()
+        await queue.run {
+            await self.send($0)
+        } drop: {
+            await self.ended($0, .dropped)
         }
     }
 
     /// Takes no more, and lets ``run()`` return when it has sent what it has. Returns at once; safe to call again.
-    public func shutdown() {
-        for lane in lanes.values { lane.entrance.finish() }
-        end.finish()
-    }
+    public func shutdown() { queue.shutdown() }
 
     // MARK: - Running
-
-    private func sendAll() async {
-        await withTaskCancellationHandler {
-            await withTaskGroup(of: Void.self) { group in
-                for lane in lanes.values { group.addTask { await self.sendAll(of: lane) } }
-            }
-        } onCancel: {
-            shutdown()
-        }
-    }
-
-    private func sendAll(of lane: Lane) async {
-        await withTaskGroup(of: Void.self) { group in
-            var waiting = lane.messages.makeAsyncIterator()
-            var onTheirWay = 0
-            while true {
-                if onTheirWay == concurrency {
-                    await group.next()
-                    onTheirWay -= 1
-                }
-                // The stream gives what it holds even after its end, and to a cancelled task.
-                guard let message = await waiting.next() else { return }
-                if Task.isCancelled {
-                    await ended(message, .dropped)
-                } else {
-                    group.addTask { await self.send(message) }
-                    onTheirWay += 1
-                }
-            }
-        }
-    }
 
     private func send(_ message: Message) async {
         let isOver = timing.now() >= message.expiresAt

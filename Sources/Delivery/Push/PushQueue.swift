@@ -42,21 +42,11 @@ public final class PushQueue: Sendable {
     /// Is told how a push ended. Never cancelled with the queue; ``run()`` waits for it.
     public typealias Handler = @Sendable (PushNotification, PushOutcome) async -> Void
 
-    private struct Lane: Sendable {
-        let pushes: AsyncStream<PushNotification>
-        let entrance: AsyncStream<PushNotification>.Continuation
-    }
-
     private let sender: any PushSender
-    private let configuration: Configuration
-    private let timing: PushTiming
     private let log: PushLog
     private let metrics: PushMetrics
     private let handler: Handler
-    private let lanes: [PushEnvironment: Lane]
-    /// Ends at the shutdown.
-    private let running: AsyncStream<Never>
-    private let end: AsyncStream<Never>.Continuation
+    private let queue: DeliveryQueue<PushEnvironment, PushNotification>
 
     /// Makes a queue. Pushes can be submitted at once, and are sent when it runs.
     ///
@@ -72,18 +62,12 @@ public final class PushQueue: Sendable {
         metrics: any MetricsFactory = MetricsSystem.factory, handler: @escaping Handler
     ) {
         self.sender = sender
-        self.configuration = configuration
-        self.timing = timing
         log = PushLog(logger: logger)
         self.metrics = PushMetrics(factory: metrics)
         self.handler = handler
-        lanes = Dictionary(
-            uniqueKeysWithValues: PushEnvironment.allCases.map { environment in
-                let (pushes, entrance) = AsyncStream.makeStream(
-                    of: PushNotification.self, bufferingPolicy: .bufferingOldest(configuration.capacity))
-                return (environment, Lane(pushes: pushes, entrance: entrance))
-            })
-        (running, end) = AsyncStream.makeStream(of: Never.self)
+        queue = DeliveryQueue(
+            lanes: PushEnvironment.allCases, capacity: configuration.capacity, concurrency: configuration.concurrency,
+            drainTime: configuration.drainTime, timing: timing)
     }
 
     /// Takes a push. Never waits: what is full is full.
@@ -92,7 +76,7 @@ public final class PushQueue: Sendable {
     /// - Returns: Whether it was taken. If not, because the queue is full or was shut down, the handler is not told.
     @discardableResult
     public func submit(_ notification: PushNotification) -> Bool {
-        if case .enqueued? = lanes[notification.environment]?.entrance.yield(notification) { return true }
+        if queue.submit(notification, to: notification.environment) { return true }
         noteDropped(notification)
         return false
     }
@@ -101,59 +85,18 @@ public final class PushQueue: Sendable {
     ///
     /// At the end of the drain time, and when it is cancelled, pushes on their way give up, and those that were not yet tried are dropped.
     public func run() async {
-        await withTaskGroup(of: Void.self) { group in
-            group.addTask { await self.sendAll() }
-            group.addTask { await self.waitForDrainTime() }
-            await group.next()
-            group.cancelAll()
+        await queue.run {
+            await self.send($0)
+        } drop: { push in
+            self.noteDropped(push)
+            await self.tell(push, .dropped)
         }
     }
 
     /// Takes no more pushes, and lets ``run()`` return when it has sent those that it has. Returns at once; safe to call again.
-    public func shutdown() {
-        for lane in lanes.values { lane.entrance.finish() }
-        end.finish()
-    }
+    public func shutdown() { queue.shutdown() }
 
     // MARK: - Running
-
-    private func waitForDrainTime() async {
-        for await _ in running {}
-        // Cancelled, it is over just the same.
-        try? await timing.sleep(configuration.drainTime)
-    }
-
-    private func sendAll() async {
-        await withTaskCancellationHandler {
-            await withTaskGroup(of: Void.self) { group in
-                for lane in lanes.values { group.addTask { await self.sendAll(of: lane) } }
-            }
-        } onCancel: {
-            shutdown()
-        }
-    }
-
-    private func sendAll(of lane: Lane) async {
-        await withTaskGroup(of: Void.self) { group in
-            var pushes = lane.pushes.makeAsyncIterator()
-            var onTheirWay = 0
-            while true {
-                if onTheirWay == configuration.concurrency {
-                    await group.next()
-                    onTheirWay -= 1
-                }
-                // The stream gives what it holds even after its end, and to a cancelled task.
-                guard let push = await pushes.next() else { return }
-                if Task.isCancelled {
-                    noteDropped(push)
-                    await tell(push, .dropped)
-                } else {
-                    group.addTask { await self.send(push) }
-                    onTheirWay += 1
-                }
-            }
-        }
-    }
 
     private func send(_ push: PushNotification) async {
         let outcome = await sender.send(push)
