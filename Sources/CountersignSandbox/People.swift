@@ -36,7 +36,7 @@ final class People: Sendable {
     /// Back to the people that the sandbox started with.
     func reset() async throws {
         users.withLockedValue { $0 = original }
-        try await apply(original)
+        try await apply(original, restoresApps: true)
     }
 
     /// Writes the organization down, or again with another origin.
@@ -45,9 +45,11 @@ final class People: Sendable {
         try await apply(all)
     }
 
-    private func apply(_ users: [SandboxUser]) async throws {
+    private func apply(_ users: [SandboxUser], restoresApps: Bool = false) async throws {
+        var options = ApplyOptions(replacesPasswords: true)
+        options.restoresApps = restoresApps
         _ = try await engine.apply(
-            organization.definition(origin: origin.withLockedValue { $0 }, users: users), options: ApplyOptions(replacesPasswords: true),
+            organization.definition(origin: origin.withLockedValue { $0 }, users: users), options: options,
             context: RequestContext(now: clock.now, requestID: "sandbox-apply"))
     }
 }

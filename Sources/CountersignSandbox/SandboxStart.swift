@@ -175,6 +175,7 @@ struct SandboxStart {
                     log.clear()
                     clock.set(to: Date())
                     try await people.reset()
+                    apps.reset()
                 }))
         let interceptor = SandboxInterceptor(clock: clock, faults: faults, log: log, control: control, keys: keys)
         let port = if case .port(let port) = configuration.listening { port } else { 0 }

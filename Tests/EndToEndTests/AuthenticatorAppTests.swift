@@ -100,7 +100,9 @@ struct AuthenticatorAppTests {
     func fromTheStart() async throws {
         let secret = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"
         let users = [SandboxUser(login: "ada@example.com", password: "Correct-Horse-7", totpSecret: secret), .john]
-        try await withSandbox(.init(users: users, clock: SandboxClock(.standing))) { sandbox in
+        // Forty seconds into a minute: what is left of half a minute is not what is left of a whole one.
+        let clock = SandboxClock(.standing, startingAt: Date(timeIntervalSince1970: 1_750_000_000))
+        try await withSandbox(.init(users: users, clock: clock)) { sandbox in
             let app = try #require(sandbox.currentAuthenticatorApp(of: "ADA@example.com"))
             #expect(
                 app.uri.contains("secret=\(secret)&issuer=Sandbox") && sandbox.currentAuthenticatorApp(of: "john.roe@example.com") == nil)
@@ -131,6 +133,15 @@ struct AuthenticatorAppTests {
             #expect(try await call("POST", "authenticator-apps", ["login": "ada@example.com", "uri": "x"]).status == 409)
             #expect(try await call("POST", "authenticator-apps", [:]).status == 400)
             #expect(try await !call("GET", "users").json.serializedString.contains(secret))
+
+            // Another takes its place, until the sandbox is as at first.
+            let other = try await sandbox.authenticatorApp(for: "ada@example.com")
+            #expect(other.code != app.code && sandbox.currentAuthenticatorApp(of: "ada@example.com")?.code == other.code)
+            #expect(try await call("POST", "reset").status < 300)
+            #expect(sandbox.currentAuthenticatorApp(of: "ada@example.com")?.uri == app.uri)
+            let again = self.flow(sandbox)
+            _ = try await again.start("ada@example.com", with: .password("Correct-Horse-7"))
+            guard case .success = try await again.resume(with: .otp(code: app.code)) else { throw CancellationError() }
         }
     }
 

@@ -32,6 +32,9 @@ final class AuthenticatorApps: Sendable {
         kept.withLockedValue { $0[login.lowercased()] = app }
     }
 
+    /// Forgets what was kept: everybody has the app again that they were made with, if any.
+    func reset() { kept.withLockedValue { $0 = [:] } }
+
     /// The app that a person was made with.
     private func fromTheStart(_ user: SandboxUser) -> AuthenticatorApp? {
         guard let secret = user.totpSecret.flatMap(Base32.decode) else { return nil }

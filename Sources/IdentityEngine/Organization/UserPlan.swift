@@ -124,7 +124,9 @@ struct UserPlan {
         _ stored: StoredUser, _ wanted: UserDefinition, key: String, view: any StoreView
     ) throws -> (changes: [Change], tag: [UInt8]?, note: String?) {
         let known = stored.applied?.totpTag
-        guard let secret = wanted.totpSecret.flatMap(Base32.decode), let tag = totpTag(of: wanted, key: key), tag != known else {
+        guard let secret = wanted.totpSecret.flatMap(Base32.decode), let tag = totpTag(of: wanted, key: key),
+            tag != known || options.restoresApps
+        else {
             return ([], known, nil)
         }
         let own = try view.records(.enrollment, where: "user", is: stored.value.id, limit: 200).map(Enrollment.init)
