@@ -17,6 +17,8 @@ public final class IdentityEngine: Sendable {
     let pollPacer = PollPacer()
     /// Keeps messages to one number or address apart.
     let messagePacer = MessagePacer()
+    /// Keeps recoveries of one name apart. A table of its own: names that somebody invents push no number or address out of the other.
+    let recoveryPacer = MessagePacer()
 
     private let logNumber = Locked<UInt32>(0)
     private let latest = Locked<OrgSnapshot?>(nil)

@@ -1,4 +1,5 @@
 public import Delivery
+public import IdentityEngine
 public import Logging
 
 /// How an organization sends mails, texts and calls: the section `messages` of the org file. A value; its descriptions show no secret.
@@ -64,6 +65,22 @@ public struct MessageSettings: Sendable, Equatable {
     public init(mail: Mail? = nil, telephony: Telephony? = nil) {
         self.mail = mail
         self.telephony = telephony
+    }
+
+    /// What an operator is told at the start of what messages can cost: to which countries texts and calls go, and how many at most.
+    ///
+    /// - Parameter organization: The organization that they are of.
+    /// - Returns: A sentence, and whether it is a warning; nil if nothing costs.
+    public func announcement(for organization: OrganizationDefinition) -> (text: String, isWarning: Bool)? {
+        guard telephony != nil else { return nil }
+        let most = "at most \(organization.rateLimits.messages) messages a minute (rate_limits: messages)"
+        guard let codes = organization.callingCodes else {
+            return (
+                "Texts and calls go to every country, numbers that cost much among them, \(most). Name the countries: calling_codes.", true
+            )
+        }
+        let countries = codes.isEmpty ? "no country" : codes.map { "+\($0)" }.joined(separator: ", ")
+        return ("Texts and calls go to \(countries); \(most).", false)
     }
 
     /// What sends, as it is set; it connects when there is something to send.

@@ -205,7 +205,7 @@ extension IdentityEngine {
         for effect in effects {
             switch effect {
             case .writeUser(let changed): if let person = found.person { changes.append(.put(try person.record(holding: changed))) }
-            case .writeEnrollment(let used): changes.append(.put(try used.record()))
+            case .writeEnrollment(let used): changes += try used.changes()
             case .log: break
             }
         }

@@ -26,7 +26,7 @@ extension IdentityEngine {
         for effect in effects {
             switch effect {
             case .writeUser(let changed): person = changed
-            case .writeEnrollment(let used): changes.append(.put(try used.record()))
+            case .writeEnrollment(let used): changes += try used.changes()
             case .log: break
             }
         }

@@ -48,8 +48,8 @@ extension IdentityEngine {
             let channel = try Self.recoveryChannel(request.factorType, isTrusted: trusted != nil)
             if let channel {
                 // By the name: it tells nothing of whose it is.
-                let pace = messagePacer.refusal(
-                    channel, to: "recovery " + User.key(forLogin: username), requestID: context.requestID, now: context.now)
+                let pace = recoveryPacer.refusal(
+                    channel, to: User.key(forLogin: username), .anybody, limit: nil, requestID: context.requestID, now: context.now)
                 if let pace { throw ClassicRefusal(pace, context: context) }
             }
             for _ in 0..<Self.attempts {
@@ -146,10 +146,15 @@ extension IdentityEngine {
         if isMail {
             if let user, let destination = found.destination {
                 changes += [.put(try transaction.record()), recoveryTicket(transaction, token: token)]
-                let message = try? linkMessage(
-                    request.isUnlock ? .unlock : .recovery, by: .email, to: destination, token: token, expiresAt: transaction.expiresAt,
-                    user: user, snapshot: snapshot, context: context)
-                messages += message.map { [$0] } ?? []
+                do {
+                    messages = [
+                        try linkMessage(
+                            request.isUnlock ? .unlock : .recovery, by: .email, to: destination, token: token,
+                            expiresAt: transaction.expiresAt, user: user, snapshot: snapshot, context: context)
+                    ]
+                } catch let refusal as CodeRefusal {
+                    changes.append(try unsent(refusal, to: user, context: context))
+                }
             }
             guard try await store.commit(changes) == .committed else { return nil }
             var shown = ClassicTransaction(.recoveryChallenge)
@@ -163,12 +168,14 @@ extension IdentityEngine {
         }
         if let user, let enrollment = found.enrollment {
             // What may not be sent now is not, and nobody is told.
-            if let prepared = try? prepareCode(
-                CodeRequest(purpose: request.isUnlock ? .unlock : .recovery, owner: transaction.id, channel: channel), for: enrollment,
-                of: user, snapshot: snapshot, context: context)
-            {
+            do {
+                let prepared = try prepareCode(
+                    CodeRequest(purpose: request.isUnlock ? .unlock : .recovery, owner: transaction.id, channel: channel), for: enrollment,
+                    of: user, snapshot: snapshot, context: context)
                 changes += prepared.changes
                 messages = [prepared.message]
+            } catch let refusal as CodeRefusal {
+                changes.append(try unsent(refusal, to: user, context: context))
             }
         }
         changes += [.put(try transaction.record()), .issue(transaction.classicTicket(token))]
@@ -177,6 +184,11 @@ extension IdentityEngine {
         guard var answer = try await show(state.transaction, of: state, context: context) else { return nil }
         answer.messages = messages
         return answer
+    }
+
+    /// The line of the log for a message that was not sent: who asked for it is not told.
+    func unsent(_ refusal: CodeRefusal, to user: User, context: RequestContext) throws -> Change {
+        try logEntry("user.mfa.code.send", .denied, reason: refusal.reason, userID: user.id, context: context)
     }
 }
 

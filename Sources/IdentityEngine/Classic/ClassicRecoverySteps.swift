@@ -21,13 +21,13 @@ extension IdentityEngine {
             let enrollment = state.recoveryTelephone(channel)
             let verifier = CodeVerifier(
                 environment: environment, channel: enrollment?.code?.channel ?? channel, enrollments: enrollment.map { [$0] } ?? [],
-                owner: state.transaction.id, now: context.now)
+                owner: state.transaction.id, now: context.now, occasion: .anybody)
             let verdict = verifier.verify(.code(passCode), of: state.user.value, policy: state.snapshot.passwordPolicy)
             var changes: [Change] = []
             let step: (SignInTransaction, SignInTransaction.Outcome, [SignInTransaction.Effect])
             switch verdict {
             case .proved(_, let used):
-                changes = try used.map { [.put(try $0.record())] } ?? []
+                changes = try used?.changes() ?? []
                 step = state.transaction.step(.recoveryProved(hasQuestion: state.question != nil, state.subject), now: context.now)
             case .wrong(let counted):
                 changes = [.put(try counted.record())]
@@ -50,18 +50,24 @@ extension IdentityEngine {
             guard state.status(of: state.transaction) == .recoveryChallenge, let recovery = state.classic.recovery,
                 let channel = recovery.channel
             else { throw ClassicRefusal.notAllowed(in: state.status(of: state.transaction)?.rawValue ?? "none") }
-            let pace = messagePacer.refusal(
-                channel, to: "recovery \(state.transaction.id)", requestID: context.requestID, now: context.now)
+            let pace = recoveryPacer.refusal(
+                channel, to: state.transaction.id, .anybody, limit: nil, requestID: context.requestID, now: context.now)
             if let pace { throw ClassicRefusal(pace, context: context) }
-            let prepared = state.recoveryTelephone(channel).flatMap { enrollment in
+            var changes: [Change] = []
+            var messages: [OutgoingMessage] = []
+            if let enrollment = state.recoveryTelephone(channel) {
                 let request = CodeRequest(
                     purpose: recovery.kind == .unlock ? .unlock : .recovery, owner: state.transaction.id, channel: channel)
-                return try? prepareCode(request, for: enrollment, of: state.user.value, snapshot: state.snapshot, context: context)
+                do {
+                    let prepared = try prepareCode(
+                        request, for: enrollment, of: state.user.value, snapshot: state.snapshot, context: context)
+                    (changes, messages) = (prepared.changes, [prepared.message])
+                } catch let refusal as CodeRefusal {
+                    changes = [try unsent(refusal, to: state.user.value, context: context)]
+                }
             }
-            guard var answer = try await show(state.transaction, of: state, closing: prepared?.changes ?? [], context: context) else {
-                return nil
-            }
-            answer.messages = prepared.map { [$0.message] } ?? []
+            guard var answer = try await show(state.transaction, of: state, closing: changes, context: context) else { return nil }
+            answer.messages = messages
             return answer
         }
     }

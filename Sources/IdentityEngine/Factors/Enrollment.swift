@@ -27,6 +27,8 @@ struct Enrollment: Sendable, Equatable, Codable {
     var deletedAt: Date?
     /// The version of the record that it was read from; 0 before it is stored.
     var version: Int64 = 0
+    /// The digest of the link that came with the code that was just used up; not stored.
+    var spentLink: [UInt8]?
 
     private enum CodingKeys: String, CodingKey {
         case id, userID, factor, status, createdAt, push, totp, code, question, pendingUntil, updatedAt, grantID, deletedAt

@@ -33,7 +33,7 @@ struct TypedCode: Sendable {
             case .writeUser(let changed):
                 person = changed
                 changes.append(.put(try user.record(holding: changed)))
-            case .writeEnrollment(let used): changes.append(.put(try used.record()))
+            case .writeEnrollment(let used): changes += try used.changes()
             case .log(let type, let result, let reason):
                 changes.append(
                     try engine.logEntry(

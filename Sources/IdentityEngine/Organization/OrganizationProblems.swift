@@ -94,6 +94,7 @@ struct DefinitionCheck {
         range(limits.perAddress, 1...100_000_000, [.key("rateLimits"), .key("perAddress")], perMinute)
         range(limits.perAddressSignIns, 1...100_000_000, [.key("rateLimits"), .key("perAddressSignIns")], perMinute)
         range(limits.perUser, 1...100_000_000, [.key("rateLimits"), .key("perUser")], perMinute)
+        range(limits.messages, 1...100_000_000, [.key("rateLimits"), .key("messages")], "messages per minute")
         let sessions = definition.sessions
         range(sessions.idleLifetime, 60...31_536_000, [.key("sessions"), .key("idleLifetime")], "seconds")
         range(sessions.lifetime, 60...31_536_000, [.key("sessions"), .key("lifetime")], "seconds")
@@ -165,6 +166,31 @@ struct DefinitionCheck {
         }
         if case .time(let minutes) = classic.remembering { range(minutes, 1...525_600, path + [.key("remembering")], "minutes") }
         duplicates(classic.trustedCallers.map(\.name), path + [.key("trustedCallers")], "name", "Caller")
+        let nothing = ClassicPolicy.TrustedCaller(name: "", token: "").tokenDigest
+        for (index, caller) in classic.trustedCallers.enumerated() {
+            let path = path + [.key("trustedCallers"), .index(index)]
+            if caller.name.isEmpty { problem(path + [.key("name")], "A caller needs a name, for the system log.") }
+            if caller.tokenDigest == nothing {
+                problem(path + [.key("token")], "The token is empty: everybody could show it. Make one with: openssl rand -hex 32")
+            }
+            if classic.trustedCallers[..<index].contains(where: { $0.tokenDigest == caller.tokenDigest }) {
+                problem(path + [.key("token")], "Another caller has the same token. Give each its own, so that the log tells them apart.")
+            }
+        }
+        for (index, origin) in classic.trustedOrigins.enumerated() where !Self.isOrigin(origin) {
+            problem(
+                path + [.key("trustedOrigins"), .index(index)],
+                "“\(origin)” is no origin. Write scheme, host and port as browsers do, in lower case and without a path: https://portal.example.com"
+            )
+        }
+    }
+
+    /// Whether a text is an origin as browsers write it: http only on loopback.
+    private static func isOrigin(_ text: String) -> Bool {
+        guard let url = URLComponents(string: text), let host = url.host, !host.isEmpty, url.path.isEmpty, url.query == nil,
+            url.fragment == nil, url.user == nil, text == text.lowercased()
+        else { return false }
+        return url.scheme == "https" || url.scheme == "http" && isLoopback(host)
     }
 
     mutating func users() {

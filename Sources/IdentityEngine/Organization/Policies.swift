@@ -53,13 +53,30 @@ public struct RateLimits: Sendable, Equatable, Codable {
     public var perAddressSignIns: Int
     /// Sign-in attempts for one user name.
     public var perUser: Int
+    /// Mails, texts and calls to everybody together: what an attack on many accounts can cost.
+    public var messages: Int
 
     /// Sets limits; the defaults suit a server of some ten thousand people.
-    public init(perClient: Int = 6_000, perAddress: Int = 1_200, perAddressSignIns: Int = 120, perUser: Int = 60) {
+    public init(
+        perClient: Int = 6_000, perAddress: Int = 1_200, perAddressSignIns: Int = 120, perUser: Int = 60, messages: Int = 600
+    ) {
         self.perClient = perClient
         self.perAddress = perAddress
         self.perAddressSignIns = perAddressSignIns
         self.perUser = perUser
+        self.messages = messages
+    }
+
+    /// Reads limits; records of before messages were counted have none for them.
+    ///
+    /// - Throws: `DecodingError` for what are no limits.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            perClient: try container.decode(Int.self, forKey: .perClient), perAddress: try container.decode(Int.self, forKey: .perAddress),
+            perAddressSignIns: try container.decode(Int.self, forKey: .perAddressSignIns),
+            perUser: try container.decode(Int.self, forKey: .perUser),
+            messages: try container.decodeIfPresent(Int.self, forKey: .messages) ?? RateLimits().messages)
     }
 }
 

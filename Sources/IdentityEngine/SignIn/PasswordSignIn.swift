@@ -142,7 +142,7 @@ extension IdentityEngine {
                 guard let user else { continue }
                 person = changed
                 changes.append(.put(try user.record(holding: changed)))
-            case .writeEnrollment(let used): changes.append(.put(try used.record()))
+            case .writeEnrollment(let used): changes += try used.changes()
             case .log(let type, let outcome, let reason):
                 changes.append(
                     try logEntry(

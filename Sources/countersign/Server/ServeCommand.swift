@@ -24,6 +24,9 @@ struct ServeCommand: AsyncParsableCommand {
             let parts = try options.assemble()
             let report = try await parts.engine.apply(parts.organization, context: parts.context("start"))
             for line in report.description.split(separator: "\n") { parts.logger.notice("organization: \(line)") }
+            if let (text, isWarning) = parts.messages.announcement(for: parts.organization) {
+                parts.logger.log(level: isWarning ? .warning : .notice, "messages: \(text)")
+            }
             // Before the first request: a server without a key can sign nothing.
             try await parts.engine.maintainKeys(parts.context("start"))
             // Connects only when there is something to send.

@@ -91,6 +91,42 @@ struct ClassicRecoveryTests {
         #expect(try await Self.recover(desk, "pigeon").refusal == "E0000001")
     }
 
+    @Test("Guesses at codes count together over several recoveries; then none is sent, which the log tells and nobody else")
+    func guessedCodes() async throws {
+        let desk = try await Self.desk()
+        try await Self.givePhone(desk)
+        var codes: [String] = []
+        for guesses in [3, 2] {
+            let token = try desk.transaction(try await Self.recover(desk, "sms")).stateToken ?? ""
+            codes.append(desk.code)
+            for _ in 0..<guesses {
+                let answer = try await desk.engine.classicRecoveryVerify(passCode: desk.wrongCode, stateToken: token, context: desk.context)
+                #expect(answer.refusal == "E0000068")
+            }
+            desk.now += 31
+        }
+        #expect(Set(codes).count == 2 && desk.messages.count == 2)
+        let closed = try desk.transaction(try await Self.recover(desk, "sms")).stateToken ?? ""
+        #expect(desk.messages.count == 2)
+        for code in codes {
+            let answer = try await desk.engine.classicRecoveryVerify(passCode: code, stateToken: closed, context: desk.context)
+            #expect(answer.refusal == "E0000068")
+        }
+        let log = try await desk.engine.systemLog(SystemLogQuery(since: .distantPast, typePrefix: "user.mfa.code.send")).events
+        #expect(log.map(\.outcome) == [.success, .success, .denied])
+        // The answer to a code of a sign-in would be taken: the factor is not closed for that.
+        let id = try await desk.jane().id
+        let method = try await desk.organization.store.read {
+            try $0.records(.enrollment, where: "user", is: id, limit: 9).map(Enrollment.init).compactMap(\.code).first
+        }
+        #expect(method?.closedUntil(at: desk.now, for: .anybody) != nil && method?.closedUntil(at: desk.now) == nil)
+        desk.now += 300
+        let again = try desk.transaction(try await Self.recover(desk, "sms")).stateToken ?? ""
+        #expect(desk.messages.count == 3)
+        let proved = try await desk.engine.classicRecoveryVerify(passCode: desk.code, stateToken: again, context: desk.context)
+        #expect(try desk.transaction(proved).status == .passwordReset)
+    }
+
     @Test("by a mailed token, once, and the person's question before anything is changed")
     func byMail() async throws {
         let desk = try await Self.desk()

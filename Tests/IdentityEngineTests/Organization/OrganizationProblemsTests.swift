@@ -24,6 +24,20 @@ struct OrganizationProblemsTests {
         return server
     }
 
+    private static func caller(_ place: String, _ hint: String, _ change: @escaping @Sendable (inout ClassicPolicy) -> Void) -> Flaw {
+        Flaw("classic.trustedCallers[0].\(place)", hint) {
+            var policy = ClassicPolicy(signOnPolicy: "one-factor", trustedCallers: [.init(name: "portal", token: "0123456789")])
+            change(&policy)
+            $0.classic = policy
+        }
+    }
+
+    private static func origin(_ text: String) -> Flaw {
+        Flaw("classic.trustedOrigins[0]", "is no origin") {
+            $0.classic = ClassicPolicy(signOnPolicy: "one-factor", trustedOrigins: [text])
+        }
+    }
+
     private static func rule(_ hint: String, _ place: String, _ change: @escaping @Sendable (inout AccessRule) -> Void) -> Flaw {
         Flaw("authorizationServers[1].accessPolicies[0].rules[0].\(place)", hint) {
             $0.authorizationServers.append(server { change(&$0.accessPolicies[0].rules[0]) })
@@ -109,6 +123,15 @@ struct OrganizationProblemsTests {
         Flaw("passwordPolicy.scryptLogN", "10 to 20") { $0.passwordPolicy.scryptLogN = 30 },
         Flaw("rateLimits.perAddressSignIns", "out of range") { $0.rateLimits.perAddressSignIns = 0 },
         Flaw("rateLimits.perUser", "out of range") { $0.rateLimits.perUser = 0 },
+        Flaw("rateLimits.messages", "messages per minute") { $0.rateLimits.messages = 0 },
+        caller("token", "everybody could show it") { $0.trustedCallers[0] = .init(name: "portal", token: "") },
+        caller("name", "needs a name") { $0.trustedCallers[0].name = "" },
+        Flaw("classic.trustedCallers[1].token", "same token") {
+            $0.classic = ClassicPolicy(
+                signOnPolicy: "one-factor", trustedCallers: [.init(name: "a", token: "0123"), .init(name: "b", token: "0123")])
+        },
+        origin("https://portal.example.com/"), origin("portal.example.com"), origin("http://portal.example.com"),
+        origin("https://Portal.example.com"), origin("*"), origin("https://a@portal.example.com"),
         Flaw("keyRotation.publishedDaysAfter", "out of range") { $0.keyRotation.publishedDaysAfter = 0 },
         Flaw("applications[0].id", "somebody's login") { $0.applications[0].id = "JANE.doe@example.com" },
         Flaw("users[3].login", "twice") { $0.users.append(UserDefinition(login: "JANE.DOE@example.com")) },

@@ -99,8 +99,7 @@ extension IdentityEngine {
             let others = enrollments.filter { $0.id != id && $0.code?.channel == method.channel && $0.status != .deleted }
             let isReplacing = others.contains { $0.status != .pending }
             let changes: [Change] =
-                try others.map(\.removal) + [
-                    .put(confirmed.record()),
+                try others.map(\.removal) + confirmed.changes() + [
                     // Written as they were, so that of two enrolments at one moment the second sees the first.
                     .put(user.record(holding: user.value)),
                     logEntry(

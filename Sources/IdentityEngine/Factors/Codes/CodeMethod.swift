@@ -30,6 +30,25 @@ struct CodeMethod: Sendable, Equatable, Codable {
         var approvedAt: Date?
     }
 
+    /// Who can ask for a message. What anybody can ask for is kept apart: it replaces no code of a sign-in, and neither its messages nor
+    /// wrong answers to it close the factor for one.
+    enum Occasion: String, Sendable {
+        /// Who signs in, or sets something up.
+        case known
+        /// Whoever knows a name: recovery and unlocking.
+        case anybody
+    }
+
+    /// What is kept of one occasion.
+    struct Lane: Sendable, Equatable, Codable {
+        /// The one code that is good; the next one takes its place.
+        var open: OpenCode?
+        /// When messages were sent since the last right answer, the last one last.
+        var sent: [Date] = []
+        /// When answers were wrong since the last right one, whichever code they were for.
+        var wrong: [Date] = []
+    }
+
     var channel: CodeChannel
     var destination: CodeDestination
     /// The one code that is good; the next one takes its place.
@@ -38,6 +57,8 @@ struct CodeMethod: Sendable, Equatable, Codable {
     var sent: [Date] = []
     /// When answers were wrong since the last right one, whichever code they were for.
     var wrong: [Date] = []
+    /// The same of what anybody can ask for; nil as long as nobody did.
+    var recovery: Lane?
 
     init(channel: CodeChannel, destination: CodeDestination) {
         self.channel = channel
@@ -46,16 +67,25 @@ struct CodeMethod: Sendable, Equatable, Codable {
 }
 
 extension CodeMethod {
+    /// What is kept of an occasion.
+    subscript(occasion: Occasion) -> Lane {
+        get { occasion == .anybody ? recovery ?? Lane() : Lane(open: open, sent: sent, wrong: wrong) }
+        set {
+            if occasion == .anybody { recovery = newValue } else { (open, sent, wrong) = (newValue.open, newValue.sent, newValue.wrong) }
+        }
+    }
+
     /// When the factor takes answers again, after too many wrong ones; nil if it does.
-    func closedUntil(at now: Date) -> Date? {
-        let recent = wrong.filter { $0 > now.addingTimeInterval(-Self.answeringWindow) }
+    func closedUntil(at now: Date, for occasion: Occasion = .known) -> Date? {
+        let recent = self[occasion].wrong.filter { $0 > now.addingTimeInterval(-Self.answeringWindow) }
         guard recent.count >= Self.mostWrongAnswers else { return nil }
         return recent[recent.count - Self.mostWrongAnswers].addingTimeInterval(Self.answeringWindow)
     }
 
     /// Why the next message must not be sent now; nil if it may.
-    func refusal(at now: Date) -> CodeRefusal? {
-        if let until = closedUntil(at: now) { return .tooMany(channel, until: until) }
+    func refusal(at now: Date, for occasion: Occasion = .known) -> CodeRefusal? {
+        let sent = self[occasion].sent
+        if let until = closedUntil(at: now, for: occasion) { return .tooMany(channel, until: until) }
         if let last = sent.last, now < last.addingTimeInterval(channel.pause) {
             return .tooSoon(channel, until: last.addingTimeInterval(channel.pause))
         }

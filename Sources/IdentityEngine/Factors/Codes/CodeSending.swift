@@ -42,8 +42,11 @@ extension IdentityEngine {
         guard let method = enrollment.code else { throw CodeRefusal.notPending }
         let channel = request.channel ?? method.channel
         if let number = method.destination.phoneNumber, !snapshot.permits(number) { throw CodeRefusal.foreignNumber }
-        if let refusal = method.refusal(at: context.now)
-            ?? messagePacer.refusal(channel, to: method.destination.key, requestID: context.requestID, now: context.now)
+        let occasion = request.purpose.occasion
+        if let refusal = method.refusal(at: context.now, for: occasion)
+            ?? messagePacer.refusal(
+                channel, to: method.destination.key, occasion, limit: snapshot.rateLimits.messages, requestID: context.requestID,
+                now: context.now)
         {
             throw refusal
         }
@@ -51,12 +54,15 @@ extension IdentityEngine {
         let link = request.hasLink && channel == .email ? try environment.random.secret(prefix: "ml_") : nil
         let expiresAt = context.now.addingTimeInterval(CodeMethod.lifetime)
         var next = enrollment
-        next.code?.open = CodeMethod.OpenCode(
+        var lane = method[occasion]
+        let replaced = lane.open
+        lane.open = CodeMethod.OpenCode(
             digest: environment.digest(ofCode: code, enrollment: enrollment.id, owner: request.owner), owner: request.owner,
             sentAt: context.now, expiresAt: expiresAt, link: link.map { TicketDigest(of: $0).bytes })
-        next.code?.sent = method.sent.filter { $0 > context.now.addingTimeInterval(-CodeMethod.sendingWindow) } + [context.now]
+        lane.sent = lane.sent.filter { $0 > context.now.addingTimeInterval(-CodeMethod.sendingWindow) } + [context.now]
+        next.code?[occasion] = lane
         var changes: [Change] = []
-        if let old = method.open?.link { changes.append(.close(.mailLink, digest: TicketDigest(bytes: old))) }
+        if let old = replaced?.link { changes.append(.close(.mailLink, digest: TicketDigest(bytes: old))) }
         changes.append(.put(try next.record()))
         if let link {
             changes.append(
@@ -95,9 +101,10 @@ extension IdentityEngine {
         user: User, snapshot: OrgSnapshot, context: RequestContext
     ) throws -> OutgoingMessage {
         if let number = destination.phoneNumber, !snapshot.permits(number) { throw CodeRefusal.foreignNumber }
-        if let refusal = messagePacer.refusal(channel, to: destination.key, requestID: context.requestID, now: context.now) {
-            throw refusal
-        }
+        let refusal = messagePacer.refusal(
+            channel, to: destination.key, purpose.occasion, limit: snapshot.rateLimits.messages, requestID: context.requestID,
+            now: context.now)
+        if let refusal { throw refusal }
         return OutgoingMessage(
             id: try environment.random.identifier(prefix: "msg"), channel: channel, destination: destination, purpose: purpose,
             code: nil, linkToken: token, expiresAt: expiresAt, recipient: .init(user), organizationName: snapshot.organization.name,

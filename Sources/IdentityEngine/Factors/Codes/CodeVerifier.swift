@@ -13,6 +13,8 @@ struct CodeVerifier: FactorVerifier {
     /// What the code must have been sent for: the id of a transaction.
     let owner: String
     let now: Date
+    /// Who could ask for the code.
+    var occasion = CodeMethod.Occasion.known
 
     var kind: FactorKind { channel.factor }
     var factorClass: FactorClass { .possession }
@@ -23,41 +25,50 @@ struct CodeVerifier: FactorVerifier {
         switch response {
         case .code(let typed): return judge(typed, own)
         case .confirmedLink:
-            guard let own, let open = own.code?.open, open.owner == owner, open.approvedAt != nil, now < open.expiresAt else {
+            guard let own, let open = own.code?[occasion].open, open.owner == owner, open.approvedAt != nil, now < open.expiresAt else {
                 return .failed
             }
-            return .proved(passwordHash: nil, enrollment: own.usingUpCode)
+            return .proved(passwordHash: nil, enrollment: own.usingUpCode(of: occasion))
         case .password, .answer: return .failed
         }
     }
 
     private func judge(_ typed: String, _ own: Enrollment?) -> FactorVerdict {
         // As much computing for nobody, and without an open code, as for somebody.
-        let open = own?.code?.open
+        let open = own?.code?[occasion].open
         let digits = typed.utf8.prefix(64).filter { $0 != UInt8(ascii: " ") }
         let digest = environment.digest(
             ofCode: String(decoding: digits, as: UTF8.self), enrollment: own?.id ?? "", owner: open?.owner ?? "")
         let isRight = digest.isSameSecret(as: open?.digest ?? [UInt8](repeating: 0, count: 32))
-        guard let own, let open, open.owner == owner, now < open.expiresAt, own.code?.closedUntil(at: now) == nil else { return .failed }
-        return isRight ? .proved(passwordHash: nil, enrollment: own.usingUpCode) : .wrong(own.countingWrongCode(at: now))
+        guard let own, let open, open.owner == owner, now < open.expiresAt, own.code?.closedUntil(at: now, for: occasion) == nil else {
+            return .failed
+        }
+        return isRight
+            ? .proved(passwordHash: nil, enrollment: own.usingUpCode(of: occasion)) : .wrong(own.countingWrongCode(of: occasion, at: now))
     }
 }
 
 extension Enrollment {
-    /// The enrolment once its code was answered rightly: it is good no more, and messages are counted anew.
-    var usingUpCode: Enrollment {
+    /// The enrolment once its code was answered rightly: it is good no more, nor its link, and messages are counted anew.
+    func usingUpCode(of occasion: CodeMethod.Occasion) -> Enrollment {
         var used = self
-        used.code?.open = nil
+        used.spentLink = code?[occasion].open?.link
         // The last one stays: how soon the next may follow does not depend on the answer.
-        used.code?.sent = Array(code?.sent.suffix(1) ?? [])
-        used.code?.wrong = []
+        used.code?[occasion] = CodeMethod.Lane(sent: Array(code?[occasion].sent.suffix(1) ?? []))
         return used
     }
 
     /// The enrolment after a wrong answer.
-    func countingWrongCode(at now: Date) -> Enrollment {
+    func countingWrongCode(of occasion: CodeMethod.Occasion, at now: Date) -> Enrollment {
         var counted = self
-        counted.code?.wrong = (code?.wrong ?? []).filter { $0 > now.addingTimeInterval(-CodeMethod.answeringWindow) } + [now]
+        let wrong = (code?[occasion].wrong ?? []).filter { $0 > now.addingTimeInterval(-CodeMethod.answeringWindow) }
+        counted.code?[occasion].wrong = wrong + [now]
         return counted
+    }
+
+    /// What writes the enrolment after a proof: a link whose code was used leads nowhere from then on.
+    func changes() throws -> [Change] {
+        let closing = spentLink.map { [Change.close(.mailLink, digest: TicketDigest(bytes: $0))] } ?? []
+        return closing + [.put(try record())]
     }
 }

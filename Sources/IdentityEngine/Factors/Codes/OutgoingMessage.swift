@@ -17,6 +17,14 @@ public struct OutgoingMessage: Sendable {
         case unlock
         /// An authenticator app is set up on the device that opens the link.
         case activation
+
+        /// Who can ask for it.
+        var occasion: CodeMethod.Occasion {
+            switch self {
+            case .recovery, .unlock: .anybody
+            case .signIn, .enrollment, .activation: .known
+            }
+        }
     }
 
     /// Unique.

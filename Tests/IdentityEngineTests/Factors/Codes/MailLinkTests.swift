@@ -64,4 +64,20 @@ struct MailLinkTests {
         }
         #expect(try await fixture.engine.mailLink(second, context: PushFixture.context(21)) != nil)
     }
+
+    @Test("is closed with the code that came with it")
+    func spent() async throws {
+        let (token, code) = try await send()
+        let verifier = CodeVerifier(
+            environment: fixture.engine.environment, channel: .email, enrollments: try await fixture.enrollments(), owner: "txn1",
+            now: TestOrganization.time(2))
+        guard case .proved(_, let used?) = verifier.verify(.code(code), of: user, policy: PasswordPolicy()) else {
+            throw NoSuchThing("proof")
+        }
+        #expect(try await fixture.organization.store.commit(try used.changes()) == .committed)
+        let state = try await fixture.organization.store.read {
+            try $0.ticket(.mailLink, digest: TicketDigest(of: token), now: TestOrganization.time(3))
+        }
+        guard case .closed = state else { throw NoSuchThing("closed ticket: \(state)") }
+    }
 }
