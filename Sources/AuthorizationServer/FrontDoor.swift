@@ -44,7 +44,7 @@ struct FrontDoor: Sendable {
     /// The names of all routes, for metrics.
     var routeNames: [String] {
         endpoints.keys.sorted() + devices.values.map(\.name).sorted() + ["enroll"] + Endpoint.signInNames
-            + AuthnRoute.names + SessionRoute.names + UserFactorRoute.names + [
+            + AuthnRoute.names + SessionRoute.names + UserFactorRoute.names + UserRoute.names + [
                 openID.name, oauth.name, activation.name, appleApps.name, HealthEndpoint.live, HealthEndpoint.ready,
             ]
     }
@@ -75,6 +75,7 @@ struct FrontDoor: Sendable {
         case .authn(let route): return try await call(.authn(route, engine, pages, pushes, messages), server: nil, request)
         case .session(let route): return try await call(.session(route, engine, pages), server: nil, request)
         case .userFactor(let route): return try await call(.userFactor(route, engine), server: nil, request)
+        case .user(let route): return try await call(.user(route, engine, logouts), server: nil, request)
         case .activate: return try await call(activation, server: nil, request)
         case .appleApps: return try await call(appleApps, server: nil, request)
         case .enrollHere(let id): return try await call(.enrollHere(id, engine, pages), server: nil, request)
@@ -88,9 +89,12 @@ struct FrontDoor: Sendable {
 
     private func call(_ endpoint: Endpoint, server id: String?, _ request: ServerRequest) async throws -> ServerResponse {
         var response: ServerResponse
-        if let snapshot = try await snapshot(naming: id), let server = snapshot.server(id) {
+        let origin = request.head.headerFields[.origin]
+        let known = try await snapshot(naming: id)
+        if let snapshot = known, let server = snapshot.server(id) {
             if request.head.method == .options, endpoint.isCrossOrigin {
-                response = CrossOrigin.preflight(request, for: endpoint)
+                let isReadable = endpoint.readers.include(origin, snapshot)
+                response = isReadable ? CrossOrigin.preflight(request, for: endpoint) : CrossOrigin.preflightDenied()
                 response.trace.route = endpoint.name
                 return response
             }
@@ -102,7 +106,7 @@ struct FrontDoor: Sendable {
         } else {
             response = .serverNotFound(request)
         }
-        if endpoint.isCrossOrigin { CrossOrigin.expose(&response, to: request.head.headerFields[.origin]) }
+        if endpoint.isCrossOrigin { CrossOrigin.expose(&response, to: endpoint.readers.include(origin, known) ? origin : nil) }
         response.trace.route = endpoint.name
         return response
     }

@@ -53,10 +53,10 @@ struct AuthnBody: Sendable {
 extension ClassicCaller {
     /// Who a request to the classic API is from.
     init(_ request: ServerRequest, body: AuthnBody) {
-        let values = request.head.headerFields[values: .authorization]
-        var token: String?
-        if let value = values.first, value.prefix(5).lowercased() == "ssws " { token = String(value.dropFirst(5).drop { $0 == " " }) }
-        self.init(apiToken: token, deviceCookie: DeviceCookie.read(request), deviceToken: body.deviceToken)
+        self.init(
+            apiToken: request.apiToken, deviceCookie: DeviceCookie.read(request), deviceToken: body.deviceToken,
+            // Browsers say so with every request that is no plain form.
+            isPage: request.head.headerFields[.origin] != nil)
     }
 }
 

@@ -2,20 +2,19 @@ internal import HTTPTypes
 internal import IdentityEngine
 internal import JOSE
 
-/// The classic sign-in API (authn reference 4.1). Pages of other origins may call it; what a browser sends by itself is no JSON.
+/// The classic sign-in API (authn reference 4.1). Pages of origins that the organization trusts may read what it answers; what a browser
+/// sends by itself, for any other, is no JSON.
 extension Endpoint {
     /// The endpoint of a route below `/api/v1/authn`.
     static func authn(
         _ route: AuthnRoute, _ engine: IdentityEngine, _ pages: PageWriter, _ pushes: PushDelivery?, _ messages: MessageDelivery?
     ) -> Endpoint {
-        Endpoint(name: route.name, methods: [.post], isCrossOrigin: true) { call in
-            let request = call.request
+        Endpoint(name: route.name, methods: [.post], isCrossOrigin: true, readers: .trustedOrigins) { call in
+            let request = call.request.ofEndUser(call.snapshot)
             let limit = engine.countRequest(clientID: nil, snapshot: call.snapshot, context: request.context)
-            guard limit.isAdmitted else {
-                return ServerResponse.refusal(ClassicRefusal.tooManyRequests(limit, reason: "rate limit"), to: request).uncached()
-            }
             var response: ServerResponse
             do {
+                guard limit.isAdmitted else { throw ClassicRefusal.tooManyRequests(limit, reason: "rate limit") }
                 let answer = try await answer(route, AuthnBody(request), request, engine)
                 // Stored already: what is not sent, the device fetches.
                 pushes?.deliver(answer.pushes)
@@ -23,6 +22,7 @@ extension Endpoint {
                 response = ServerResponse(json: AuthnWriter(origin: call.snapshot.origin).answer(answer.outcome).serialized())
                 if let token = answer.deviceToken { pages.cookies.writeDevice(token, to: &response) }
             } catch let refusal as ClassicRefusal {
+                try await engine.noteRefused(refusal, operation: route.name, context: request.context)
                 response = .refusal(refusal, to: request)
             }
             if response.headers[.rateLimitLimit] == nil { response.headers.set(limit) }

@@ -29,7 +29,7 @@ extension Endpoint {
         switch route {
         case .create:
             Endpoint(name: "sessions", methods: [.post], isCrossOrigin: false) { call in
-                try await counted(call, engine) {
+                try await counted(route, call, engine) {
                     guard let token = try AuthnBody(call.request).text("sessionToken", in: "session"), !token.isEmpty else {
                         throw ClassicRefusal.invalid("session", ["sessionToken: The member must be there."])
                     }
@@ -45,7 +45,7 @@ extension Endpoint {
             Endpoint(name: "login/sessionCookieRedirect", methods: [.get], isCrossOrigin: false) { call in
                 // Who looks without taking, as a preview does, must not use up what is good once.
                 guard call.request.head.method == .get else { return ServerResponse(status: .ok).uncached() }
-                return try await counted(call, engine) {
+                return try await counted(route, call, engine) {
                     let query = call.request.query.flatMap { try? FormParameters(parsing: $0.utf8) }
                     guard let address = query?["redirectUrl"], engine.isTrusted(redirect: address, snapshot: call.snapshot) else {
                         throw ClassicRefusal.invalid(
@@ -63,7 +63,7 @@ extension Endpoint {
     }
 
     private static func counted(
-        _ call: Call, _ engine: IdentityEngine, _ respond: () async throws -> ServerResponse
+        _ route: SessionRoute, _ call: Call, _ engine: IdentityEngine, _ respond: () async throws -> ServerResponse
     ) async throws -> ServerResponse {
         let limit = engine.countRequest(clientID: nil, snapshot: call.snapshot, context: call.request.context)
         var response: ServerResponse
@@ -71,6 +71,7 @@ extension Endpoint {
             guard limit.isAdmitted else { throw ClassicRefusal.tooManyRequests(limit, reason: "rate limit") }
             response = try await respond()
         } catch let refusal as ClassicRefusal {
+            try await engine.noteRefused(refusal, operation: SessionRoute.names[route == .create ? 0 : 1], context: call.request.context)
             response = .refusal(refusal, to: call.request)
         }
         if response.headers[.rateLimitLimit] == nil { response.headers.set(limit) }

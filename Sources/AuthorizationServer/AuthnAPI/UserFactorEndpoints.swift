@@ -34,14 +34,14 @@ extension Endpoint {
     static func userFactor(_ route: UserFactorRoute, _ engine: IdentityEngine) -> Endpoint {
         switch route {
         case .questions:
-            Endpoint(name: UserFactorRoute.names[0], methods: [.get], isCrossOrigin: true) { call in
+            Endpoint(name: UserFactorRoute.names[0], methods: [.get], isCrossOrigin: true, readers: .trustedOrigins) { call in
                 let questions = SecurityQuestion.all.map { question -> JSONValue in
                     ["question": .string(question.key), "questionText": .string(question.text)]
                 }
                 return ServerResponse(json: JSONValue.array(questions).serialized()).counted(call, by: engine)
             }
         case .picture(let user, let factor, let token):
-            Endpoint(name: UserFactorRoute.names[1], methods: [.get], isCrossOrigin: true) { call in
+            Endpoint(name: UserFactorRoute.names[1], methods: [.get], isCrossOrigin: true, readers: .trustedOrigins) { call in
                 let text = try await engine.classicPicture(userID: user, factorID: factor, token: token, context: call.request.context)
                 guard let text, let symbol = try? QRSymbol(text) else {
                     let refusal = ClassicRefusal(

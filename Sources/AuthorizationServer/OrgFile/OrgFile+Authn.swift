@@ -16,9 +16,20 @@ extension ClassicPolicy {
                         "An API token has at least 32 characters. Make one with: openssl rand -hex 32",
                         at: caller.value("token") ?? caller.node, key: caller.spelled("token"))
                 }
-                return TrustedCaller(name: caller.required("name", example: "portal"), token: token)
+                return TrustedCaller(
+                    name: caller.required("name", example: "portal"), token: token, gateways: Self.gateways(caller))
             }, trustedOrigins: section.strings("trusted_origins") ?? [])
         section.reportUnknownKeys()
+    }
+
+    private static func gateways(_ caller: OrgFileSection) -> [String]? {
+        let gateways = caller.strings("gateways")
+        for gateway in gateways ?? [] where TrustedNetwork(gateway) == nil {
+            caller.source.add(
+                "“\(gateway)” is neither an address nor a network. Write 10.0.0.7 or 10.0.0.0/8.",
+                at: caller.value("gateways") ?? caller.node, key: caller.spelled("gateways"))
+        }
+        return gateways
     }
 
     private static func recovery(_ section: OrgFileSection) -> Set<CodeChannel> {

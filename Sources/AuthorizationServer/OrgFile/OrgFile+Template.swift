@@ -144,10 +144,11 @@ extension OrgFile {
         #  offer_optional_factors: false     # true: who has none is offered to, at every sign-in
         #  recovery: []                      # how a forgotten password is replaced: email, sms, call
         #  self_service_unlock: false        # true: a locked account is opened in the same ways
-        #  trusted_origins: [https://portal.example.com]   # where sessionCookieRedirect may lead
-        #  trusted_callers:                  # back ends that may say which device they speak for
+        #  trusted_origins: [https://portal.example.com]   # whose pages may read answers; where sessionCookieRedirect may lead
+        #  trusted_callers:                  # back ends that may say for whom they ask, start recoveries and end sessions
         #    - name: portal
         #      token: ${PORTAL_TOKEN}        # at least 32 characters; only its digest is kept
+        #      gateways: [10.0.0.0/8]        # from where its X-Forwarded-For counts: limits are then the end user's
 
         # Mails, texts and calls that bring codes and links. What has no section is not sent, which the system log tells.
         #messages:
@@ -206,6 +207,7 @@ extension OrgFile {
           per_address: 1200
           per_address_sign_ins: 120         # passwords tried from one address, whoever's; raise it if many sign in behind one proxy
           per_user: 60
+          messages: 600                     # mails, texts and calls to everybody together: what they can cost
 
         # Proofs of the key that a client's tokens are bound to.
         dpop:

@@ -1,9 +1,31 @@
 internal import HTTPTypes
+internal import IdentityEngine
 
-/// Cross-origin access from pages (Fetch standard). The endpoints read no cookie, so that any origin may call them; what
-/// protects them is in the request itself.
+/// Cross-origin access from pages (Fetch standard). The endpoints that any origin may call read no cookie, and what protects them is in the
+/// request itself; what the classic API answers is for the origins that the organization trusts.
 enum CrossOrigin {
-    /// Answers a preflight.
+    /// Whose pages may read an answer.
+    enum Readers: Sendable {
+        /// Every page.
+        case anyOrigin
+        /// Pages of the organization's own origin and of those that the org file names.
+        case trustedOrigins
+
+        /// Whether a page of an origin may read.
+        ///
+        /// - Parameters:
+        ///   - origin: The request's `Origin` header; nil from what is no page.
+        ///   - snapshot: The configuration; nil if there is none.
+        /// - Returns: Whether they may.
+        func include(_ origin: String?, _ snapshot: OrgSnapshot?) -> Bool {
+            switch self {
+            case .anyOrigin: true
+            case .trustedOrigins: origin.flatMap { snapshot?.isTrusted(origin: $0) } ?? false
+            }
+        }
+    }
+
+    /// Answers a preflight of a page that may read the answer.
     ///
     /// - Parameters:
     ///   - request: The `OPTIONS` request.
@@ -18,6 +40,11 @@ enum CrossOrigin {
         response.headers[.accessControlMaxAge] = "3600"
         response.headers[.vary] = "Origin"
         return response
+    }
+
+    /// Answers a preflight of a page that may not: nothing is permitted, so the browser does not send the request.
+    static func preflightDenied() -> ServerResponse {
+        ServerResponse(status: .noContent, headers: [.vary: "Origin"])
     }
 
     /// Lets the page that asked read an answer.

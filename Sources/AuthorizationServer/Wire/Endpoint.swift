@@ -31,6 +31,8 @@ struct Endpoint: Sendable {
     var methods: [HTTPRequest.Method]
     /// Whether pages of other origins may call it (with `OPTIONS` beforehand).
     var isCrossOrigin: Bool
+    /// Which of those pages may read what it answers.
+    var readers = CrossOrigin.Readers.anyOrigin
     /// What it does.
     var respond: @Sendable (Call) async throws -> ServerResponse
 

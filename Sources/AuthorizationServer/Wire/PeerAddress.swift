@@ -38,11 +38,28 @@ enum PeerAddress {
     static func resolve(peer: String?, forwarded: [String], proxies: [TrustedNetwork]) -> String? {
         guard var address = peer else { return nil }
         guard !proxies.isEmpty, !forwarded.isEmpty else { return address }
-        var written = forwarded.joined(separator: ",").split(separator: ",").map { entry in String(entry.filter { $0 != " " }) }
+        var written = entries(of: forwarded)
         while proxies.contains(where: { $0.contains(address) }), let last = written.popLast() {
             guard IPAddress.bytes(of: last) != nil else { break }
             address = last
         }
         return address
+    }
+
+    /// The address of who a back end asks for.
+    ///
+    /// - Parameters:
+    ///   - backEnd: The back end's own address, as ``resolve(peer:forwarded:proxies:)`` found it.
+    ///   - forwarded: The header's values, in order. What proxies of ours appended about the back end stands right of what it wrote.
+    ///   - gateways: Who is believed.
+    /// - Returns: The end user's address; the back end's if that is none of the gateways, or forwards nothing.
+    static func endUser(behind backEnd: String, forwarded: [String], gateways: [TrustedNetwork]) -> String {
+        var written = entries(of: forwarded)
+        if let own = written.lastIndex(of: backEnd) { written.removeSubrange(own...) }
+        return resolve(peer: backEnd, forwarded: written, proxies: gateways) ?? backEnd
+    }
+
+    private static func entries(of forwarded: [String]) -> [String] {
+        forwarded.joined(separator: ",").split(separator: ",").map { entry in String(entry.filter { $0 != " " }) }
     }
 }

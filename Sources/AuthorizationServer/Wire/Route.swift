@@ -16,6 +16,8 @@ enum Route: Equatable {
     case session(SessionRoute)
     /// What is loaded while a factor is set up.
     case userFactor(UserFactorRoute)
+    /// What back ends ask about a person.
+    case user(UserRoute)
     /// Where the codes of devices are entered.
     case activate
     /// Which apps on Apple's systems belong to this server.
@@ -43,6 +45,10 @@ enum Route: Equatable {
         }
         if let factor = UserFactorRoute(path) {
             self = .userFactor(factor)
+            return
+        }
+        if let user = UserRoute(path) {
+            self = .user(user)
             return
         }
         if let signIn = SignInRoute(path) {

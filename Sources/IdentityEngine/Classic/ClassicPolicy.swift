@@ -1,3 +1,5 @@
+internal import JOSE
+
 /// What holds at the classic sign-in API, which knows no application: the organization itself asks there
 /// (authn reference 1.2, 6.3 and 6.4).
 public struct ClassicPolicy: Sendable, Equatable, Codable {
@@ -17,15 +19,19 @@ public struct ClassicPolicy: Sendable, Equatable, Codable {
         public var name: String
         /// The SHA-256 of its token.
         public var tokenDigest: [UInt8]
+        /// The addresses and networks, such as `10.0.0.0/8`, from which its `X-Forwarded-For` is believed; nil for none.
+        public var gateways: [String]?
 
         /// Names a caller.
         ///
         /// - Parameters:
         ///   - name: What the system log calls it.
         ///   - token: What it sends in `Authorization: SSWS`; only its digest is kept.
-        public init(name: String, token: String) {
+        ///   - gateways: From where it says for whom it asks: what cannot be read as an address or a network is none.
+        public init(name: String, token: String, gateways: [String]? = nil) {
             self.name = name
             tokenDigest = TicketDigest(of: token).bytes
+            self.gateways = gateways
         }
     }
 
@@ -45,7 +51,8 @@ public struct ClassicPolicy: Sendable, Equatable, Codable {
     public var unlocksBySelfService: Bool
     /// Who is believed more.
     public var trustedCallers: [TrustedCaller]
-    /// The origins, beside the organization's own, to which a browser may be sent after its session began.
+    /// The origins, beside the organization's own, whose pages may read what the API answers, and to which a browser may be sent after its
+    /// session began.
     public var trustedOrigins: [String]
 
     /// Makes a policy; what is left out is the safe default.
@@ -69,7 +76,24 @@ public struct ClassicPolicy: Sendable, Equatable, Codable {
     /// The caller that a token is of; nil for nobody's.
     func caller(token: String) -> TrustedCaller? {
         let digest = TicketDigest(of: token).bytes
-        return trustedCallers.first { $0.tokenDigest == digest }
+        // All of them, each in constant time: how long it takes tells nothing of any.
+        return trustedCallers.reduce(nil) { found, caller in caller.tokenDigest.isSameSecret(as: digest) ? caller : found }
+    }
+}
+
+extension OrgSnapshot {
+    /// The back end that shows an API token.
+    ///
+    /// - Parameter token: The token.
+    /// - Returns: Nil for nobody's.
+    public func trustedCaller(token: String) -> ClassicPolicy.TrustedCaller? { organization.classic?.caller(token: token) }
+
+    /// Whether pages of an origin are trusted: the organization's own, and those that its classic API names.
+    ///
+    /// - Parameter origin: As browsers write it: `https://portal.example.com`.
+    /// - Returns: False for every other.
+    public func isTrusted(origin: String) -> Bool {
+        origin == self.origin || organization.classic?.trustedOrigins.contains(origin) == true
     }
 }
 

@@ -28,7 +28,8 @@ extension IdentityEngine {
                 lifetime: ClassicSignIn.idleLifetime)
             transaction.classic = ClassicSignIn(
                 relayState: request.relayState, enrollsOptional: request.enrollsOptional, warnsBeforeExpiry: request.warnsBeforeExpiry,
-                device: caller.device(isTrusted: trusted != nil).map { TicketDigest(of: $0).bytes })
+                device: caller.device(isTrusted: trusted != nil).map { TicketDigest(of: $0).bytes },
+                renewsDevice: caller.isPage && trusted == nil ? true : nil)
             return .success(
                 try await classicSignIn(
                     transaction, username: request.username, password: request.password, policy: policy, snapshot: snapshot,

@@ -14,6 +14,8 @@ public struct ClassicRefusal: Error, Sendable, Equatable {
     public var reason: String
     /// The limit that was met, for the headers; nil for every other refusal.
     public var rateLimit: RateLimitStatus?
+    /// Whose sign-in it was, for the log only; nil as long as that is not known.
+    var userID: String?
 
     /// Makes a refusal.
     public init(

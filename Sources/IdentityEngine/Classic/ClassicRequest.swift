@@ -31,12 +31,15 @@ public struct ClassicCaller: Sendable {
     public var deviceCookie: String?
     /// What the body says of the device; believed only of a caller with a good API token.
     public var deviceToken: String?
+    /// Whether it is a page in a browser, whose cookies others can plant: a host beside this one, or a script.
+    public var isPage: Bool
 
     /// Describes a caller.
-    public init(apiToken: String? = nil, deviceCookie: String? = nil, deviceToken: String? = nil) {
+    public init(apiToken: String? = nil, deviceCookie: String? = nil, deviceToken: String? = nil, isPage: Bool = false) {
         self.apiToken = apiToken
         self.deviceCookie = deviceCookie
         self.deviceToken = deviceToken
+        self.isPage = isPage
     }
 
     /// The longest device token, in bytes.

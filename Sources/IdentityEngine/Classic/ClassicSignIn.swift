@@ -19,6 +19,8 @@ struct ClassicSignIn: Sendable, Equatable, Codable {
     var warnsBeforeExpiry = false
     /// The digest of the device's token; nil if it brings none.
     var device: [UInt8]?
+    /// Whether a token that this device brings is remembered only if this server gave it for this person; nil for no.
+    var renewsDevice: Bool?
     /// The factor that is asked for; nil as long as none was chosen.
     var selected: String?
     /// The number of the challenge whose approval is among the proofs; 0 for none.

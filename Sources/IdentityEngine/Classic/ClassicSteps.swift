@@ -90,7 +90,13 @@ extension IdentityEngine {
     ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
         try await Result {
             for _ in 0..<Self.attempts {
-                if let answer = try await step(try await classicState(token, context: context)) { return answer }
+                let state = try await classicState(token, context: context)
+                do {
+                    if let answer = try await step(state) { return answer }
+                } catch var refusal as ClassicRefusal {
+                    if !state.user.value.id.isEmpty { refusal.userID = state.user.value.id }
+                    throw refusal
+                }
             }
             throw StoreError(.unavailable, "The sign-in met other writers \(Self.attempts) times. Try it again.")
         }

@@ -52,6 +52,10 @@ extension IdentityEngine {
                 // What came of a question is told once; whoever asks again means a new one.
                 let isTold = state.classic.reportedChallenge == state.transaction.challengeCount
                 if state.classic.selected == factorID, !isTold, state.result(of: factor, in: state.transaction, now: context.now) != nil {
+                    if !counted {
+                        counted = true
+                        try countPoll(of: state.transaction, context: context)
+                    }
                     return try await poll(factor, state, proof, context: context)
                 }
                 return try await sendPush(to: factor, state, context: context)
@@ -158,6 +162,13 @@ extension IdentityEngine {
             guard case .success(let started) = try answer() else { return nil }
             return ClassicAnswer(try state.representation(of: next, now: context.now), pushes: started.pushes)
         }
+    }
+
+    /// Counts a poll; throws ``ClassicRefusal`` over the limit. Clients poll every three to five seconds (authn reference 2.5); one that does
+    /// so every second is let be.
+    func countPoll(of transaction: SignInTransaction, context: RequestContext) throws(ClassicRefusal) {
+        let polls = rateLimiter.count(.polls(transaction.id), limit: 60, now: context.now)
+        guard polls.isAdmitted else { throw .tooManyRequests(polls, reason: "polls of one sign-in") }
     }
 
     /// Looks what a device answered.

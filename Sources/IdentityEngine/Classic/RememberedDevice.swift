@@ -117,10 +117,12 @@ extension IdentityEngine {
         guard state.policy.remembering != .never, let account = transaction.account else { return ([], nil) }
         var changes: [Change] = []
         var token: String?
+        // What a browser brings, somebody may have planted there who will bring it too: it gets a token that only it has.
+        let brought = state.classic.renewsDevice == true ? nil : state.classic.device
         var device =
             try state.remembered
             ?? RememberedDevice(
-                id: environment.random.identifier(prefix: "rdv"), userID: state.user.value.id, device: state.classic.device ?? [],
+                id: environment.random.identifier(prefix: "rdv"), userID: state.user.value.id, device: brought ?? [],
                 account: account, createdAt: context.now, provedAt: context.now)
         if device.device.isEmpty {
             let made = try String((environment.random.identifier(prefix: "") + environment.random.identifier(prefix: "")).prefix(32))

@@ -39,6 +39,10 @@ final class RateLimiter: Sendable {
         case challenge(String)
         /// The user codes that were entered, from one address or from all.
         case userCodes(String)
+        /// The polls of one sign-in.
+        case polls(String)
+        /// What is noted of refusals, by what was refused and to whom.
+        case refusals(String)
         case shared(Int)
     }
 

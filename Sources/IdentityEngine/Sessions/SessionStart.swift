@@ -77,7 +77,7 @@ extension IdentityEngine {
             url.password == nil
         else { return false }
         let origin = "\(scheme)://\(host)" + (url.port.map { ":\($0)" } ?? "")
-        return origin == snapshot.origin || snapshot.organization.classic?.trustedOrigins.contains(origin) == true
+        return snapshot.isTrusted(origin: origin)
     }
 }
 

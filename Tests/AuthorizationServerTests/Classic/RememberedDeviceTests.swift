@@ -109,6 +109,22 @@ struct RememberedDeviceTests {
         }
     }
 
+    @Test("A token that somebody planted in a browser is good for nothing: what is remembered there is one that only it was given")
+    func planted() async throws {
+        try await Self.with(.device) { server in
+            let page = ("Origin", "https://portal.example.com")
+            let victim = ClassicClient(server, headers: [("Cookie", "DT=\(Self.device)"), page])
+            let app = try await victim.app()
+            let cookie = try #require(try await Self.prove(victim, app)["Set-Cookie"])
+            let given = try #require(cookie.firstMatch(of: /DT=([0-9A-Za-z]{32});/)).1
+            #expect(given != Self.device)
+            // Who planted it knows the password too.
+            #expect(try await Self.client(server).begin().name == "MFA_REQUIRED")
+            let remembered = ClassicClient(server, headers: [("Cookie", "DT=\(given)"), page])
+            #expect(try await remembered.begin().name == "SUCCESS")
+        }
+    }
+
     @Test("What the body says of the device is believed of a trusted caller only")
     func context() async throws {
         try await Self.with(.device) { server in

@@ -32,7 +32,8 @@ struct AuthnSectionTests {
             try Self.load(
                 "sign_on_policy: easy", "show_lockout: true", "remember_devices: 30d", "factors:", "  totp: required", "  sms: not_allowed",
                 "offer_optional_factors: true", "recovery: [sms, email]", "self_service_unlock: true",
-                "trusted_origins: [https://portal.example.com]", "trusted_callers:", "  - name: portal", "    token: ${PORTAL_TOKEN}"
+                "trusted_origins: [https://portal.example.com]", "trusted_callers:", "  - name: portal", "    token: ${PORTAL_TOKEN}",
+                "    gateways: [10.0.0.0/8]"
             ).classic)
         #expect(
             policy
@@ -40,7 +41,7 @@ struct AuthnSectionTests {
                     signOnPolicy: "easy", showsLockout: true, remembering: .time(minutes: 43_200),
                     factors: [.totp: .required, .sms: .notAllowed], offersOptional: true, recovery: [.sms, .email],
                     unlocksBySelfService: true,
-                    trustedCallers: [.init(name: "portal", token: "0123456789abcdef0123456789abcdef")],
+                    trustedCallers: [.init(name: "portal", token: "0123456789abcdef0123456789abcdef", gateways: ["10.0.0.0/8"])],
                     trustedOrigins: ["https://portal.example.com"]))
         #expect(!"\(policy)".contains("0123456789abcdef"))
     }
@@ -54,6 +55,14 @@ struct AuthnSectionTests {
             (["sign_on_policy: easy", "factors: {totp: perhaps}"], 9, "is not among"),
             (["sign_on_policy: easy", "recovery: [pigeon]"], 9, "is not among: email, sms, call"),
             (["sign_on_policy: easy", "trusted_callers: [{name: a, token: short}]"], 9, "at least 32 characters"),
+            (["sign_on_policy: easy", "trusted_callers: [{name: a, token: \"\"}]"], 9, "The token is empty"),
+            (
+                [
+                    "sign_on_policy: easy", "trusted_callers:", "  - name: a", "    token: 0123456789abcdef0123456789abcdef",
+                    "    gateways: [10.0.0.0/40]",
+                ], 12, "neither an address nor a network"
+            ),
+            (["sign_on_policy: easy", "trusted_origins: [https://portal.example.com/]"], 9, "is no origin"),
         ])
     func refused(lines: [String], line: Int, fix: String) throws {
         let error = try #require(throws: OrgFileError.self) {

@@ -60,7 +60,10 @@ struct OrgFileTests {
         #expect(file.organization.authenticators.map(\.clientID) == ["phone-app"])
         #expect(file.organization.authenticators.first?.credentials?.privateKey == key)
         #expect(file.organization.users.first?.password == "Correct-Horse-7")
-        #expect(file.organization.classic?.trustedCallers == [.init(name: "portal", token: "0123456789abcdef0123456789abcdef")])
+        #expect(
+            file.organization.classic?.trustedCallers == [
+                .init(name: "portal", token: "0123456789abcdef0123456789abcdef", gateways: ["10.0.0.0/8"])
+            ])
         #expect(file.organization.authorizationServers.last?.accessPolicies.first?.clients == ["mobile-app"])
     }
 

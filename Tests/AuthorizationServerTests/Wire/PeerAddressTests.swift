@@ -25,6 +25,24 @@ struct PeerAddressTests {
     }
 
     @Test(
+        "A back end is believed at its gateways only, and what stands left of the end user is not",
+        arguments: [
+            // back end, header lines, gateways, expected
+            ("10.0.0.7", ["198.51.100.7"], ["10.0.0.7"], "198.51.100.7"),
+            ("10.0.0.7", ["1.1.1.1, 198.51.100.7"], ["10.0.0.0/8"], "198.51.100.7"),
+            // Proxies of ours appended where the back end's request came from, and perhaps themselves.
+            ("10.0.0.7", ["198.51.100.7, 10.0.0.7"], ["10.0.0.7"], "198.51.100.7"),
+            ("10.0.0.7", ["198.51.100.7, 10.0.0.7, 192.0.2.1"], ["10.0.0.7"], "198.51.100.7"),
+            ("203.0.113.5", ["198.51.100.7"], ["10.0.0.0/8"], "203.0.113.5"),
+            ("10.0.0.7", ["198.51.100.7"], [], "10.0.0.7"), ("10.0.0.7", [], ["10.0.0.7"], "10.0.0.7"),
+            ("10.0.0.7", ["nonsense"], ["10.0.0.7"], "10.0.0.7"),
+        ])
+    func endUser(backEnd: String, forwarded: [String], gateways: [String], expected: String) throws {
+        let gateways = try gateways.map { try #require(TrustedNetwork($0)) }
+        #expect(PeerAddress.endUser(behind: backEnd, forwarded: forwarded, gateways: gateways) == expected)
+    }
+
+    @Test(
         "what is no network is refused", arguments: ["", "10.0.0", "10.0.0.0/33", "10.0.0.0/-1", "::/129", "host.example", "10.0.0.0/8/8"])
     func refuses(text: String) {
         #expect(TrustedNetwork(text) == nil)

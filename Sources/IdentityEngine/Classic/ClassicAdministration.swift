@@ -1,0 +1,81 @@
+/// What only back ends with an API token may do to a person: end their sessions, see and forget the devices that are remembered.
+extension IdentityEngine {
+    /// Signs a person out of every browser, by the word of a trusted caller.
+    ///
+    /// - Parameters:
+    ///   - user: The person's id, or the name that they sign in with.
+    ///   - revokesGrants: Whether the tokens of their apps end as well.
+    ///   - forgetsDevices: Whether their devices stand in for the second factor no more.
+    ///   - apiToken: What the caller shows; nil if it shows nothing.
+    ///   - context: When and from where it came.
+    /// - Returns: What applications are to be told; or a refusal: `E0000011` for a token that is nobody's, `E0000007` for a person that is not
+    ///   there, `E0000015` if the API is off.
+    /// - Throws: ``StoreError`` if the store failed.
+    public func classicEndSessions(
+        of user: String, revokesGrants: Bool, forgetsDevices: Bool, apiToken: String?, context: RequestContext
+    ) async throws -> Result<[BackchannelLogout], ClassicRefusal> {
+        try await administer(user, apiToken) { [self] id, caller in
+            let logouts = try await signOutEverywhere(userID: id, revokesGrants: revokesGrants, context: context)
+            if forgetsDevices { _ = try await forgetRememberedDevices(ofUser: id, context: context) }
+            let parts = ["sessions"] + (revokesGrants ? ["tokens"] : []) + (forgetsDevices ? ["devices"] : [])
+            let reason = "by \(caller.name): \(parts.joined(separator: ", "))"
+            _ = try await store.commit([logEntry("user.session.clear", .success, reason: reason, userID: id, context: context)])
+            return logouts
+        }
+    }
+
+    /// The devices that are remembered of a person, for a trusted caller.
+    ///
+    /// - Parameters:
+    ///   - user: The person's id, or the name that they sign in with.
+    ///   - apiToken: What the caller shows; nil if it shows nothing.
+    /// - Returns: The devices; or a refusal, as of ``classicEndSessions(of:revokesGrants:forgetsDevices:apiToken:context:)``.
+    /// - Throws: ``StoreError`` if the store failed.
+    public func classicDevices(of user: String, apiToken: String?) async throws -> Result<[RememberedDeviceSummary], ClassicRefusal> {
+        try await administer(user, apiToken) { [self] id, _ in try await rememberedDevices(ofUser: id) }
+    }
+
+    /// Forgets one device of a person, or all, by the word of a trusted caller.
+    ///
+    /// - Parameters:
+    ///   - device: Its id; nil for all.
+    ///   - user: The person's id, or the name that they sign in with.
+    ///   - apiToken: What the caller shows; nil if it shows nothing.
+    ///   - context: When and from where it came.
+    /// - Returns: How many were forgotten; or a refusal, as of ``classicEndSessions(of:revokesGrants:forgetsDevices:apiToken:context:)``, and
+    ///   `E0000007` for a device that is not there.
+    /// - Throws: ``StoreError`` if the store failed.
+    public func classicForget(
+        device: String?, of user: String, apiToken: String?, context: RequestContext
+    ) async throws -> Result<Int, ClassicRefusal> {
+        try await administer(user, apiToken) { [self] id, _ in
+            let count = try await forgetRememberedDevices(ofUser: id, id: device, context: context)
+            guard count > 0 || device == nil else { throw ClassicRefusal.nothing("authn: unknown device") }
+            return count
+        }
+    }
+
+    /// Judges the caller before the person is looked for: who shows no token learns of nobody.
+    private func administer<Value: Sendable>(
+        _ user: String, _ apiToken: String?, _ body: (_ id: String, _ caller: ClassicPolicy.TrustedCaller) async throws -> Value
+    ) async throws -> Result<Value, ClassicRefusal> {
+        do {
+            let (_, trusted) = try admit(ClassicCaller(apiToken: apiToken), snapshot: try await snapshot())
+            guard let trusted else { throw ClassicRefusal.invalidToken("authn: no API token") }
+            let found = try await store.read { [self] view in
+                try self.user(id: user, in: view) ?? self.user(login: Self.possibleName(user), in: view)
+            }
+            guard let found else { throw ClassicRefusal.nothing("authn: unknown user") }
+            return .success(try await body(found.value.id, trusted))
+        } catch let refusal as ClassicRefusal {
+            return .failure(refusal)
+        }
+    }
+}
+
+extension ClassicRefusal {
+    /// There is nothing of that id.
+    fileprivate static func nothing(_ reason: String) -> ClassicRefusal {
+        ClassicRefusal(code: "E0000007", status: 404, summary: "Not found: there is nothing of that name.", reason: reason)
+    }
+}

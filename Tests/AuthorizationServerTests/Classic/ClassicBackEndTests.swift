@@ -1,0 +1,146 @@
+import Foundation
+import IdentityEngine
+import JOSE
+import Testing
+
+/// What back ends may do that show an API token (authn reference 1.1 and 1.2).
+@Suite("A trusted caller of the classic API")
+struct ClassicBackEndTests {
+    private static let token = "a-token-of-the-portal-0123456789"
+
+    private static func with(
+        gateways: [String]? = ["127.0.0.0/8"], limits: RateLimits = RateLimits(perClient: 9, perAddress: 100, perAddressSignIns: 2),
+        _ body: @Sendable (PushServer) async throws -> Void
+    ) async throws {
+        var organization = PushOrganization(
+            classic: ClassicPolicy(
+                signOnPolicy: "two factors", remembering: .device,
+                trustedCallers: [.init(name: "portal", token: token, gateways: gateways)]))
+        organization.rateLimits = limits
+        try await PushServer.with(organization, body)
+    }
+
+    private static func client(_ server: PushServer, for address: String?, token: String? = token) -> ClassicClient {
+        let authorization = token.map { [("Authorization", "SSWS \($0)")] } ?? []
+        return ClassicClient(server, headers: authorization + (address.map { [("X-Forwarded-For", $0)] } ?? []))
+    }
+
+    @Test("says for whom it asks: limits and log are then the end user's")
+    func endUser() async throws {
+        try await Self.with { server in
+            for address in ["198.51.100.7", "198.51.100.8"] {
+                // What the end user wrote there themselves is left of what the back end saw.
+                let client = Self.client(server, for: "1.1.1.1, \(address)")
+                for _ in 0..<2 { try expectClassicRefusal(try await client.signIn(PushOrganization.jane, "wrong"), 401, "E0000004") }
+                try expectClassicRefusal(try await client.signIn(PushOrganization.jane, "wrong"), 429, "E0000047")
+            }
+            let log = try await server.engine.systemLog(SystemLogQuery(since: .distantPast, typePrefix: "user.authentication.")).events
+            #expect(log.compactMap(\.address) == ["198.51.100.7", "198.51.100.7", "198.51.100.8", "198.51.100.8"])
+        }
+    }
+
+    @Test("is not believed where it comes from no gateway of its, nor is who shows no token", arguments: [true, false])
+    func strangers(isTrusted: Bool) async throws {
+        try await Self.with(gateways: isTrusted ? ["10.0.0.0/8"] : ["127.0.0.1"]) { server in
+            for number in 1...3 {
+                let client = Self.client(server, for: "198.51.100.\(number)", token: isTrusted ? Self.token : nil)
+                let answer = try await client.signIn(PushOrganization.jane, "wrong")
+                if number < 3 {
+                    try expectClassicRefusal(answer, 401, "E0000004")
+                } else {
+                    try expectClassicRefusal(answer, 429, "E0000047")
+                }
+            }
+        }
+    }
+
+    @Test("ends a person's sessions, with the tokens of their apps only if it says so")
+    func sessions() async throws {
+        try await Self.with(limits: PushOrganization().rateLimits) { server in
+            let app = try await ClassicClient(server).app()
+            let jane = try #require(try await server.engine.user(login: PushOrganization.jane)?.id)
+            func signIn() async throws {
+                server.clock.advance(by: 30)
+                let client = ClassicClient(server)
+                let status = try await client.begin()
+                let done = try ClassicStatus(
+                    try await client.follow(
+                        try status.factor("token:software:totp")["_links"]?["verify"], of: status, ["passCode": .string(app.code())],
+                        query: "?rememberDevice=true"))
+                let token = try #require(done.json["sessionToken"])
+                let made = try await server.wire.call(
+                    "POST", "/api/v1/sessions", headers: [("Content-Type", "application/json")],
+                    body: JSONValue.object(["sessionToken": token]).serialized())
+                #expect(made.status == 200)
+            }
+            func end(_ user: String, _ query: String = "", token: String? = Self.token) async throws -> WireResponse {
+                try await server.wire.call(
+                    "DELETE", "/api/v1/users/\(user)/sessions\(query)",
+                    headers: token.map { [("Authorization", "SSWS \($0)")] } ?? [])
+            }
+            let tokens = try await server.wire.post(
+                "/oauth2/default/v1/token",
+                Form.encode([
+                    "client_id": "sso-app", "grant_type": "password", "username": PushOrganization.jane,
+                    "password": PushOrganization.janesPassword, "scope": "openid",
+                ])
+            ).json
+            let bearer = try #require(tokens["access_token"]?.stringValue)
+            func userInfo() async throws -> Int {
+                try await server.wire.get("/oauth2/default/v1/userinfo", headers: [("Authorization", "Bearer \(bearer)")]).status
+            }
+            func count() async throws -> Int { try await server.engine.sessions(ofUser: jane, now: server.clock.now).count }
+            try await signIn()
+            #expect(try await count() == 1)
+            try expectClassicRefusal(try await end(jane, token: nil), 401, "E0000011")
+            try expectClassicRefusal(try await end(jane, token: "another-token-0123456789012345678"), 401, "E0000011")
+            try expectClassicRefusal(try await end("nobody"), 404, "E0000007")
+            #expect(try await server.wire.get("/api/v1/users/\(jane)/sessions").status == 405)
+            #expect(try await count() == 1)
+            let answer = try await end("jane.doe%40example.com")
+            #expect(answer.status == 204 && answer.body.isEmpty)
+            #expect(try await count() == 0)
+            #expect(try await server.engine.rememberedDevices(ofUser: jane).count == 1)
+            #expect(try await userInfo() == 200)
+            try await signIn()
+            #expect(try await end(jane, "?oauthTokens=true&forgetDevices=true").status == 204)
+            #expect(try await count() == 0)
+            #expect(try await server.engine.rememberedDevices(ofUser: jane).isEmpty)
+            #expect(try await userInfo() == 401)
+            let log = try await server.engine.systemLog(SystemLogQuery(since: .distantPast, typePrefix: "user.session.clear")).events
+            #expect(log.compactMap(\.reason) == ["by portal: sessions", "by portal: sessions, tokens, devices"])
+            #expect(log.allSatisfy { $0.userID == jane })
+        }
+    }
+
+    @Test("sees and forgets the devices that are remembered")
+    func devices() async throws {
+        try await Self.with(limits: PushOrganization().rateLimits) { server in
+            let app = try await ClassicClient(server).app()
+            let jane = try #require(try await server.engine.user(login: PushOrganization.jane)?.id)
+            let path = "/api/v1/users/\(jane)/remembered-devices"
+            let headers = [("Authorization", "SSWS \(Self.token)")]
+            for device in ["9f2c7b1e4d6a4f0b8c3d5e7f90123456", "0f2c7b1e4d6a4f0b8c3d5e7f90123456"] {
+                server.clock.advance(by: 30)
+                let client = ClassicClient(server, headers: [("Cookie", "DT=\(device)")])
+                let status = try await client.begin()
+                _ = try ClassicStatus(
+                    try await client.follow(
+                        try status.factor("token:software:totp")["_links"]?["verify"], of: status, ["passCode": .string(app.code())],
+                        query: "?rememberDevice=true"))
+            }
+            try expectClassicRefusal(try await server.wire.get(path), 401, "E0000011")
+            let listed = try await server.wire.get(path, headers: headers)
+            let devices = try #require(try listed.json.arrayValue)
+            #expect(devices.count == 2)
+            #expect(Set(devices[0].objectValue?.keys.map { $0 } ?? []) == ["id", "created", "lastProved"])
+            #expect(!listed.body.contains("7b1e4d6a4f0b8c3d5e7f9012"))
+            let id = try #require(devices[0]["id"]?.stringValue)
+            #expect(try await server.wire.call("DELETE", "\(path)/\(id)", headers: headers).status == 204)
+            try expectClassicRefusal(try await server.wire.call("DELETE", "\(path)/\(id)", headers: headers), 404, "E0000007")
+            #expect(try await server.wire.get(path, headers: headers).json.arrayValue?.count == 1)
+            #expect(try await server.wire.call("DELETE", path, headers: headers).status == 204)
+            #expect(try await server.wire.get(path, headers: headers).json.arrayValue?.isEmpty == true)
+        }
+    }
+}
