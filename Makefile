@@ -21,7 +21,7 @@ test: setup-test
 kill-test: setup
 	COUNTERSIGN_KILL_ROUNDS=50 swift test --filter 'KillTests|SQLiteCrashTests'
 
-# Every sign-in page at 360 and 1280 pixels, light and dark, in .build/screenshots.
+# Every page at 360 and 1280 pixels, light and dark, in .build/screenshots.
 screenshots: setup-test
 	rm -rf .build/screenshots
 	COUNTERSIGN_SCREENSHOTS=.build/screenshots swift test --filter 'SignInPagesTests/(looks|enrollment|withoutScripts|phoneByCode|duePassword|signOut|device|consent|expired|locked)'

@@ -283,7 +283,7 @@ let package = Package(
         .testTarget(
             name: "BrowserTests",
             dependencies: [
-                "BrowserSignin", "OAuth2Auth", "AuthFoundation", "AuthorizationServer", "CountersignSandbox", "JOSE", "TestSupport",
+                "BrowserSignin", "OAuth2Auth", "AuthFoundation", "AuthorizationServer", "CountersignSandbox", "Delivery", "JOSE", "TestSupport",
             ],
             swiftSettings: strict),
     ],

@@ -62,28 +62,18 @@ struct PhonePageTests {
     private static func organization(_ change: (String) -> String) -> String { change(OrgFile.sandboxDefault) }
 
     private func use(_ scenario: String, organization: String? = nil) async throws {
-        let folder = try Self.folder(scenario)
+        let folder = try BrowserScreenshots()
         let sandbox = try await Sandbox.start(.init(host: "localhost", phonePort: 0, organization: organization))
         let page = try #require(sandbox.phoneURL)
         let result = try await ForeignProgram.run(
             .chromium,
             [
                 OutsidePart.scripts.appending(path: "phone_page.py").path, scenario, sandbox.origin.absoluteString, page.absoluteString,
-                folder.path,
+                folder.url.path,
             ],
             input: "", environment: ["SE_OFFLINE": "true", "SE_AVOID_STATS": "true"])
         #expect(result.status == 0, "\(result.errors)")
         await sandbox.stop()
-        if Self.kept == nil { try FileManager.default.removeItem(at: folder) }
-    }
-
-    private static let kept = ProcessInfo.processInfo.environment["COUNTERSIGN_SCREENSHOTS"]
-
-    private static func folder(_ scenario: String) throws -> URL {
-        let folder =
-            kept.map { URL(filePath: $0, directoryHint: .isDirectory) }
-            ?? FileManager.default.temporaryDirectory.appending(path: "countersign-browser-\(ProcessInfo.processInfo.globallyUniqueString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        return folder
+        folder.close()
     }
 }

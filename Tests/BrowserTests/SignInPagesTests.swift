@@ -79,7 +79,7 @@ struct SignInPagesTests {
         "- login: \(SandboxUser.jane.login)\n", with: "- login: \(SandboxUser.jane.login)\n    must_change_password: true\n")
 
     private func use(_ scenario: String, organization: String? = nil, hasApp: Bool = false, hasPhone: Bool = true) async throws {
-        let folder = try Self.folder(scenario)
+        let folder = try BrowserScreenshots()
         let sandbox = try await Sandbox.start(.init(host: "localhost", organization: organization))
         var environment = ["SE_OFFLINE": "true", "SE_AVOID_STATS": "true"]
         // A phone first: once there is a second factor, setting up another asks for it.
@@ -88,21 +88,11 @@ struct SignInPagesTests {
         let result = try await ForeignProgram.run(
             .chromium,
             [
-                OutsidePart.scripts.appending(path: "signin_pages.py").path, scenario, sandbox.origin.absoluteString, folder.path,
+                OutsidePart.scripts.appending(path: "signin_pages.py").path, scenario, sandbox.origin.absoluteString, folder.url.path,
             ],
             input: "", environment: environment)
         #expect(result.status == 0, "\(result.errors)")
         await sandbox.stop()
-        if Self.kept == nil { try FileManager.default.removeItem(at: folder) }
-    }
-
-    private static let kept = ProcessInfo.processInfo.environment["COUNTERSIGN_SCREENSHOTS"]
-
-    private static func folder(_ scenario: String) throws -> URL {
-        let folder =
-            kept.map { URL(filePath: $0, directoryHint: .isDirectory) }
-            ?? FileManager.default.temporaryDirectory.appending(path: "countersign-pages-\(ProcessInfo.processInfo.globallyUniqueString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        return folder
+        folder.close()
     }
 }

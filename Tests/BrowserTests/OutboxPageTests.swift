@@ -1,0 +1,25 @@
+import CountersignSandbox
+import Delivery
+import Foundation
+import TestSupport
+import Testing
+
+/// The page in a real browser. With `COUNTERSIGN_SCREENSHOTS` the screenshots are kept in that folder, to be looked at.
+@Suite(
+    "The outbox page in Chromium", .serialized, .timeLimit(.minutes(5)),
+    .enabled(if: OutsidePart.chromium.isEnabled, Comment(rawValue: OutsidePart.chromium.missingNote)))
+struct OutboxPageTests {
+    @Test("messages appear as they are sent, with codes that are right, and mails as pages that can do nothing")
+    func messages() async throws {
+        let folder = try BrowserScreenshots()
+        let sandbox = try await Sandbox.start(.init(host: "localhost"))
+        try await sandbox.addCodeFactor(.text, to: "+15551234821", for: SandboxUser.jane.login)
+        let result = try await ForeignProgram.run(
+            .chromium,
+            [OutsidePart.scripts.appending(path: "outbox_page.py").path, "outbox", sandbox.origin.absoluteString, folder.url.path],
+            input: "", environment: ["SE_OFFLINE": "true", "SE_AVOID_STATS": "true"])
+        #expect(result.status == 0, "\(result.errors)")
+        await sandbox.stop()
+        folder.close()
+    }
+}
