@@ -17,9 +17,14 @@ public struct EngineEnvironment: Sendable {
     public var masterKey: SymmetricKey
     /// Hashes passwords on threads of its own.
     public var passwordHasher: PasswordHasher
+    /// Judges the codes of tokens that another system knows (RSA SecurID, Symantec VIP); nil where there are none.
+    public var tokenService: (any TokenService)?
 
     /// Collects what the engine needs.
-    public init(random: any RandomSource, masterKey: SymmetricKey, passwordHasher: PasswordHasher) {
+    public init(
+        random: any RandomSource, masterKey: SymmetricKey, passwordHasher: PasswordHasher, tokenService: (any TokenService)? = nil
+    ) {
+        self.tokenService = tokenService
         self.random = random
         self.masterKey = masterKey
         self.passwordHasher = passwordHasher

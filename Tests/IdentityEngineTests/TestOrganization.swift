@@ -51,7 +51,9 @@ struct TestOrganization {
         return key
     }
 
-    init(seed: UInt64 = 1, _ change: (inout OrganizationDefinition) -> Void = { _ in }) async throws {
+    init(seed: UInt64 = 1, tokenService: (any TokenService)? = nil, _ change: (inout OrganizationDefinition) -> Void = { _ in })
+        async throws
+    {
         var definition = Self.definition
         change(&definition)
         store = InMemoryStore()
@@ -59,7 +61,7 @@ struct TestOrganization {
             store: store,
             environment: EngineEnvironment(
                 random: SeededRandom(seed: seed), masterKey: SymmetricKey(data: [UInt8](repeating: 7, count: 32)),
-                passwordHasher: PasswordHasher()))
+                passwordHasher: PasswordHasher(), tokenService: tokenService))
         _ = try await engine.apply(definition, context: Self.context(Self.start.addingTimeInterval(-3600)))
         try await engine.maintainKeys(Self.context(Self.start.addingTimeInterval(-3600)), making: Self.key)
     }

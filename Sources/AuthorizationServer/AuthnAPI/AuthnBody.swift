@@ -56,7 +56,21 @@ extension ClassicCaller {
         self.init(
             apiToken: request.apiToken, deviceCookie: DeviceCookie.read(request), deviceToken: body.deviceToken,
             // Browsers say so with every request that is no plain form.
-            isPage: request.head.headerFields[.origin] != nil)
+            isPage: request.head.headerFields[.origin] != nil, autoPush: AutoPushCookie.read(request))
+    }
+}
+
+/// The cookie in which a browser keeps which push factors its client asks by itself (authn reference 5.6): their ids, parted by full stops.
+enum AutoPushCookie {
+    static let name = "autopush"
+
+    /// What a request's cookie holds; nothing of what is no id.
+    static func read(_ request: ServerRequest) -> [String] {
+        guard let value = CookieHeader.value(of: name, in: request) else { return [] }
+        return value.split(separator: ".").map(String.init).filter { id in
+            id.utf8.count == 20
+                && id.unicodeScalars.allSatisfy { $0.isASCII && ($0.properties.isAlphabetic || $0.properties.numericType != nil) }
+        }
     }
 }
 
@@ -65,7 +79,13 @@ enum DeviceCookie {
     static let name = "DT"
 
     /// What a request's cookie holds; nil if there is none, or more than one.
-    static func read(_ request: ServerRequest) -> String? {
+    static func read(_ request: ServerRequest) -> String? { CookieHeader.value(of: name, in: request) }
+}
+
+/// What requests bring in `Cookie`.
+enum CookieHeader {
+    /// The value of a cookie; nil if there is none, or more than one.
+    static func value(of name: String, in request: ServerRequest) -> String? {
         let values = (request.head.headerFields[.cookie] ?? "").split(separator: ";").map { $0.drop { $0 == " " } }
             .filter { $0.hasPrefix("\(name)=") }.map { $0.dropFirst(name.utf8.count + 1) }
         guard values.count == 1, let value = values.first, !value.isEmpty else { return nil }

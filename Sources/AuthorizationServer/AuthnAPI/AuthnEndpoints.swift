@@ -21,6 +21,7 @@ extension Endpoint {
                 messages?.deliver(answer.messages, origin: call.snapshot.origin)
                 response = ServerResponse(json: AuthnWriter(origin: call.snapshot.origin).answer(answer.outcome).serialized())
                 if let token = answer.deviceToken { pages.cookies.writeDevice(token, to: &response) }
+                if let factors = answer.autoPush { pages.cookies.writeAutoPush(factors, to: &response) }
             } catch let refusal as ClassicRefusal {
                 try await engine.noteRefused(refusal, operation: route.name, context: request.context)
                 response = .refusal(refusal, to: request)
@@ -42,7 +43,8 @@ extension Endpoint {
         case .verify(let factor):
             let proof = ClassicProof(
                 passCode: try body.text("passCode", in: "factorVerifyRequest"), answer: try body.text("answer", in: "factorVerifyRequest"),
-                remembersDevice: query(request)?["rememberDevice"] == "true")
+                remembersDevice: query(request)?["rememberDevice"] == "true",
+                autoPush: query(request)?["autoPush"].flatMap { Bool($0) })
             return try await engine.classicVerify(factorID: factor, proof, stateToken: body.stateToken(), context: context).get()
         case .resend(let factor):
             return try await engine.classicResend(factorID: factor, stateToken: body.stateToken(), context: context).get()
@@ -56,10 +58,21 @@ extension Endpoint {
             enrollment.phoneExtension = try body.text("phoneExtension", within: "profile", in: object)
             enrollment.question = try body.text("question", within: "profile", in: object)
             enrollment.answer = try body.text("answer", within: "profile", in: object)
+            enrollment.credentialID = try body.text("credentialId", within: "profile", in: object)
+            enrollment.passCode = try body.text("passCode", in: object)
+            enrollment.nextPassCode = try body.text("nextPassCode", in: object)
             enrollment.replacesPhone = query(request)?["updatePhone"] == "true"
             return try await engine.classicEnroll(enrollment, stateToken: body.stateToken(), context: context).get()
         case .resendActivation(let factor):
             return try await engine.classicResendActivation(factorID: factor, stateToken: body.stateToken(), context: context).get()
+        case .pollActivation(let factor):
+            return try await engine.classicPollActivation(factorID: factor, stateToken: body.stateToken(), context: context).get()
+        case .sendActivation(let factor, let byMail):
+            return try await engine.classicSendActivation(
+                factorID: factor, by: byMail ? .email : .sms,
+                phoneNumber: body.text("phoneNumber", within: "profile", in: "factorActivateRequest"), stateToken: body.stateToken(),
+                context: context
+            ).get()
         case .activate(let factor):
             return try await engine.classicActivate(
                 factorID: factor, passCode: body.text("passCode", in: "factorActivateRequest"), stateToken: body.stateToken(),
@@ -89,7 +102,9 @@ extension Endpoint {
             guard let token = try body.text("recoveryToken", in: "recoveryTokenRequest"), !token.isEmpty else {
                 throw ClassicRefusal.invalid("recoveryTokenRequest", ["recoveryToken: The member must be there."])
             }
-            return try await engine.classicRecoveryToken(token, context: context).get()
+            return try await engine.classicRecoveryToken(
+                token, enrollsOptional: body.option("multiOptionalFactorEnroll"), context: context
+            ).get()
         case .recoveryAnswer:
             return try await engine.classicRecoveryAnswer(
                 body.text("answer", in: "recoveryAnswerRequest"), stateToken: body.stateToken(), context: context
@@ -128,12 +143,18 @@ extension Endpoint {
         if let token = try body.text("stateToken", in: object), username == nil, password == nil {
             return try await engine.classicTransaction(stateToken: token, context: request.context).get()
         }
-        guard let username, !username.isEmpty, let password else {
-            throw ClassicRefusal.invalid(object, ["username: The request needs the members username and password, or stateToken."])
-        }
+        let activation = try body.text("token", in: object)
         let begun = ClassicRequest(
-            username: username, password: password, relayState: try relayState(body, in: object),
+            username: username ?? "", password: password ?? "", relayState: try relayState(body, in: object),
             enrollsOptional: body.option("multiOptionalFactorEnroll"), warnsBeforeExpiry: body.option("warnBeforePasswordExpired"))
-        return try await engine.classicSignIn(begun, caller: ClassicCaller(request, body: body), context: request.context).get()
+        let caller = ClassicCaller(request, body: body)
+        if let activation, !activation.isEmpty, username == nil, password == nil {
+            return try await engine.classicActivateAccount(by: activation, begun, caller: caller, context: request.context).get()
+        }
+        guard username?.isEmpty == false, password != nil else {
+            throw ClassicRefusal.invalid(
+                object, ["username: The request needs the members username and password, or token, or stateToken."])
+        }
+        return try await engine.classicSignIn(begun, caller: caller, context: request.context).get()
     }
 }

@@ -10,6 +10,9 @@ enum AuthnRoute: Hashable, Sendable {
     case enroll
     case activate(factor: String)
     case resendActivation(factor: String)
+    /// A phone that is being set up: whether it came, and the link that brings it.
+    case pollActivation(factor: String)
+    case sendActivation(factor: String, byMail: Bool)
     /// Another password in place of one that is due.
     case changePassword
     /// Another password in place of one that was forgotten.
@@ -25,6 +28,8 @@ enum AuthnRoute: Hashable, Sendable {
     static let names = [
         "authn", "authn/previous", "authn/skip", "authn/cancel", "authn/factors/{id}/verify", "authn/factors/{id}/verify/resend",
         "authn/factors", "authn/factors/{id}/lifecycle/activate", "authn/factors/{id}/lifecycle/resend",
+        "authn/factors/{id}/lifecycle/activate/poll",
+        "authn/factors/{id}/lifecycle/activate/email", "authn/factors/{id}/lifecycle/activate/sms",
         "authn/credentials/change_password", "authn/credentials/reset_password",
         "authn/recovery/password", "authn/recovery/unlock", "authn/recovery/token", "authn/recovery/answer",
         "authn/recovery/factors/{type}/verify", "authn/recovery/factors/{type}/resend", "authn/unknown",
@@ -42,6 +47,8 @@ enum AuthnRoute: Hashable, Sendable {
         case .enroll: "authn/factors"
         case .activate: "authn/factors/{id}/lifecycle/activate"
         case .resendActivation: "authn/factors/{id}/lifecycle/resend"
+        case .pollActivation: "authn/factors/{id}/lifecycle/activate/poll"
+        case .sendActivation(_, let byMail): "authn/factors/{id}/lifecycle/activate/\(byMail ? "email" : "sms")"
         case .changePassword: "authn/credentials/change_password"
         case .resetPassword: "authn/credentials/reset_password"
         case .recover(let isUnlock): isUnlock ? "authn/recovery/unlock" : "authn/recovery/password"
@@ -98,6 +105,9 @@ enum AuthnRoute: Hashable, Sendable {
         case ["verify", "resend"]: self = .resend(factor: id)
         case ["lifecycle", "activate"]: self = .activate(factor: id)
         case ["lifecycle", "resend"]: self = .resendActivation(factor: id)
+        case ["lifecycle", "activate", "poll"]: self = .pollActivation(factor: id)
+        case ["lifecycle", "activate", "email"]: self = .sendActivation(factor: id, byMail: true)
+        case ["lifecycle", "activate", "sms"]: self = .sendActivation(factor: id, byMail: false)
         default: self = .unknown
         }
     }

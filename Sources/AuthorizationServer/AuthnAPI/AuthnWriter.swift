@@ -92,17 +92,32 @@ struct AuthnWriter: Sendable {
     }
 
     private func json(_ activation: ClassicActivation, of factor: ClassicFactor, _ person: ClassicPerson?) -> JSONValue {
-        let picture = "\(origin)/api/v1/users/\(person?.id ?? "")/factors/\(factor.id ?? "")/qr/\(activation.pictureToken)"
-        return [
-            "timeStep": 30, "sharedSecret": .string(activation.secret), "encoding": "base32", "keyLength": 6,
-            "_links": ["qrcode": ["href": .string(picture), "type": "image/png"]],
-        ]
+        var links: [String: JSONValue] = [:]
+        if let token = activation.pictureToken {
+            let picture = "\(origin)/api/v1/users/\(person?.id ?? "")/factors/\(factor.id ?? "")/qr/\(token)"
+            links["qrcode"] = ["href": .string(picture), "type": "image/png"]
+        }
+        if let secret = activation.secret {
+            return [
+                "timeStep": 30, "sharedSecret": .string(secret), "encoding": "base32", "keyLength": 6, "_links": .object(links),
+            ]
+        }
+        let path = "/factors/\(factor.id ?? "")/lifecycle/activate"
+        if activation.pictureToken != nil {
+            links["send"] = .array(["email", "sms"].map { (way: String) in link("\(path)/\(way)", name: way) })
+        }
+        if activation.result == .timeout { links["activate"] = link(path, name: "activate") }
+        var members: [String: JSONValue] = ["_links": .object(links)]
+        members["expiresAt"] = activation.expiresAt.map(Self.date)
+        members["factorResult"] = activation.result.map { .string($0.rawValue) }
+        return .object(members)
     }
 
     private func json(_ remembering: ClassicRemembering) -> JSONValue {
         [
             "allowRememberDevice": .bool(remembering.isAllowed), "rememberDeviceByDefault": .bool(remembering.isDefault),
-            "rememberDeviceLifetimeInMinutes": .integer(Int64(remembering.minutes)), "factorsPolicyInfo": .null,
+            "rememberDeviceLifetimeInMinutes": .integer(Int64(remembering.minutes)),
+            "factorsPolicyInfo": remembering.autoPush.map { .object($0.mapValues { ["autoPushEnabled": .bool($0)] }) } ?? .null,
         ]
     }
 
@@ -127,7 +142,9 @@ struct AuthnWriter: Sendable {
 
     private func links(_ transaction: ClassicTransaction) -> [String: JSONValue] {
         var links: [String: JSONValue] = [:]
-        if let next = transaction.next, let path = path(of: next, transaction) { links["next"] = link(path, name: next.rawValue) }
+        if let next = transaction.next, let path = path(of: next, transaction) {
+            links["next"] = link(path, name: next == .pollActivation ? "poll" : next.rawValue)
+        }
         if transaction.canReturn { links["prev"] = link("/previous") }
         if transaction.canCancel { links["cancel"] = link("/cancel") }
         if transaction.canSkip { links["skip"] = link("/skip", name: "skip") }
@@ -147,6 +164,7 @@ struct AuthnWriter: Sendable {
         case .verify where transaction.recoveryChannel != nil:
             transaction.recoveryChannel.map { "/recovery/factors/\(Self.name(of: $0).uppercased())/verify" }
         case .poll, .verify: transaction.factor?.id.map { "/factors/\($0)/verify" }
+        case .pollActivation: transaction.factor?.id.map { "/factors/\($0)/lifecycle/activate/poll" }
         case .activate: transaction.factor?.id.map { "/factors/\($0)/lifecycle/activate" }
         case .changePassword: "/credentials/change_password"
         case .resetPassword: "/credentials/reset_password"

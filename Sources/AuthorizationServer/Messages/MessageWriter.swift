@@ -90,7 +90,7 @@ struct MessageWriter: Sendable {
             case .signIn, .enrollment: "\(origin)/signin/mail/\(token)"
             case .recovery: "\(origin)/signin/reset-password/\(token)"
             case .unlock: "\(origin)/signin/unlock/\(token)"
-            case .activation: "\(origin)/signin/set-up/\(token)"
+            case .activation: "\(origin)/enroll/\(token)"
             }
         }
     }

@@ -115,9 +115,19 @@ extension UserDefinition {
             login: section.required("login", example: "jane.doe@example.com"),
             profile: (section.section("profile")?.members() ?? [:]).asClaims, groups: section.strings("groups") ?? [],
             password: section.string("password"), totpSecret: section.string("totp_secret"),
+            hardwareDevice: section.section("hotp", as: "hardwareDevice").map(HardwareDevice.init),
             status: section.choice(
                 "status", ["active": .active, "staged": .staged, "suspended": .suspended, "deactivated": .deactivated], default: .active),
             mustChangePassword: section.bool("must_change_password", default: false))
+    }
+}
+
+extension UserDefinition.HardwareDevice {
+    init(_ section: OrgFileSection) {
+        self.init(
+            secret: section.required("secret", example: "${JANES_SEED}"),
+            credentialID: section.required("credential_id", example: "4711-0815"), counter: Int64(section.int("counter", default: 0)))
+        section.reportUnknownKeys()
     }
 }
 

@@ -47,6 +47,16 @@ struct BrowserCookies: Sendable {
                 value: "\(DeviceCookie.name)=\(token); Path=/; Max-Age=31536000; HttpOnly; SameSite=Lax" + (isSecure ? "; Secure" : "")))
     }
 
+    /// Has a browser keep which push factors its client asks by itself; none takes that from it.
+    func writeAutoPush(_ factors: [String], to response: inout ServerResponse) {
+        let age = factors.isEmpty ? 0 : 31_536_000
+        response.headers.append(
+            HTTPField(
+                name: .setCookie,
+                value: "\(AutoPushCookie.name)=\(factors.joined(separator: ".")); Path=/; Max-Age=\(age); HttpOnly; SameSite=Lax"
+                    + (isSecure ? "; Secure" : "")))
+    }
+
     /// Takes the secret of a session that is over from a browser.
     func endSession(in response: inout ServerResponse) {
         response.headers.append(

@@ -67,18 +67,21 @@ extension PhoneEnrollmentOffer: CustomStringConvertible, CustomReflectable {
 
 extension HostedState {
     /// Closes the ticket that was shown before.
-    var closingPhone: [Change] {
-        (hosted.phone.map { [.close(.enrollmentTicket, digest: TicketDigest(bytes: $0.digest))] }) ?? []
-    }
+    var closingPhone: [Change] { transaction.closingPhone }
 }
 
 extension SignInTransaction {
+    /// Closes the ticket that was shown before.
+    var closingPhone: [Change] { phone.map { [.close(.enrollmentTicket, digest: TicketDigest(bytes: $0.digest))] } ?? [] }
+
     /// Whether what was proved permits to set up a factor: one is missing, there is none, and the proofs are of this sign-in and fresh.
     func allowsEnrollment(of subject: Subject, now: Date) -> Bool {
         guard end == nil, (hosted?.inherited ?? 0) == 0, let last = proofs.last,
-            now < last.time.addingTimeInterval(EnrollmentPermission.freshness),
-            case (_, .enrollmentRequired, _) = proved(subject, "", [])
+            now < last.time.addingTimeInterval(EnrollmentPermission.freshness)
         else { return false }
-        return true
+        return switch proved(subject, "", []).1 {
+        case .enrollmentRequired, .enrollmentOffered: true
+        default: false
+        }
     }
 }

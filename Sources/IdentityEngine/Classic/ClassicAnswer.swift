@@ -19,6 +19,8 @@ public struct ClassicAnswer: Sendable {
     public var messages: [OutgoingMessage] = []
     /// The device token that the browser is to keep from now on; nil to leave it what it has.
     public var deviceToken: String?
+    /// The push factors that the client asks by itself on this device from now on, for the browser to keep; nil to leave it what it has.
+    public var autoPush: [String]?
 
     init(_ outcome: Outcome) { self.outcome = outcome }
 
@@ -54,7 +56,7 @@ public struct ClassicTransaction: Sendable {
 
     /// What the link `next` does; nil for none.
     public enum Next: String, Sendable {
-        case poll, verify, activate, changePassword, resetPassword, unlock, answer, recovery
+        case poll, pollActivation, verify, activate, changePassword, resetPassword, unlock, answer, recovery
     }
 
     /// Where it stands.
@@ -142,12 +144,16 @@ public struct ClassicFactor: Sendable {
     public var activation: ClassicActivation?
 }
 
-/// What an authenticator app is given when it is set up (authn reference 5.4).
+/// What an authenticator app, or a phone, is given when it is set up (authn reference 5.4 and 5.5).
 public struct ClassicActivation: Sendable {
-    /// The secret in Base32.
-    public var secret: String
-    /// What leads to its picture: the last part of the path.
-    public var pictureToken: String
+    /// The secret of an authenticator app in Base32; nil of a phone.
+    public var secret: String?
+    /// What leads to its picture: the last part of the path; nil once there is none to see.
+    public var pictureToken: String?
+    /// Until when a phone can be set up by it; nil of an app.
+    public var expiresAt: Date?
+    /// How far a phone has come; nil of an app.
+    public var result: ClassicTransaction.FactorResult?
 }
 
 extension ClassicActivation: CustomStringConvertible, CustomReflectable {
@@ -165,4 +171,6 @@ public struct ClassicRemembering: Sendable {
     public var isDefault: Bool
     /// For how long, in minutes; 0 for as long as the device brings its token, or not at all.
     public var minutes: Int
+    /// Whether the client is to ask a push factor by itself, by the factor's id; nil where that is no question.
+    public var autoPush: [String: Bool]?
 }

@@ -16,6 +16,12 @@ public struct ClassicEnrollmentRequest: Sendable {
     public var question: String?
     /// Its answer, as it was typed.
     public var answer: String?
+    /// What another system knows a token by.
+    public var credentialID: String?
+    /// The code that a token shows.
+    public var passCode: String?
+    /// The code that it shows after that.
+    public var nextPassCode: String?
 
     /// Describes a request.
     public init(type: String, provider: String) {
@@ -70,7 +76,8 @@ extension IdentityEngine {
         }
         guard let channel = pending.code?.channel else { throw ClassicRefusal.unknownFactor }
         let verifier = CodeVerifier(environment: environment, channel: channel, enrollments: [], owner: "", now: context.now)
-        return try await setUp(verifier, state, changes: confirmation.changes, context: context)
+        guard let factor = ClassicPolicy.Factor.of(pending) else { throw ClassicRefusal.unknownFactor }
+        return try await setUp(verifier, as: factor, state, changes: confirmation.changes, context: context)
     }
 
     /// Sets a security question up, which needs no confirmation.
@@ -88,7 +95,7 @@ extension IdentityEngine {
                 let changes = try questionEnrollment(
                     enrollment, user: state.user, holding: state.allEnrollments.filter { $0.status != .deleted }, context: context)
                 let verifier = QuestionVerifier(environment: environment, enrollments: [])
-                return try await setUp(verifier, state, changes: changes, context: context)
+                return try await setUp(verifier, as: .question, state, changes: changes, context: context)
             }
         } catch is PasswordHasher.Overloaded {
             throw ClassicRefusal.busy(context)
@@ -97,11 +104,11 @@ extension IdentityEngine {
 
     /// Commits a factor that was set up, with the step that it is.
     func setUp(
-        _ verifier: some FactorVerifier, _ state: ClassicState, changes: [Change], context: RequestContext
+        _ verifier: some FactorVerifier, as factor: ClassicPolicy.Factor, _ state: ClassicState, changes: [Change], context: RequestContext
     ) async throws -> ClassicAnswer? {
         var (next, outcome, effects) = state.transaction.step(
             .enrolled(
-                verifier.kind, verifier.factorClass, methods: verifier.methods, state.subject, after: state.subject(having: verifier.kind)),
+                verifier.kind, verifier.factorClass, methods: verifier.methods, state.subject, after: state.subject(having: factor)),
             now: context.now)
         next.classic?.enrolling = nil
         return try await conclude(next, outcome, effects, state, changes: changes, wrong: .wrongCode, context: context)

@@ -14,12 +14,15 @@ extension IdentityEngine {
     public func classicEnroll(
         _ request: ClassicEnrollmentRequest, stateToken: String, context: RequestContext
     ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
-        try await classicStep(stateToken, context: context) { [self] state in
+        // Asked once, however often the step is tried: what takes codes once would refuse its own.
+        var judged: TokenVerdict?
+        return try await classicStep(stateToken, context: context) { [self] state in
             guard state.status(of: state.transaction) == .factorEnroll else {
                 throw ClassicRefusal.notAllowed(in: state.status(of: state.transaction)?.rawValue ?? "none")
             }
+            if ["webauthn", "u2f", "web"].contains(request.type) { throw ClassicRefusal.notSupported }
             let factor = state.offered.first { $0.wireName.type == request.type && $0.wireName.provider == request.provider }
-            guard let factor, !state.held.contains(factor.kind) else {
+            guard let factor, !state.held.contains(factor) else {
                 throw ClassicRefusal.invalid(
                     "factorEnrollRequest", ["factorType: This factor is set up already, or cannot be set up. Choose one of those listed."])
             }
@@ -28,7 +31,12 @@ extension IdentityEngine {
             else { throw ClassicRefusal.invalidToken("authn: proved too long ago to set anything up") }
             if let channel = factor.channel { return try await enroll(channel, request, state, context: context) }
             if factor == .question { return try await enrollQuestion(request, state, context: context) }
-            switch try await beginTOTPEnrollment(authentication, context: context) {
+            if factor == .push { return try await beginPhone(state, methodID: nil, context: context) }
+            if let provider = factor.tokenProvider {
+                return try await enroll(provider, as: factor, request, state, &judged, context: context)
+            }
+            let provider: TOTPProvider = factor == .oktaTOTP ? .okta : .google
+            switch try await beginTOTPEnrollment(authentication, provider: provider, context: context) {
             case .failure(let refusal): throw ClassicRefusal.invalidToken(refusal.reason)
             case .success(let offer):
                 var next = state.transaction
@@ -55,6 +63,7 @@ extension IdentityEngine {
     ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
         var counted = false
         return try await classicStep(stateToken, context: context) { [self] state in
+            if let phone = try state.phone() { return try await restart(phone, named: factorID, state, context: context) }
             guard state.status(of: state.transaction) == .factorEnrollActivate, let pending = state.pending?.enrollment else {
                 throw ClassicRefusal.notAllowed(in: state.status(of: state.transaction)?.rawValue ?? "none")
             }
@@ -73,7 +82,7 @@ extension IdentityEngine {
             }
             guard case .success(let changes) = planned else { throw ClassicRefusal.wrongCode }
             let verifier = TOTPVerifier(environment: environment, enrollments: [], now: context.now)
-            return try await setUp(verifier, state, changes: changes, context: context)
+            return try await setUp(verifier, as: .of(pending) ?? .totp, state, changes: changes, context: context)
         }
     }
 
@@ -92,6 +101,7 @@ extension IdentityEngine {
     public func classicPicture(
         userID: String, factorID: String, token: String, context: RequestContext
     ) async throws -> String? {
+        if let picture = try await phonePicture(userID: userID, factorID: factorID, token: token, context: context) { return picture }
         guard PendingFactor.isPictureToken(token, of: factorID, environment: environment) else { return nil }
         return try await store.read { [self] view in
             guard let user = try user(id: userID, in: view)?.value, let record = try view.record(.enrollment, id: factorID) else {
@@ -111,18 +121,23 @@ extension ClassicState {
     }
 
     /// What is asked of the person once they have one more factor.
-    func subject(having kind: FactorKind) -> SignInTransaction.Subject {
+    func subject(having factor: ClassicPolicy.Factor) -> SignInTransaction.Subject {
         var after = subject
         var classic = classic
         classic.enrolled += 1
-        if kind != .question { after.canEnroll = false }
-        after.offer = policy.offer(having: held.union([kind]), classic)
-        after.secondFactorGrantTypes = Set(after.secondFactorGrantTypes + kind.secondFactorGrantTypes).sorted()
+        if factor != .question { after.canEnroll = false }
+        after.offer = policy.offer(having: held.union([factor]), classic)
+        after.secondFactorGrantTypes = Set(after.secondFactorGrantTypes + factor.kind.secondFactorGrantTypes).sorted()
         return after
     }
 }
 
 extension ClassicRefusal {
+    /// A factor that the reference knows, and this server does not (yet).
+    static let notSupported = ClassicRefusal(
+        code: "E0000015", status: 401, summary: "This organization does not offer this factor. Choose one of those listed.",
+        reason: "authn: factor is not supported")
+
     /// A member that this request cannot do without.
     static func missing(_ name: String) -> ClassicRefusal {
         ClassicRefusal(

@@ -29,7 +29,8 @@ extension IdentityEngine {
             transaction.classic = ClassicSignIn(
                 relayState: request.relayState, enrollsOptional: request.enrollsOptional, warnsBeforeExpiry: request.warnsBeforeExpiry,
                 device: caller.device(isTrusted: trusted != nil).map { TicketDigest(of: $0).bytes },
-                renewsDevice: caller.isPage && trusted == nil ? true : nil)
+                renewsDevice: caller.isPage && trusted == nil ? true : nil,
+                autoPush: caller.autoPush.isEmpty ? nil : Array(caller.autoPush.prefix(ClassicSignIn.mostAutoPush)))
             return .success(
                 try await classicSignIn(
                     transaction, username: request.username, password: request.password, policy: policy, snapshot: snapshot,

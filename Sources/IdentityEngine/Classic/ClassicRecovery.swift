@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Getting back into an account without its password (authn reference 4.9 to 4.12); a part of a ``ClassicSignIn``.
+/// Getting into an account without its password (authn reference 4.2 and 4.9 to 4.12); a part of a ``ClassicSignIn``.
 struct ClassicRecovery: Sendable, Equatable, Codable {
     /// Seconds that a recovery token is good for.
     static let tokenLifetime: TimeInterval = 3_600
@@ -9,6 +9,8 @@ struct ClassicRecovery: Sendable, Equatable, Codable {
     enum Kind: String, Sendable, Codable {
         case password = "PASSWORD"
         case unlock = "UNLOCK"
+        /// Somebody signs in for the first time, by a token that an administrator gave them.
+        case activation = "ACCOUNT_ACTIVATION"
     }
 
     /// What is asked for.
@@ -38,7 +40,8 @@ extension SignInTransaction {
         guard let recovery = recovery(of: subject, at: [.token, .code], now: now) else {
             return refused(.overTransaction, Self.recoveryType, [])
         }
-        guard hasQuestion else { return recovered(recovery, subject, now: now) }
+        // Who never signed in is not asked: the token came from who runs the organization.
+        guard hasQuestion, recovery.kind != .activation else { return recovered(recovery, subject, now: now) }
         var next = self
         next.classic?.recovery?.stage = .question
         return (next, .recovering, [.log(type: Self.recoveryType, .success, reason: "the question is asked")])
@@ -68,8 +71,11 @@ extension SignInTransaction {
 
     /// The person set another password: a sign-in by it goes on.
     func passwordReset(_ hash: String, _ subject: Subject, now: Date) -> (SignInTransaction, Outcome, [Effect]) {
-        guard recovery(of: subject, at: [.reset], now: now) != nil else { return refused(.overTransaction, Self.recoveryType, []) }
+        guard let recovery = recovery(of: subject, at: [.reset], now: now) else {
+            return refused(.overTransaction, Self.recoveryType, [])
+        }
         var user = subject.user
+        user.setStatus(.active, now: now)
         user.setPasswordHash(hash, remembering: subject.passwordPolicy.age.history, now: now)
         user.failedCodes = nil
         var next = self
@@ -80,9 +86,10 @@ extension SignInTransaction {
         next.proofs = [Proof(factor: .password, factorClasses: [.knowledge], methods: ["pwd"], time: now)]
         var changed = subject
         changed.user = user
+        let activated = recovery.kind == .activation ? [Self.activated] : []
         return next.proved(
             changed, "user.authentication.password",
-            [.writeUser(user), .log(type: "user.account.reset_password", .success, reason: "by the person")])
+            [.writeUser(user)] + activated + [.log(type: "user.account.reset_password", .success, reason: "by the person")])
     }
 
     /// What is left to do once the person may.
@@ -99,14 +106,40 @@ extension SignInTransaction {
             user.failedCodes = nil
             next.end = .recovered
             return (next, .unlocked, [.writeUser(user), .log(type: "user.account.unlock", .success, reason: "by the person")])
+        case .activation:
+            guard subject.user.passwordHash != nil else {
+                next.classic?.recovery?.stage = .reset
+                return (next, .recovering, [.log(type: Self.recoveryType, .success, reason: "the first password can be set")])
+            }
+            // Their password is left as it is: the token is what they know instead of it, this once.
+            var changed = subject
+            changed.user.setStatus(.active, now: now)
+            guard changed.user.openLock(policy: subject.passwordPolicy, now: now) else {
+                return refused(.wrongCredentials("account is locked"), Self.recoveryType, [])
+            }
+            next.classic?.recovery = nil
+            next.proofs = [Proof(factor: .activation, factorClasses: [.knowledge], methods: [], time: now)]
+            return next.proved(changed, "user.authentication.activation", [.writeUser(changed.user), Self.activated])
         }
     }
 
+    private static let activated = Effect.log(type: "user.lifecycle.activate", .success, reason: "by the token of an administrator")
+
     /// The recovery, if it is at one of these stages, of an account that is still the one that it met.
     private func recovery(of subject: Subject, at stages: [ClassicRecovery.Stage], now: Date) -> ClassicRecovery? {
-        guard end == nil, now < expiresAt, userID != nil, isAbout(subject.user), subject.user.status == .active,
-            let recovery = classic?.recovery, stages.contains(recovery.stage)
+        guard end == nil, now < expiresAt, userID != nil, isAbout(subject.user), let recovery = classic?.recovery,
+            stages.contains(recovery.stage), recovery.kind.isOpen(to: subject.user)
         else { return nil }
         return recovery
     }
+}
+
+extension ClassicRecovery.Kind {
+    /// Whether an account is in a state in which it can go on.
+    func isOpen(to user: User) -> Bool { self == .activation ? user.awaitsActivation : user.status == .active }
+}
+
+extension User {
+    /// Whether the person can sign in with an activation token: they never could otherwise.
+    var awaitsActivation: Bool { status == .staged || (status == .active && passwordHash == nil) }
 }

@@ -76,18 +76,27 @@ extension IdentityEngine {
     ///
     /// - Parameters:
     ///   - token: The token, good once.
+    ///   - enrollsOptional: Whether the client wants to be offered what can be set up, one after the other.
     ///   - context: When and from where it came.
     /// - Returns: Where the recovery stands; or `E0000011`.
     /// - Throws: ``StoreError`` if the store failed.
-    public func classicRecoveryToken(_ token: String, context: RequestContext) async throws -> Result<ClassicAnswer, ClassicRefusal> {
+    public func classicRecoveryToken(
+        _ token: String, enrollsOptional: Bool = false, context: RequestContext
+    ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
+        try await exchange(.recoveryToken, token, context: context) { $0.enrollsOptional = enrollsOptional }
+    }
+
+    /// Takes a token that leads to what waits for it, and goes on there; the sign-in begins with it.
+    func exchange(
+        _ kind: TicketKind, _ token: String, context: RequestContext, _ change: (inout ClassicSignIn) -> Void
+    ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
         try await Result {
             let digest = TicketDigest(of: token)
             for _ in 0..<Self.attempts {
                 let stateToken = try environment.random.secret(prefix: "00")
                 let found = try await store.read { [self] view -> Result<ClassicState, ClassicRefusal> in
-                    guard token.utf8.count <= 64,
-                        case (let stored, .fresh)? = try view.transaction(.recoveryToken, secret: token, now: context.now)
-                    else { return .failure(.invalidToken("recoveryToken: unknown, used or too old")) }
+                    guard token.utf8.count <= 64, case (let stored, .fresh)? = try view.transaction(kind, secret: token, now: context.now)
+                    else { return .failure(.invalidToken("\(kind.rawValue): unknown, used or too old")) }
                     do {
                         return .success(
                             try ClassicState(
@@ -98,14 +107,18 @@ extension IdentityEngine {
                     }
                 }
                 let state = try found.get()
-                var (next, outcome, effects) = state.transaction.step(
+                var begun = state.transaction
+                if var classic = begun.classic {
+                    change(&classic)
+                    begun.classic = classic
+                }
+                var (next, outcome, effects) = begun.step(
                     .recoveryProved(hasQuestion: state.question != nil, state.subject), now: context.now)
-                if outcome == .recovering { next.expiresAt = context.now.addingTimeInterval(ClassicSignIn.idleLifetime) }
-                let changes: [Change] = [
-                    .take(.recoveryToken, digest: digest, now: context.now, gave: []), .issue(next.classicTicket(stateToken)),
-                ]
+                next.createdAt = context.now
+                next.expiresAt = context.now.addingTimeInterval(ClassicSignIn.idleLifetime)
+                let changes: [Change] = [.take(kind, digest: digest, now: context.now, gave: []), .issue(next.classicTicket(stateToken))]
                 let answer = try await conclude(
-                    next, outcome, effects, state, changes: changes, wrong: .invalidToken("recoveryToken"), context: context)
+                    next, outcome, effects, state, changes: changes, wrong: .invalidToken(kind.rawValue), context: context)
                 if let answer { return answer }
             }
             throw StoreError(.unavailable, "The recovery met other writers \(Self.attempts) times. Try it again.")

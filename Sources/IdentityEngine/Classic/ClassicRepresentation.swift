@@ -17,6 +17,11 @@ extension ClassicState {
         case .factorRequired:
             shown.factors = presentable.map { factor($0) }
             shown.remembering = remembering
+            let pushes = presentable.filter { $0.push != nil }.map(\.classicID)
+            if !pushes.isEmpty {
+                shown.remembering?.autoPush = Dictionary(
+                    uniqueKeysWithValues: pushes.map { ($0, classic.autoPush?.contains($0) ?? false) })
+            }
         case .factorChallenge:
             guard let selected = selected(in: transaction) else { break }
             shown.factor = factor(selected)
@@ -48,6 +53,11 @@ extension ClassicState {
         case .factorEnroll:
             shown.factors = choices
             if case .enrollmentOffered(true) = transaction.proved(subject, "", []).1 { shown.canSkip = true }
+        case .factorEnrollActivate where transaction.classic?.phone != nil:
+            shown.factor = phoneFactor(transaction, now: now)
+            shown.factorResult = shown.factor?.activation?.result
+            shown.canReturn = true
+            shown.next = shown.factorResult == .waiting ? .pollActivation : .activate
         case .factorEnrollActivate:
             shown.factor = pending?.factor(self)
             shown.canReturn = true
@@ -72,7 +82,7 @@ extension ClassicState {
         offered.map { choice in
             var factor = ClassicFactor(type: choice.wireName.type, provider: choice.wireName.provider, profile: [:])
             factor.enrolling = policy.enrolling(choice)
-            factor.isSetUp = held.contains(choice.kind)
+            factor.isSetUp = held.contains(choice)
             return factor
         }
     }
@@ -87,6 +97,8 @@ extension ClassicState {
             return factor([code.destination.phoneNumber == nil ? "email" : "phoneNumber": code.destination.masked])
         }
         if let question = enrollment.question { return factor(["question": question.key, "questionText": question.text]) }
+        if let token = enrollment.token { return factor(["credentialId": token.credentialID]) }
+        if let hotp = enrollment.hotp { return factor(["credentialId": hotp.credentialID]) }
         var profile = ["credentialId": user.value.login]
         guard let push = enrollment.push else { return factor(profile) }
         let device = devices[push.deviceID]?.profile ?? [:]

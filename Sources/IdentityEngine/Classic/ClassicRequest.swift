@@ -33,9 +33,14 @@ public struct ClassicCaller: Sendable {
     public var deviceToken: String?
     /// Whether it is a page in a browser, whose cookies others can plant: a host beside this one, or a script.
     public var isPage: Bool
+    /// The push factors that the browser's cookie says are asked by themselves.
+    public var autoPush: [String]
 
     /// Describes a caller.
-    public init(apiToken: String? = nil, deviceCookie: String? = nil, deviceToken: String? = nil, isPage: Bool = false) {
+    public init(
+        apiToken: String? = nil, deviceCookie: String? = nil, deviceToken: String? = nil, isPage: Bool = false, autoPush: [String] = []
+    ) {
+        self.autoPush = autoPush
         self.apiToken = apiToken
         self.deviceCookie = deviceCookie
         self.deviceToken = deviceToken

@@ -21,6 +21,10 @@ struct ClassicSignIn: Sendable, Equatable, Codable {
     var device: [UInt8]?
     /// Whether a token that this device brings is remembered only if this server gave it for this person; nil for no.
     var renewsDevice: Bool?
+    /// The push factors that the client asks by itself on this device; nil for none.
+    var autoPush: [String]?
+    /// What the person wants of that from now on; nil for as it is. Counts once the push is approved.
+    var autoPushChoice: Bool?
     /// The factor that is asked for; nil as long as none was chosen.
     var selected: String?
     /// The number of the challenge whose approval is among the proofs; 0 for none.
@@ -29,6 +33,10 @@ struct ClassicSignIn: Sendable, Equatable, Codable {
     var reportedChallenge = 0
     /// The factor that is being set up, and waits to be shown to work.
     var enrolling: String?
+    /// The phone that is being set up, in place of it.
+    var phone: PhoneTicket?
+    /// What the push of the phone is called that was set up last, for who looks whether it was.
+    var enrolledPhone: String?
     /// How many were set up in this sign-in.
     var enrolled = 0
     /// Whether the person goes on without what is only offered.

@@ -5,6 +5,7 @@ struct ClassicState: Sendable {
     let stored: StoredTransaction
     let classic: ClassicSignIn
     let token: String
+    let environment: EngineEnvironment
     let snapshot: OrgSnapshot
     let policy: ClassicPolicy
     let application: Application
@@ -22,8 +23,8 @@ struct ClassicState: Sendable {
     let allRemembered: [RememberedDevice]
     /// All that the person has, those that wait among them.
     let allEnrollments: [Enrollment]
-    /// What kinds of factors the person has, usable or not.
-    let held: Set<FactorKind>
+    /// What factors the person has, usable or not.
+    let held: Set<ClassicPolicy.Factor>
     /// The factor that is being set up; nil if there is none, or it is too late.
     let pending: PendingFactor?
 
@@ -41,7 +42,7 @@ struct ClassicState: Sendable {
     init(
         _ stored: StoredTransaction, token: String, snapshot: OrgSnapshot, view: any StoreView, environment: EngineEnvironment, now: Date
     ) throws {
-        guard let policy = snapshot.organization.classic, let application = snapshot.classicApplication else {
+        guard var policy = snapshot.organization.classic, let application = snapshot.classicApplication else {
             throw ClassicRefusal.notEnabled
         }
         guard let classic = stored.value.classic else { throw ClassicRefusal.invalidToken("stateToken: of a page") }
@@ -50,11 +51,13 @@ struct ClassicState: Sendable {
         let nobody = classic.recovery?.stage == .code && stored.value.userID == nil ? StoredUser.nobody : nil
         let id = stored.value.userID ?? ""
         guard let user = try view.record(.user, id: id).map(StoredUser.init) ?? nobody,
-            stored.value.isAbout(user.value), user.value.status == .active,
+            stored.value.isAbout(user.value), classic.recovery?.kind.isOpen(to: user.value) ?? (user.value.status == .active),
             let subject = try view.subject(user.value, of: stored.value, snapshot: snapshot)
         else { throw ClassicRefusal.invalidToken("stateToken: the account changed") }
         let isLocked = user.value.lockedAt != nil && !user.value.isLockOver(policy: snapshot.passwordPolicy, now: now)
         guard !isLocked || classic.recovery != nil else { throw ClassicRefusal.invalidToken("stateToken: the account is locked") }
+        self.environment = environment
+        policy = snapshot.classicPolicy(for: user.value) ?? policy
         (self.stored, self.classic, self.token, self.snapshot) = (stored, classic, token, snapshot)
         (self.policy, self.application, self.user, self.subject) = (policy, application, user, subject)
         enrollments = try view.usableEnrollments(of: id, snapshot: snapshot)
@@ -66,7 +69,7 @@ struct ClassicState: Sendable {
             .map(RememberedDevice.init)
         remembered = allRemembered.first { $0.device == classic.device }
         allEnrollments = try view.records(.enrollment, where: "user", is: id, limit: 200).map(Enrollment.init)
-        held = Set(try view.heldEnrollments(of: id).map(\.factor))
+        held = Set(try view.heldEnrollments(of: id).compactMap(ClassicPolicy.Factor.of))
         pending = try classic.enrolling.flatMap { try view.record(.enrollment, id: $0) }.map(Enrollment.init)
             .flatMap { try PendingFactor($0, of: user.value, organization: snapshot.organization.name, environment: environment, now: now) }
     }
@@ -93,7 +96,7 @@ struct ClassicState: Sendable {
     }
 
     private func isEnrolling(_ transaction: SignInTransaction) -> Bool {
-        pending.map { $0.enrollment.id == transaction.classic?.enrolling } ?? false
+        pending.map { $0.enrollment.id == transaction.classic?.enrolling } ?? false || transaction.classic?.phone != nil
     }
 
     /// What the person can present that is asked for.

@@ -36,7 +36,9 @@ extension IdentityEngine {
                 if let dropped = state.pending?.enrollment {
                     closing = [.remove(.enrollment, id: dropped.id, version: dropped.version)]
                 }
+                closing += next.closingPhone
                 next.classic?.enrolling = nil
+                next.phone = nil
             case let other: throw ClassicRefusal.notAllowed(in: other?.rawValue ?? "none")
             }
             return try await show(next, of: state, closing: closing, context: context)

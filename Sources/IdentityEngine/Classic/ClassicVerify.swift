@@ -8,9 +8,12 @@ public struct ClassicProof: Sendable {
     public var answer: String?
     /// Whether the device is to stand in for the factor from now on, where the policy lets it.
     public var remembersDevice: Bool
+    /// Whether the client is to ask this push factor by itself from now on; nil to leave that as it is.
+    public var autoPush: Bool?
 
     /// Describes what is presented.
-    public init(passCode: String? = nil, answer: String? = nil, remembersDevice: Bool = false) {
+    public init(passCode: String? = nil, answer: String? = nil, remembersDevice: Bool = false, autoPush: Bool? = nil) {
+        self.autoPush = autoPush
         self.passCode = passCode
         self.answer = answer
         self.remembersDevice = remembersDevice
@@ -46,7 +49,10 @@ extension IdentityEngine {
         factorID: String, _ proof: ClassicProof, stateToken: String, context: RequestContext
     ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
         var counted = false
+        // Asked once, however often the step is tried: what takes codes once would refuse its own.
+        var judged: TokenVerdict?
         return try await classicStep(stateToken, context: context) { [self] state in
+            if factorID == "webauthn" { throw ClassicRefusal.notSupported }
             let factor = try state.presentable(factorID)
             if factor.push != nil {
                 // What came of a question is told once; whoever asks again means a new one.
@@ -58,12 +64,17 @@ extension IdentityEngine {
                     }
                     return try await poll(factor, state, proof, context: context)
                 }
-                return try await sendPush(to: factor, state, context: context)
+                return try await sendPush(to: factor, state, autoPush: proof.autoPush, context: context)
             }
             guard let response = proof.response(to: factor) else { return try await ask(for: factor, state, context: context) }
             if !counted {
                 counted = true
                 try countClassicAttempt(state, context: context)
+            }
+            if let token = factor.token {
+                let verdict = try await judge(proof.passCode, of: token, state, &judged)
+                let verifier = TokenVerifier(token: token)
+                return try await commit(verdict, verifier, state, remembers: proof.remembersDevice, wrong: .wrongCode, context: context)
             }
             return try await judge(response, to: factor, state, remembers: proof.remembersDevice, context: context)
         }
@@ -104,6 +115,12 @@ extension IdentityEngine {
             let verdict = verifier.verify(response, of: user, policy: policy)
             return try await commit(verdict, verifier, state, remembers: remembers, wrong: .wrongCode, context: context)
         }
+        if factor.hotp != nil {
+            let verifier = HOTPVerifier(environment: environment, enrollment: factor)
+            let (verdict, match) = try verifier.judge(response, of: user)
+            let wrong: ClassicRefusal = match == .used ? .replayedCode : match.isAhead ? .unsynchronizedCode : .wrongCode
+            return try await commit(verdict, verifier, state, remembers: remembers, wrong: wrong, context: context)
+        }
         let verifier = TOTPVerifier(
             environment: environment, enrollments: state.enrollments.filter { $0.id == factor.id }, now: context.now)
         let verdict = try verifier.verify(response, of: user, policy: policy)
@@ -138,11 +155,14 @@ extension IdentityEngine {
 
     // MARK: - Pushes
 
-    private func sendPush(to factor: Enrollment, _ state: ClassicState, context: RequestContext) async throws -> ClassicAnswer? {
+    private func sendPush(
+        to factor: Enrollment, _ state: ClassicState, autoPush: Bool? = nil, context: RequestContext
+    ) async throws -> ClassicAnswer? {
         var start = ChallengeStart(stored: state.stored, user: state.user, type: "")
         start.enrollmentID = factor.id
         start.transaction = start.transaction.extended(now: context.now) ?? start.transaction
         start.transaction.classic?.selected = factor.classicID
+        start.transaction.classic?.autoPushChoice = autoPush ?? state.classic.autoPushChoice
         guard let server = state.snapshot.server(nil) else { throw ClassicRefusal.notEnabled }
         let admitted = AdmittedRequest(
             snapshot: state.snapshot, server: server, application: state.application, grantType: GrantType.secondFactorOOB,
@@ -194,9 +214,13 @@ extension IdentityEngine {
             // Where the sign-in that the person approved was started.
             user = challenge.fingerprint.map { SignInOrigin.remembering($0, of: user) } ?? user
         }
-        return try await conclude(
+        var answer = try await conclude(
             next, outcome, effects, state, user: user, changes: changes, remembers: proof.remembersDevice, wrong: .wrongCode,
             context: context)
+        if let choice = proof.autoPush ?? state.classic.autoPushChoice {
+            answer?.autoPush = state.classic.autoPush(of: factor.classicID, set: choice)
+        }
+        return answer
     }
 
     // MARK: - Codes
@@ -236,6 +260,17 @@ extension IdentityEngine {
         let (next, outcome, effects) = state.transaction.step(
             .judged(verifier.kind, verifier.factorClass, methods: verifier.methods, verdict, state.subject), now: context.now)
         return try await conclude(next, outcome, effects, state, remembers: remembers, wrong: wrong, context: context)
+    }
+}
+
+extension ClassicSignIn {
+    /// The most push factors of which a browser keeps that they are asked by themselves.
+    static let mostAutoPush = 10
+
+    /// What the browser is to keep once a person chose.
+    fileprivate func autoPush(of factorID: String, set isOn: Bool) -> [String] {
+        let others = (autoPush ?? []).filter { $0 != factorID }
+        return Array((isOn ? others + [factorID] : others).suffix(Self.mostAutoPush))
     }
 }
 

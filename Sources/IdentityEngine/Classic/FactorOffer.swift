@@ -12,12 +12,21 @@ enum FactorOffer: Sendable, Equatable {
 extension ClassicPolicy {
     /// A factor that people can set up at the classic API.
     public enum Factor: String, Sendable, Codable, CodingKeyRepresentable, CaseIterable {
-        case totp, push, sms, call, email, question
+        case totp
+        /// The codes of the app that takes pushes too, beside those of any app.
+        case oktaTOTP = "okta_totp"
+        case push, sms, call, email, question
+        /// A token that another system knows.
+        case rsa, symantec
+        /// A device whose codes follow a counter. An administrator gives it; people do not set it up.
+        case hotp
 
         /// What the engine calls it.
         var kind: FactorKind {
             switch self {
-            case .totp: .totp
+            case .totp, .oktaTOTP: .totp
+            case .rsa, .symantec: .token
+            case .hotp: .hotp
             case .push: .push
             case .sms: .sms
             case .call: .voice
@@ -30,12 +39,22 @@ extension ClassicPolicy {
         var channel: CodeChannel? { CodeChannel.allCases.first { $0.factor == kind } }
 
         /// The factor that an enrolment is of.
-        static func of(_ enrollment: Enrollment) -> Factor? { allCases.first { $0.kind == enrollment.factor } }
+        static func of(_ enrollment: Enrollment) -> Factor? {
+            allCases.first { factor in
+                factor.kind == enrollment.factor
+                    && (enrollment.totp?.provider.rawValue ?? enrollment.token?.provider.rawValue ?? factor.wireName.provider)
+                        == factor.wireName.provider
+            }
+        }
 
         /// What the protocol calls it (authn reference 5.1).
         var wireName: (type: String, provider: String) {
             switch self {
             case .totp: ("token:software:totp", "GOOGLE")
+            case .oktaTOTP: ("token:software:totp", "OKTA")
+            case .rsa: ("token", "RSA")
+            case .symantec: ("token", "SYMANTEC")
+            case .hotp: ("token:hotp", "CUSTOM")
             case .push: ("push", "OKTA")
             default: (rawValue, "OKTA")
             }
@@ -53,7 +72,7 @@ extension ClassicPolicy {
     }
 
     /// Those that can be set up in a sign-in now.
-    static let available: Set<Factor> = [.totp, .sms, .call, .email, .question]
+    static let available = Set(Factor.allCases).subtracting([.hotp])
 
     /// Those that can be set up where the policy says nothing: they need no delivery, and nobody else knows them.
     private static let standard: Set<Factor> = [.totp, .push]
@@ -65,12 +84,12 @@ extension ClassicPolicy {
     }
 
     /// What there is to set up for a person with these factors.
-    func offer(having kinds: Set<FactorKind>, _ classic: ClassicSignIn) -> FactorOffer {
-        let missing = Factor.allCases.filter { !kinds.contains($0.kind) }
+    func offer(having held: Set<Factor>, _ classic: ClassicSignIn) -> FactorOffer {
+        let missing = Factor.allCases.filter { !held.contains($0) }
         if missing.contains(where: { enrolling($0) == .required }) { return .required }
         guard missing.contains(where: { enrolling($0) == .optional }) else { return .none }
         // Whoever set up what they had to may go on with the rest; nobody else is asked at every sign-in.
-        let isOffered = classic.enrolled > 0 ? classic.enrollsOptional : offersOptional && kinds.isEmpty
+        let isOffered = classic.enrolled > 0 ? classic.enrollsOptional : offersOptional && held.isEmpty
         return isOffered ? .optional : .none
     }
 }
@@ -86,12 +105,21 @@ extension SignInTransaction {
     }
 }
 
+extension OrgSnapshot {
+    /// What holds at the classic API for a person: a phone is set up only in an authenticator whose app can take the ticket.
+    func classicPolicy(for user: User) -> ClassicPolicy? {
+        var policy = organization.classic
+        if phoneAuthenticators(for: user).isEmpty { policy?.factors[.push] = .notAllowed }
+        return policy
+    }
+}
+
 extension StoreView {
     /// What a classic sign-in asks of a person beyond what every sign-in asks.
     func classic(
         _ subject: SignInTransaction.Subject, of transaction: SignInTransaction, snapshot: OrgSnapshot
     ) throws -> SignInTransaction.Subject {
-        guard let classic = transaction.classic, let policy = snapshot.organization.classic else { return subject }
+        guard let classic = transaction.classic, let policy = snapshot.classicPolicy(for: subject.user) else { return subject }
         var subject = subject
         subject.warnsOfPassword = classic.warnsBeforeExpiry
         subject.canChangePassword = true
@@ -108,7 +136,7 @@ extension StoreView {
             subject.decision.reason += "; the device is remembered"
         }
         let usable = try usableEnrollments(of: subject.user.id, snapshot: snapshot).filter(\.isStrong)
-        subject.offer = policy.offer(having: Set(held.map(\.factor)), classic)
+        subject.offer = policy.offer(having: Set(held.compactMap(ClassicPolicy.Factor.of)), classic)
         guard held.contains(where: \.isStrong), subject.offer != .none else { return subject }
         // A stolen password adds no key where there is one already: who has a factor proves it first, or sets nothing up.
         // The answer to a question is no proof of that.

@@ -7,7 +7,7 @@ struct EnrollmentPlan: Sendable {
     private let device: Device
     private let attestation: AssertionUse?
     private let isReplacement: Bool
-    /// The sign-in on a page that waited for it, and goes on.
+    /// The sign-in that waited for it, and goes on.
     private let signIn: Change?
     let answer: JSONValue
 
@@ -30,13 +30,13 @@ struct EnrollmentPlan: Sendable {
         if let awaited = permission.awaited, awaited.authenticator.id != authenticator.id {
             throw DeviceRefusal.notFound("authenticator", reason: "the ticket is for another authenticator")
         }
-        signIn = try permission.awaited?.writing(nil)
         guard replaced != nil || existing.count < IdentityEngine.mostEnrollments else {
             throw DeviceRefusal.invalid(
                 "enrollment", ["The account has \(IdentityEngine.mostEnrollments) enrollments, which is the most. Delete one first."])
         }
         let method = PushMethod(
-            id: try random.identifier(prefix: "opf"), authenticatorID: authenticator.id, deviceID: device.id, pushToken: request.pushToken,
+            id: try permission.awaited?.ticket.methodID ?? random.identifier(prefix: "opf"), authenticatorID: authenticator.id,
+            deviceID: device.id, pushToken: request.pushToken,
             tokenSetAt: access.now, environment: request.environment, transactionTypes: request.transactionTypes,
             answersNumbers: request.answersNumbers, proofOfPossession: request.proofOfPossession.json,
             userVerification: request.userVerification?.json)
@@ -47,6 +47,7 @@ struct EnrollmentPlan: Sendable {
         enrollment.push = method
         enrollment.updatedAt = access.now
         enrollment.grantID = caller.grant?.id
+        signIn = try permission.awaited?.enrolled(enrollment, now: access.now)
         self.enrollment = enrollment
         self.device = device
         self.attestation = attestation
@@ -61,7 +62,7 @@ struct EnrollmentPlan: Sendable {
 
     /// For the log.
     var explanation: String {
-        "\(enrollment.id) on \(device.id)" + (isReplacement ? ", replaced" : "") + (signIn == nil ? "" : ", by a code of the sign-in page")
+        "\(enrollment.id) on \(device.id)" + (isReplacement ? ", replaced" : "") + (signIn == nil ? "" : ", by a code of a sign-in")
             + (device.version == 0 ? ", new device" : "")
     }
 

@@ -17,6 +17,10 @@ struct Enrollment: Sendable, Equatable, Codable {
     var code: CodeMethod?
     /// What is asked; nil for factors that ask nothing.
     var question: QuestionMethod?
+    /// What codes are checked against that follow a counter; nil for factors that have none.
+    var hotp: HOTPMethod?
+    /// What another system knows the person's token by; nil for factors that are none.
+    var token: TokenMethod?
     /// Until when it can be confirmed; nil once it was.
     var pendingUntil: Date?
     /// When it last changed; nil if it never did.
@@ -31,7 +35,7 @@ struct Enrollment: Sendable, Equatable, Codable {
     var spentLink: [UInt8]?
 
     private enum CodingKeys: String, CodingKey {
-        case id, userID, factor, status, createdAt, push, totp, code, question, pendingUntil, updatedAt, grantID, deletedAt
+        case id, userID, factor, status, createdAt, push, totp, code, question, hotp, token, pendingUntil, updatedAt, grantID, deletedAt
     }
 
     /// Seconds that a deleted enrolment is remembered.
@@ -52,10 +56,11 @@ struct Enrollment: Sendable, Equatable, Codable {
                 unique["method"] = push.id
                 indexed["device"] = push.deviceID
             }
-            // One app at a time: a new one takes the place of the old one when it is confirmed.
-            if totp != nil, status != .pending { unique["totp"] = userID }
-            // One telephone of each kind, one mailbox, one question.
-            if code != nil || question != nil, status != .pending { unique[factor.rawValue] = userID }
+            // One app of each provider at a time: a new one takes the place of the old one when it is confirmed.
+            if let totp, status != .pending { unique["totp"] = totp.provider == .google ? userID : "\(userID) \(totp.provider.rawValue)" }
+            // One telephone of each kind, one mailbox, one question, one device with a counter, one token of each provider.
+            if code != nil || question != nil || hotp != nil, status != .pending { unique[factor.rawValue] = userID }
+            if let token { unique["token"] = "\(userID) \(token.provider.rawValue)" }
         }
         return Record(
             kind: .enrollment, id: id, version: version, uniqueKeys: unique, indexedKeys: indexed, expiresAt: expiresAt,

@@ -15,6 +15,12 @@ struct FactorKind: RawRepresentable, Hashable, Sendable, Codable {
     static let voice = FactorKind(rawValue: "voice")
     static let email = FactorKind(rawValue: "email")
     static let question = FactorKind(rawValue: "question")
+    /// A device whose codes follow a counter.
+    static let hotp = FactorKind(rawValue: "hotp")
+    /// A token that another system knows.
+    static let token = FactorKind(rawValue: "token")
+    /// The token that an administrator gave, in place of a password; nobody is asked for it.
+    static let activation = FactorKind(rawValue: "activation")
 
     /// The grants by which a client can present the factor as the second one; what `supported_challenge_types` lists.
     var secondFactorGrantTypes: [String] {
@@ -22,6 +28,7 @@ struct FactorKind: RawRepresentable, Hashable, Sendable, Codable {
         case .push, .sms, .voice: [GrantType.secondFactorOOB]
         case .email: [GrantType.mailedCode]
         case .question: [GrantType.securityQuestion]
+        case .hotp, .token: [GrantType.hardwareCode]
         case .totp: [GrantType.secondFactorOTP]
         default: []
         }

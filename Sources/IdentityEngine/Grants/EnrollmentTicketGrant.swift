@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// The ticket of a QR code on a sign-in page, in exchange for an access token that enrols one phone of that person.
+/// The ticket of a QR code that a sign-in shows, in exchange for an access token that enrols one phone of that person.
 ///
 /// A grant of this project's own, for the org server and for the app that is linked to the authenticator. The token has the scope
 /// `okta.myAccount.appAuthenticator.manage`, five minutes, and no refresh token; what it may do ends with the sign-in that showed the code.
@@ -63,7 +63,7 @@ struct EnrollmentTicketGrant: GrantHandler {
             let user = awaited.user.value
             let rule = "ticket of a sign-in page"
             let authentication = AuthenticationContext(
-                userID: user.id, time: awaited.provedAt, methods: awaited.signIn.value.proofs.flatMap(\.methods))
+                userID: user.id, time: awaited.provedAt, methods: awaited.signIn.value.methods)
             let lifetime = TimeInterval(Self.lifetime)
             var grant = Grant(
                 id: try engine.environment.random.identifier(prefix: "gra"), clientID: request.application.id, server: nil,

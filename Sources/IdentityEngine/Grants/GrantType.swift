@@ -15,5 +15,7 @@ enum GrantType {
     static let mailedCode = "countersign:mailed-code"
     /// Likewise.
     static let securityQuestion = "countersign:security-question"
+    /// Likewise.
+    static let hardwareCode = "countersign:hardware-code"
     static let ciba = "urn:openid:params:grant-type:ciba"
 }

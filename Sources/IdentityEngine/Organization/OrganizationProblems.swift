@@ -183,6 +183,19 @@ struct DefinitionCheck {
                 "“\(origin)” is no origin. Write scheme, host and port as browsers do, in lower case and without a path: https://portal.example.com"
             )
         }
+        if classic.factors[.hotp, default: .notAllowed] != .notAllowed {
+            problem(
+                path + [.key("factors"), .key("hotp")],
+                "People do not set up devices whose codes follow a counter. Give them to users by their member hotp.")
+        }
+        let phones = definition.authenticators.filter { authenticator in
+            definition.applications.contains { $0.id == authenticator.clientID && $0.grantTypes.contains(GrantType.enrollmentTicket) }
+        }
+        if classic.factors[.push] == .required, phones.isEmpty {
+            problem(
+                path + [.key("factors"), .key("push")],
+                "Nobody could set a phone up: there is no authenticator whose app has the grant type \(GrantType.enrollmentTicket).")
+        }
     }
 
     /// Whether a text is an origin as browsers write it: http only on loopback.
@@ -206,6 +219,16 @@ struct DefinitionCheck {
                 let flaw = definition.passwordPolicy.problem(withNewPassword: password, login: login, names: user.names)
             {
                 problem(path + [.key("password")], flaw)
+            }
+            if let device = user.hardwareDevice,
+                (Base32.decode(device.secret)?.count ?? 0) < TimeBasedCode.shortestSecret
+                    || !(1...100).contains(device.credentialID.utf8.count)
+                    || device.counter < 0
+            {
+                problem(
+                    path + [.key("hardwareDevice")],
+                    "The seed of a device is Base32 (A to Z, 2 to 7) of at least \(TimeBasedCode.shortestSecret) bytes, what it is known by has 1 to 100 bytes, and its counter is 0 or more."
+                )
             }
             if let secret = user.totpSecret, (Base32.decode(secret)?.count ?? 0) < TimeBasedCode.shortestSecret {
                 problem(

@@ -13,6 +13,8 @@ public struct UserDefinition: Sendable, Equatable, Codable {
     public var password: String?
     /// The secret of the authenticator app that they get when they are first created, in Base32; sealed in the store.
     public var totpSecret: String?
+    /// The device whose codes follow a counter that they are given; nil for none.
+    public var hardwareDevice: HardwareDevice?
     /// What may be done with the account.
     public var status: User.Status
     /// Whether they must change the password when they next sign in with it, as one that others know.
@@ -24,16 +26,34 @@ public struct UserDefinition: Sendable, Equatable, Codable {
     /// Nil for no, and in records of before there was a choice.
     private var isPasswordDue: Bool?
 
+    /// A device whose codes follow a counter (RFC 4226).
+    public struct HardwareDevice: Sendable, Equatable, Codable {
+        /// Its seed in Base32, at least 16 bytes; sealed in the store.
+        public var secret: String
+        /// What it is known by, such as the number on its back.
+        public var credentialID: String
+        /// The counter of its next code, from 0 on.
+        public var counter: Int64
+
+        /// Describes a device.
+        public init(secret: String, credentialID: String, counter: Int64 = 0) {
+            self.secret = secret
+            self.credentialID = credentialID
+            self.counter = counter
+        }
+    }
+
     /// Describes a person.
     public init(
         login: String, profile: [String: JSONValue] = [:], groups: [String] = [], password: String? = nil, totpSecret: String? = nil,
-        status: User.Status = .active, mustChangePassword: Bool = false
+        hardwareDevice: HardwareDevice? = nil, status: User.Status = .active, mustChangePassword: Bool = false
     ) {
         self.login = login
         self.profile = profile
         self.groups = groups
         self.password = password
         self.totpSecret = totpSecret
+        self.hardwareDevice = hardwareDevice
         self.status = status
         self.mustChangePassword = mustChangePassword
     }

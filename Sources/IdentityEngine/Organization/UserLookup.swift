@@ -43,6 +43,8 @@ struct AppliedUser: Codable, Sendable, Equatable {
     var passwordTag: [UInt8]?
     /// The same of the authenticator app's secret; nil for none, and in records of before there was one.
     var totpTag: [UInt8]?
+    /// The same of the device whose codes follow a counter.
+    var deviceTag: [UInt8]?
 }
 
 private struct UserPayload: Codable {

@@ -55,13 +55,16 @@ struct UserPlan {
         user.mustChangePassword = wanted.mustChangePassword
         let stored = StoredUser(
             new: user, origin: .file,
-            applied: applied(wanted, tag: tag(of: wanted.password, key: key), totpTag: totpTag(of: wanted, key: key)))
+            applied: applied(
+                wanted, tag: tag(of: wanted.password, key: key), totpTag: totpTag(of: wanted, key: key),
+                deviceTag: deviceTag(of: wanted, key: key)))
         changes.append(.put(try stored.record(holding: user)))
         if let secret = wanted.totpSecret.flatMap(Base32.decode) {
             let app = try Enrollment(authenticatorApp: secret, of: user.id, environment: environment, now: now)
             changes.append(.put(try app.record()))
             appOwners.append(user.id)
         }
+        if let device = try device(of: wanted, userID: user.id) { changes.append(.put(try device.record())) }
         entries.append(ApplyReport.Entry(action: .created, kind: .user, name: wanted.login))
     }
 
@@ -88,9 +91,11 @@ struct UserPlan {
         }
         let app = try appChanges(stored, wanted, key: key, view: view)
         if let more = app.note { note = [note, more].compactMap { $0 }.joined(separator: "; ") }
-        let applied = applied(wanted, tag: passwordTag, totpTag: app.tag)
-        let isChanged = user != stored.value || !app.changes.isEmpty
-        changes += app.changes
+        let device = try deviceChanges(stored, wanted, key: key, view: view)
+        if !device.changes.isEmpty { note = [note, "device replaced"].compactMap { $0 }.joined(separator: "; ") }
+        let applied = applied(wanted, tag: passwordTag, totpTag: app.tag, deviceTag: device.tag)
+        let isChanged = user != stored.value || !app.changes.isEmpty || !device.changes.isEmpty
+        changes += app.changes + device.changes
         if !app.changes.isEmpty { appOwners.append(user.id) }
         if isChanged || applied != stored.applied || stored.origin != .file {
             if user.profile != stored.value.profile { user.updatedAt = now }
@@ -112,11 +117,37 @@ struct UserPlan {
             ApplyReport.Entry(action: .removed, kind: .user, name: user.login, note: "deactivated; name them again to bring them back"))
     }
 
-    private func applied(_ wanted: UserDefinition, tag: [UInt8]?, totpTag: [UInt8]?) -> AppliedUser {
+    private func applied(_ wanted: UserDefinition, tag: [UInt8]?, totpTag: [UInt8]?, deviceTag: [UInt8]?) -> AppliedUser {
         var definition = wanted
         definition.password = nil
         definition.totpSecret = nil
-        return AppliedUser(definition: definition, passwordTag: tag, totpTag: totpTag)
+        definition.hardwareDevice = nil
+        return AppliedUser(definition: definition, passwordTag: tag, totpTag: totpTag, deviceTag: deviceTag)
+    }
+
+    /// The device that the file gives a person.
+    private func device(of wanted: UserDefinition, userID: String) throws -> Enrollment? {
+        guard let device = wanted.hardwareDevice, let secret = Base32.decode(device.secret) else { return nil }
+        return try Enrollment(
+            hardwareDevice: secret, credentialID: device.credentialID, counter: device.counter, of: userID, environment: environment,
+            now: now)
+    }
+
+    /// What the file's device changes: people do not set it up themselves, so the file has its say wherever it changed.
+    private func deviceChanges(
+        _ stored: StoredUser, _ wanted: UserDefinition, key: String, view: any StoreView
+    ) throws -> (changes: [Change], tag: [UInt8]?) {
+        let known = stored.applied?.deviceTag
+        guard let tag = deviceTag(of: wanted, key: key), tag != known, let device = try device(of: wanted, userID: stored.value.id) else {
+            return ([], known)
+        }
+        let own = try view.records(.enrollment, where: "user", is: stored.value.id, limit: 200).map(Enrollment.init)
+            .filter { $0.hotp != nil }
+        return (own.map(\.removal) + [.put(try device.record())], tag)
+    }
+
+    private func deviceTag(of wanted: UserDefinition, key: String) -> [UInt8]? {
+        wanted.hardwareDevice.flatMap { tag(of: "\($0.secret) \($0.counter) \($0.credentialID)", key: "hotp \u{0}" + key) }
     }
 
     /// What the file's authenticator app changes: as a password, it is the file's only until the person has one of their own.
@@ -130,7 +161,7 @@ struct UserPlan {
             return ([], known, nil)
         }
         let own = try view.records(.enrollment, where: "user", is: stored.value.id, limit: 200).map(Enrollment.init)
-            .filter { $0.totp != nil }
+            .filter { $0.totp?.provider == .google }
         guard options.replacesPasswords || !own.contains(where: { $0.status != .pending }) else {
             return ([], known, "authenticator app differs from the one last applied; the user keeps theirs")
         }

@@ -116,6 +116,8 @@ extension SignInTransaction {
         case resumed([Proof], Subject)
         /// A factor was set up, and shown to work; what is asked of the person `after` it, where that differs.
         case enrolled(FactorKind, FactorClass, methods: [String], Subject, after: Subject? = nil)
+        /// A phone was enrolled by the ticket that this sign-in shows.
+        case phoneEnrolled(_ enrollmentID: String, methods: [String], Subject)
         /// The person set a new password in place of the one that is due; the hash is that of the new one, which was judged.
         case passwordChanged(hash: String, Subject)
         /// The person keeps a password that is good for some days yet.
@@ -201,6 +203,9 @@ extension SignInTransaction {
         case .enrolled(let factor, let factorClass, let methods, let subject, let after):
             let proof = Proof(factor: factor, factorClasses: [factorClass], methods: methods, time: now)
             return enrolled(proof, subject, after: after ?? subject, now: now)
+        case .phoneEnrolled(let id, let methods, let subject):
+            let proof = Proof(factor: .push, factorClasses: [.possession], methods: methods, time: now, enrollmentID: id)
+            return phoneEnrolled(proof, subject, now: now)
         case .passwordChanged(let hash, let subject): return passwordChanged(hash, subject, now: now)
         case .passwordKept(let subject): return passwordKept(subject, now: now)
         case .challenged(let challenge, let subject): return challenged(challenge, subject, now: now)

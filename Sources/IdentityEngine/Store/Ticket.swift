@@ -13,6 +13,8 @@ public enum TicketKind: String, Sendable, CaseIterable, Codable {
     case session
     /// What the QR code of a sign-in page holds, by which a phone is set up.
     case enrollmentTicket
+    /// By which somebody signs in for the first time.
+    case activationToken
 }
 
 /// The SHA-256 of a ticket's secret: all that the server stores of it.

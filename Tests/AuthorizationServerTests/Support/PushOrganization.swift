@@ -18,6 +18,8 @@ struct PushOrganization: Sendable {
     static let janesPassword = "Correct-Horse-7"
     static let john = "john.roe@example.com"
     static let johnsPassword = "Battery-Staple-9"
+    /// Somebody who has no password yet.
+    static let newcomer = "nora.newman@example.com"
 
     var kind = PushAuthenticator.Kind.oktaVerify
     var numberChallenge = PushAuthenticator.NumberChallenge.never
@@ -30,6 +32,8 @@ struct PushOrganization: Sendable {
     var passwordPolicy = PasswordPolicy(lockoutAttempts: 5, scryptLogN: 10)
     /// Whom the default server trusts.
     var trustedIssuers: [TrustedIssuer] = []
+    /// Judges tokens that another system knows.
+    var tokenService: (any TokenService)?
     /// What holds at the classic sign-in API.
     var classic: ClassicPolicy? = ClassicPolicy(signOnPolicy: "one factor")
     var rateLimits = RateLimits(perClient: 100_000, perAddress: 100_000, perAddressSignIns: 100_000, perUser: 100_000)
@@ -69,6 +73,7 @@ struct PushOrganization: Sendable {
                     login: Self.jane, profile: ["name": "Jane Doe", "email": "jane.doe@example.com"], password: Self.janesPassword),
                 UserDefinition(login: Self.john, profile: ["name": "John Roe"], password: Self.johnsPassword),
                 UserDefinition(login: "suspended@example.com", password: "Correct-Horse-8", status: .suspended),
+                UserDefinition(login: Self.newcomer, profile: ["name": "Nora Newman"], status: .staged),
             ])
     }
 

@@ -11,6 +11,7 @@ struct PushServer: Sendable {
     let running: RunningServer
     let pushes: RecordingSender
     let logouts: RecordingLogoutSender
+    let messages: RecordingMessages
 
     var wire: WireClient { running.wire }
     var clock: TestClock { running.clock }
@@ -51,24 +52,26 @@ struct PushServer: Sendable {
         let engine = IdentityEngine(
             store: InMemoryStore(),
             environment: EngineEnvironment(
-                random: SystemRandomSource(), masterKey: SymmetricKey(size: .bits256), passwordHasher: PasswordHasher(width: 2)))
+                random: SystemRandomSource(), masterKey: SymmetricKey(size: .bits256), passwordHasher: PasswordHasher(width: 2),
+                tokenService: organization.tokenService))
         let context = RequestContext(now: clock.now, requestID: "start")
         _ = try await engine.apply(organization.definition(origin: RunningServer.origin), context: context)
         _ = try await engine.maintainKeys(context) { $0 == .rs256 ? try TestKeys.rsa() : try SigningKey.generate($0) }
         let pushes = RecordingSender()
         let logouts = RecordingLogoutSender()
+        let messages = RecordingMessages()
         let server = AuthorizationServer(
             engine: engine, configuration: .init(port: 0), clock: clock, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
-            pushSender: pushes, logoutSender: logouts)
+            pushSender: pushes, logoutSender: logouts, messageSender: messages)
         return PushServer(
             running: RunningServer(server: server, engine: engine, clock: clock, wire: WireClient(port: 0)), pushes: pushes,
-            logouts: logouts)
+            logouts: logouts, messages: messages)
     }
 
     private func listening(on port: Int) -> PushServer {
         PushServer(
             running: RunningServer(server: running.server, engine: engine, clock: clock, wire: WireClient(port: port)), pushes: pushes,
-            logouts: logouts)
+            logouts: logouts, messages: messages)
     }
 
     /// Changes the organization while the server runs.

@@ -11,8 +11,10 @@ final class ClassicDesk {
     private(set) var messages: [OutgoingMessage] = []
     private var requests = 0
 
-    init(_ policy: ClassicPolicy, _ change: (inout OrganizationDefinition) -> Void = { _ in }) async throws {
-        organization = try await TestOrganization { definition in
+    init(
+        _ policy: ClassicPolicy, tokenService: (any TokenService)? = nil, _ change: (inout OrganizationDefinition) -> Void = { _ in }
+    ) async throws {
+        organization = try await TestOrganization(tokenService: tokenService) { definition in
             definition.classic = policy
             change(&definition)
         }

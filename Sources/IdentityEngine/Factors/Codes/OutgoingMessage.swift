@@ -37,7 +37,8 @@ public struct OutgoingMessage: Sendable {
     public var purpose: Purpose
     /// Six digits; nil for a message that brings a link only.
     public var code: String?
-    /// The secret of a link; the front door makes an address of it. Nil for none.
+    /// The secret of a link; the front door makes an address of it. Nil for none. Of ``Purpose/activation`` it is the whole last part of
+    /// the address that the QR code holds.
     public var linkToken: String?
     /// The code and the link are good until then.
     public var expiresAt: Date

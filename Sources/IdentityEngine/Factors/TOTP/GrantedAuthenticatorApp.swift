@@ -20,7 +20,7 @@ extension IdentityEngine {
             let secret = try environment.random.bytes(TimeBasedCode.secretLength)
             let enrollment = try Enrollment(authenticatorApp: secret, of: userID, environment: environment, now: context.now)
             let changes: [Change] =
-                try enrollments.filter { $0.totp != nil }.map { .remove(.enrollment, id: $0.id, version: $0.version) } + [
+                try enrollments.filter { $0.totp?.provider == .google }.map { .remove(.enrollment, id: $0.id, version: $0.version) } + [
                     .put(enrollment.record()), .put(user.record(holding: user.value)),
                     logEntry("user.mfa.factor.activate", .success, reason: "totp", userID: userID, context: context),
                 ]

@@ -12,11 +12,12 @@ extension IdentityEngine {
     /// - Parameters:
     ///   - authentication: What the person just proved, at most 15 minutes ago; two factors, if they have a second one that is usable or
     ///     suspended.
+    ///   - provider: Whose app it is.
     ///   - context: The request.
     /// - Returns: The secret, to be shown once; or `access_denied` with a sentence that says how to sign in.
     /// - Throws: ``StoreError`` if the store failed.
     public func beginTOTPEnrollment(
-        _ authentication: AuthenticationContext, context: RequestContext
+        _ authentication: AuthenticationContext, provider: TOTPProvider = .google, context: RequestContext
     ) async throws -> Result<TOTPEnrollmentOffer, Refusal> {
         guard authentication.isFresh(at: context.now) else {
             return .failure(.staleSignIn)
@@ -31,7 +32,8 @@ extension IdentityEngine {
             var enrollment = Enrollment(
                 id: try environment.random.identifier(prefix: "enr"), userID: holder.user.value.id, factor: .totp, status: .pending,
                 createdAt: context.now)
-            enrollment.totp = try TOTPMethod(sealing: secret, forEnrollment: enrollment.id, environment: environment)
+            enrollment.totp = try TOTPMethod(
+                sealing: secret, forEnrollment: enrollment.id, provider: provider, environment: environment)
             let expiresAt = context.now.addingTimeInterval(Self.totpEnrollmentLifetime)
             enrollment.pendingUntil = expiresAt
             let crowded = holder.pending.sorted { $0.createdAt > $1.createdAt }.dropFirst(Self.mostPendingTOTPEnrollments - 1)
@@ -99,14 +101,15 @@ extension IdentityEngine {
         confirmed.status = .active
         confirmed.pendingUntil = nil
         confirmed.updatedAt = context.now
-        let others = (holder.confirmed + holder.pending).filter { $0.id != id }
+        let others = (holder.confirmed + holder.pending).filter { $0.id != id && $0.totp?.provider == confirmed.totp?.provider }
+        let isReplacing = others.contains { $0.status != .pending }
         return .success(
             try others.map(\.removal) + [
                 .put(confirmed.record()),
                 // Written as they were, so that of two enrolments at one moment the second sees the first.
                 .put(holder.user.record(holding: holder.user.value)),
                 logEntry(
-                    "user.mfa.factor.activate", .success, reason: holder.confirmed.isEmpty ? "totp" : "totp, replaced",
+                    "user.mfa.factor.activate", .success, reason: isReplacing ? "totp, replaced" : "totp",
                     userID: holder.user.value.id, context: context),
             ])
     }

@@ -1,14 +1,30 @@
 internal import Foundation
 
+/// Whose an authenticator app is, as the classic API tells them apart; a person can have one of each.
+public enum TOTPProvider: String, Sendable, Codable, CaseIterable {
+    /// Any app that reads `otpauth` addresses.
+    case google = "GOOGLE"
+    /// The codes of the app that takes pushes too.
+    case okta = "OKTA"
+}
+
 /// What the server keeps of an authenticator app.
 struct TOTPMethod: Sendable, Equatable, Codable {
     /// The shared secret, sealed for its enrolment.
     var sealedSecret: [UInt8]
     /// The step of the last code that was used: neither that nor an earlier one is accepted again (RFC 6238 section 5.2).
     var lastStep: Int64?
+    /// Nil for any app.
+    private var vendor: TOTPProvider?
+
+    /// Whose app it is.
+    var provider: TOTPProvider { vendor ?? .google }
 
     /// Seals a secret for an enrolment.
-    init(sealing secret: [UInt8], forEnrollment id: String, environment: EngineEnvironment) throws {
+    init(
+        sealing secret: [UInt8], forEnrollment id: String, provider: TOTPProvider = .google, environment: EngineEnvironment
+    ) throws {
+        vendor = provider == .google ? nil : provider
         sealedSecret = try RecordCoding.seal(secret, for: RecordReference(.enrollment, id), environment: environment)
     }
 

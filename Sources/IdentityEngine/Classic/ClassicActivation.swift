@@ -1,0 +1,78 @@
+public import Foundation
+
+/// Signing in for the first time, by a token that an administrator gave (authn reference 2.2 and 4.2).
+extension IdentityEngine {
+    /// Seconds that an activation token is good for, unless the administrator says something else.
+    public static let activationTokenLifetime: TimeInterval = 7 * 86_400
+
+    /// Makes the token by which a person who never could sign in does: one who is staged, or who has no password.
+    ///
+    /// It is good once. Who has a password goes on with the sign-in as if they had typed it; who has none sets one. The account is staged
+    /// until then. Another token does not close this one, but whichever is used first leaves nothing for the other to do.
+    ///
+    /// - Parameters:
+    ///   - userID: The person.
+    ///   - lifetime: Seconds that it is good for, 60 to 2,592,000.
+    ///   - context: The request.
+    /// - Returns: The token; nil if there is no such user, or they can sign in already.
+    /// - Throws: ``StoreError`` if the store failed.
+    public func activationToken(
+        forUser userID: String, lifetime: TimeInterval = activationTokenLifetime, context: RequestContext
+    ) async throws -> String? {
+        let snapshot = try await snapshot()
+        guard let application = snapshot.classicApplication,
+            let user = try await store.read({ [self] in try user(id: userID, in: $0) })?.value, user.awaitsActivation
+        else { return nil }
+        var transaction = SignInTransaction(
+            id: try environment.random.identifier(prefix: "txn"), request: SignInRequest(application: application, server: nil, scopes: []),
+            now: context.now, lifetime: min(max(lifetime, 60), 30 * 86_400))
+        transaction.userID = user.id
+        transaction.account = .init(user)
+        transaction.classic = ClassicSignIn()
+        transaction.classic?.recovery = ClassicRecovery(kind: .activation, stage: .token)
+        let token = try environment.random.secret(prefix: "at_")
+        let ticket = Ticket(
+            kind: .activationToken, digest: TicketDigest(of: token), owner: RecordReference(.transaction, transaction.id), use: .once,
+            expiresAt: transaction.expiresAt)
+        let log = try logEntry("user.lifecycle.activation_token", .success, userID: user.id, context: context)
+        guard try await store.commit([.put(try transaction.record()), .issue(ticket), log]) == .committed else {
+            throw StoreError(.unavailable, "The activation token met another writer. Try it again.")
+        }
+        return token
+    }
+
+    /// Signs a person in by an activation token, to the organization itself.
+    ///
+    /// - Parameters:
+    ///   - token: The token, good once.
+    ///   - request: What else the client sent; its name and password do not count.
+    ///   - caller: Who calls.
+    ///   - context: When and from where it came.
+    /// - Returns: Where the sign-in stands; or a refusal: `E0000004` for a token that is unknown, used or too old, or of an account that it
+    ///   no longer is for; `E0000011` for an API token that is nobody's.
+    /// - Throws: ``StoreError`` if the store failed.
+    public func classicActivateAccount(
+        by token: String, _ request: ClassicRequest, caller: ClassicCaller, context: RequestContext
+    ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
+        let device: [UInt8]?
+        let renewsDevice: Bool
+        do {
+            let trusted = try admit(caller, snapshot: await snapshot()).trusted
+            renewsDevice = caller.isPage && trusted == nil
+            device = caller.device(isTrusted: trusted != nil).map { TicketDigest(of: $0).bytes }
+        } catch let refusal as ClassicRefusal {
+            return .failure(refusal)
+        }
+        let answer = try await exchange(.activationToken, token, context: context) { classic in
+            classic.relayState = request.relayState
+            classic.enrollsOptional = request.enrollsOptional
+            classic.warnsBeforeExpiry = request.warnsBeforeExpiry
+            classic.device = device
+            classic.renewsDevice = renewsDevice ? true : nil
+            classic.autoPush = caller.autoPush.isEmpty ? nil : Array(caller.autoPush.prefix(ClassicSignIn.mostAutoPush))
+        }
+        // As a wrong password: a primary credential is.
+        if case .failure(let refusal) = answer, refusal.code == "E0000011" { return .failure(.authenticationFailed(refusal.reason)) }
+        return answer
+    }
+}

@@ -1,0 +1,45 @@
+internal import Foundation
+
+/// Checks codes that follow a counter.
+///
+/// Made for one reading of the store: the verdict names the enrolment as it must be written, with the code used up, in the version
+/// that was read. Of two who use one code at the same moment the second meets another version, reads again, and is refused.
+struct HOTPVerifier: FactorVerifier {
+    let environment: EngineEnvironment
+    /// The person's device.
+    let enrollment: Enrollment
+
+    var kind: FactorKind { .hotp }
+    var factorClass: FactorClass { .possession }
+    var methods: [String] { ["otp"] }
+
+    func verify(_ response: FactorResponse, of user: User?, policy: PasswordPolicy) throws -> FactorVerdict {
+        try judge(response, of: user).verdict
+    }
+
+    /// The verdict, and what the code was.
+    func judge(_ response: FactorResponse, of user: User?) throws -> (verdict: FactorVerdict, match: HOTPMethod.Match) {
+        guard case .code(let code) = response, let hotp = enrollment.hotp, enrollment.userID == user?.id else { return (.failed, .wrong) }
+        let secret = try RecordCoding.open(
+            hotp.sealedSecret, for: RecordReference(.enrollment, enrollment.id), masterKey: environment.masterKey)
+        let match = hotp.match(code, secret: secret)
+        var next = enrollment
+        switch match {
+        case .right(let counter):
+            next.hotp?.counter = counter
+            next.hotp?.aheadCounter = nil
+            return (.proved(passwordHash: nil, enrollment: next), match)
+        case .ahead(let counter):
+            next.hotp?.aheadCounter = counter
+            return (.wrong(next), match)
+        case .used, .wrong: return (.failed, match)
+        }
+    }
+}
+
+extension ClassicRefusal {
+    /// A code of a device that ran far ahead.
+    static let unsynchronizedCode = ClassicRefusal(
+        code: "E0000083", status: 403, summary: "The code is right, but too far ahead.",
+        causes: ["Enter the next code that the device shows: both together set it right again."], reason: "authn: code is far ahead")
+}

@@ -1,0 +1,50 @@
+internal import Foundation
+
+extension IdentityEngine {
+    /// Gives a person a device whose codes follow a counter (RFC 4226), as an administrator does who has its seed. It takes the place of
+    /// the one that they had.
+    ///
+    /// - Parameters:
+    ///   - secret: The seed, at least 16 bytes; sealed in the store.
+    ///   - credentialID: What the device is known by, such as the number on its back: 1 to 100 bytes.
+    ///   - counter: The counter of its next code, from 0 on.
+    ///   - userID: The person.
+    ///   - context: The request.
+    /// - Returns: The factor's id; nil if there is no such user, or what was given is out of range.
+    /// - Throws: ``StoreError`` if the store failed.
+    public func assignHardwareDevice(
+        secret: [UInt8], credentialID: String, counter: Int64 = 0, userID: String, context: RequestContext
+    ) async throws -> String? {
+        guard secret.count >= TimeBasedCode.shortestSecret, (1...100).contains(credentialID.utf8.count), (0...Int64.max >> 1) ~= counter
+        else { return nil }
+        for _ in 0..<Self.attempts {
+            let found = try await store.read { [self] view -> (StoredUser, [Enrollment])? in
+                guard let user = try user(id: userID, in: view) else { return nil }
+                return (user, try view.records(.enrollment, where: "user", is: userID, limit: 200).map(Enrollment.init))
+            }
+            guard let (user, enrollments) = found else { return nil }
+            let device = try Enrollment(
+                hardwareDevice: secret, credentialID: credentialID, counter: counter, of: userID, environment: environment, now: context.now
+            )
+            let changes: [Change] =
+                try enrollments.filter { $0.hotp != nil }.map(\.removal) + [
+                    .put(device.record()), .put(user.record(holding: user.value)),
+                    logEntry("user.mfa.factor.activate", .success, reason: "hotp", userID: userID, context: context),
+                ]
+            if try await store.commit(changes) == .committed { return device.id }
+        }
+        throw StoreError(.unavailable, "The user \(userID) changed on every attempt to write them. Try again.")
+    }
+}
+
+extension Enrollment {
+    /// A device whose codes follow a counter.
+    init(
+        hardwareDevice secret: [UInt8], credentialID: String, counter: Int64, of userID: String, environment: EngineEnvironment, now: Date
+    ) throws {
+        self.init(
+            id: try environment.random.identifier(prefix: "uft"), userID: userID, factor: .hotp, status: .active, createdAt: now)
+        hotp = try HOTPMethod(
+            sealing: secret, forEnrollment: id, credentialID: credentialID, counter: counter, environment: environment)
+    }
+}

@@ -1,0 +1,58 @@
+import IdentityEngine
+import JOSE
+import Testing
+
+/// A phone that comes for what the classic API shows.
+enum ClassicPhone {
+    static let push: [String: JSONValue] = ["factorType": "push", "provider": "OKTA"]
+
+    /// Runs a test where phones are set up by tickets.
+    static func with(
+        _ policy: ClassicPolicy, _ change: (inout PushOrganization) -> Void = { _ in },
+        _ body: @Sendable (ClassicClient, PushServer) async throws -> Void
+    ) async throws {
+        var organization = PushOrganization(classic: policy)
+        organization.enrollsByTicket = true
+        change(&organization)
+        try await PushServer.with(organization) { server in try await body(ClassicClient(server), server) }
+    }
+
+    /// Begins to set a phone up.
+    static func begin(_ client: ClassicClient, _ status: ClassicStatus) async throws -> ClassicStatus {
+        let begun = try ClassicStatus(
+            try await client.follow(try status.factor("push")["_links"]?["enroll"], of: status, push))
+        try #require(begun.name == "MFA_ENROLL_ACTIVATE")
+        return begun
+    }
+
+    /// What is shown of how far it has come.
+    static func activation(_ status: ClassicStatus) -> JSONValue? { status.embedded["factor"]?["_embedded"]?["activation"] }
+
+    /// Has the link mailed, and gives the ticket in it.
+    static func mailed(_ client: ClassicClient, _ status: ClassicStatus) async throws -> String {
+        let link = activation(status)?["_links"]?["send"]?[0]
+        #expect(try ClassicStatus(try await client.follow(link, of: status)).name == "MFA_ENROLL_ACTIVATE")
+        return try await ticket(client.server)
+    }
+
+    /// The ticket in the next message's link.
+    static func ticket(_ server: PushServer) async throws -> String {
+        let beginning = "autphone1#client_id=phone-app&ticket="
+        let reference = try await server.messages.linkToken()
+        try #require(reference.hasPrefix(beginning), "\(reference)")
+        return String(reference.dropFirst(beginning.count))
+    }
+
+    /// Exchanges a ticket.
+    static func exchange(_ server: PushServer, _ ticket: String) async throws -> WireResponse {
+        try await server.wire.post(
+            "/oauth2/v1/token",
+            Form.encode(["grant_type": PhoneTicketTests.grantType, "client_id": "phone-app", "ticket": ticket]))
+    }
+
+    /// Sets a phone up by a ticket.
+    static func enroll(_ server: PushServer, by ticket: String) async throws -> WirePhone {
+        let token = try await exchange(server, ticket).json["access_token"]?.stringValue
+        return try await WirePhone.enroll(server.wire, clock: server.clock, accessToken: try #require(token), .init())
+    }
+}
