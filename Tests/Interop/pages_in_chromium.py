@@ -15,11 +15,8 @@ import urllib.parse
 
 import axe_core_python
 import requests
-from selenium import webdriver
-from selenium.common.exceptions import StaleElementReferenceException, WebDriverException
-from selenium.webdriver.chrome.service import Service
-from selenium.webdriver.common.by import By
-from selenium.webdriver.support.ui import WebDriverWait
+
+from chromium import Chromium, check
 
 SCENARIO, ORIGIN, FOLDER = sys.argv[1:4]
 SERVER = f"{ORIGIN}/oauth2/default/v1"
@@ -29,11 +26,6 @@ VERIFIER = "a-verifier-that-is-long-enough-for-the-rules-of-pkce"
 PATIENCE = 90
 with open(os.path.join(os.path.dirname(axe_core_python.__file__), "axe.min.js"), encoding="utf-8") as script:
     AXE = script.read()
-
-
-def check(condition, what):
-    if not condition:
-        raise AssertionError(what)
 
 
 class Callback:
@@ -85,21 +77,13 @@ class Callback:
         return tokens
 
 
-class Browser:
+class Browser(Chromium):
     """A browser, and the app that it signs in to."""
 
     def __init__(self, scripts=True, language="en-US"):
-        options = webdriver.ChromeOptions()
-        options.binary_location = "/usr/bin/chromium"
-        for argument in (
-            "--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", f"--lang={language}",
-            "--disable-background-networking"):
-            options.add_argument(argument)
-        options.add_experimental_option(
-            "prefs", {"intl.accept_languages": language, "credentials_enable_service": False,
-                      "profile.managed_default_content_settings.javascript": 1 if scripts else 2})
-        options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-        self.driver = webdriver.Chrome(options=options, service=Service("/usr/bin/chromedriver"))
+        super().__init__(PATIENCE, language, {
+            "intl.accept_languages": language, "credentials_enable_service": False,
+            "profile.managed_default_content_settings.javascript": 1 if scripts else 2})
         self.driver.set_page_load_timeout(PATIENCE)
         self.app = Callback()
         self.look(1280, 900, False)
@@ -108,45 +92,7 @@ class Browser:
         # axe is a script itself.
         self.judges = scripts
 
-    def look(self, width, height, dark):
-        self.driver.execute_cdp_cmd(
-            "Emulation.setDeviceMetricsOverride",
-            {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500})
-        self.driver.execute_cdp_cmd(
-            "Emulation.setEmulatedMedia",
-            {"features": [
-                {"name": "prefers-color-scheme", "value": "dark" if dark else "light"},
-                {"name": "prefers-reduced-motion", "value": "reduce"}]})
-
     # What is seen
-
-    def all(self, selector):
-        return self.driver.find_elements(By.CSS_SELECTOR, selector)
-
-    def wait(self, what, condition):
-        def quietly(_):
-            # Between two pages there is nothing, or what is gone.
-            try:
-                return condition()
-            except (StaleElementReferenceException, StopIteration):
-                return None
-            except WebDriverException as error:
-                # The same, where the driver notices it later.
-                if "does not belong to the document" in str(error):
-                    return None
-                raise
-
-        try:
-            return WebDriverWait(self.driver, PATIENCE, poll_frequency=0.1).until(quietly)
-        except Exception as error:
-            self.shoot("failure")
-            raise AssertionError(f"not seen: {what}\n{self.driver.current_url}\n{self.text()}\n{self.messages()}") from error
-
-    def one(self, selector):
-        return self.wait(selector, lambda: next(iter(self.all(selector)), None))
-
-    def text(self):
-        return self.driver.find_element(By.TAG_NAME, "body").text
 
     def page(self, heading):
         """Waits for a page, which axe must find good."""
@@ -173,9 +119,6 @@ class Browser:
     def button(self, text):
         return self.wait(f"button {text}", lambda: next(b for b in self.all("button") if b.text.strip() == text))
 
-    def script(self, text, *arguments):
-        return self.driver.execute_script(text, *arguments)
-
     def shoot(self, name):
         """The whole page, also what would have to be scrolled to."""
         size = self.driver.execute_cdp_cmd("Page.getLayoutMetrics", {})["cssContentSize"]
@@ -183,9 +126,6 @@ class Browser:
         picture = self.driver.execute_cdp_cmd("Page.captureScreenshot", {"captureBeyondViewport": True, "clip": clip})
         with open(os.path.join(FOLDER, f"{SCENARIO}-{name}.png"), "wb") as file:
             file.write(base64.b64decode(picture["data"]))
-
-    def messages(self):
-        return [entry["message"] for entry in self.driver.get_log("browser")]
 
     # What is done
 

@@ -9,23 +9,16 @@ import sys
 import time
 
 import requests
-from selenium import webdriver
-from selenium.common.exceptions import StaleElementReferenceException
-from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
-from selenium.webdriver.support.ui import WebDriverWait
+
+from chromium import Chromium, check
 
 SCENARIO, ORIGIN, PAGE, FOLDER = sys.argv[1:5]
 JANE = "jane.doe@example.com"
 PASSWORD = "Correct-Horse-7"
 MFA = "http://auth0.com/oauth/grant-type/mfa-oob"
 PATIENCE = 180
-
-
-def check(condition, what):
-    if not condition:
-        raise AssertionError(what)
 
 
 class SignIn:
@@ -51,50 +44,13 @@ class SignIn:
         self.post("revoke", token=self.token)
 
 
-class Page:
+class Page(Chromium):
     """The page in a browser."""
 
     def __init__(self, width=1280, height=900, dark=False):
-        options = webdriver.ChromeOptions()
-        options.binary_location = "/usr/bin/chromium"
-        for argument in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--lang=en-US", "--disable-background-networking"):
-            options.add_argument(argument)
-        options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-        self.driver = webdriver.Chrome(options=options, service=Service("/usr/bin/chromedriver"))
+        super().__init__(PATIENCE)
         self.look(width, height, dark)
         self.driver.get(PAGE)
-
-    def look(self, width, height, dark):
-        self.driver.execute_cdp_cmd(
-            "Emulation.setDeviceMetricsOverride",
-            {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500})
-        self.driver.execute_cdp_cmd(
-            "Emulation.setEmulatedMedia",
-            {"features": [
-                {"name": "prefers-color-scheme", "value": "dark" if dark else "light"},
-                {"name": "prefers-reduced-motion", "value": "reduce"}]})
-
-    def all(self, selector):
-        return self.driver.find_elements(By.CSS_SELECTOR, selector)
-
-    def wait(self, what, condition):
-        try:
-            return WebDriverWait(self.driver, PATIENCE, poll_frequency=0.1).until(lambda _: self.quietly(condition))
-        except Exception as error:
-            self.shoot("failure")
-            text = self.driver.find_element(By.TAG_NAME, "body").text
-            raise AssertionError(f"not seen: {what}\n{text}\n{self.messages()}") from error
-
-    @staticmethod
-    def quietly(condition):
-        """The page puts new elements in place of old ones at any time: then look again. So for what is not there yet."""
-        try:
-            return condition()
-        except (StaleElementReferenceException, StopIteration):
-            return None
-
-    def one(self, selector):
-        return self.wait(selector, lambda: next(iter(self.all(selector)), None))
 
     def button(self, text):
         return self.wait(f"button {text}", lambda: next(b for b in self.all("button") if b.text.strip() == text and not b.get_attribute("aria-disabled")))
@@ -114,13 +70,10 @@ class Page:
         return self.wait(f"history: {text}", lambda: any(tag.text == text for tag in self.all(".list .tag")))
 
     def messages(self):
-        return [entry["message"] for entry in self.driver.get_log("browser") if "favicon" not in entry["message"]]
+        return [message for message in super().messages() if "favicon" not in message]
 
     def shoot(self, name):
         self.driver.save_screenshot(os.path.join(FOLDER, f"{SCENARIO}-{name}.png"))
-
-    def script(self, text, *arguments):
-        return self.driver.execute_script(text, *arguments)
 
     def quit(self):
         messages = self.messages()
