@@ -88,6 +88,21 @@ extension OktaAuthStatusUnauthenticated {
         }
     }
 
+    /// Begins with an activation token, which a person gets whose account was made for them: who has no password yet sets one.
+    ///
+    /// - Parameters:
+    ///   - activationToken: The token, good once.
+    ///   - onStatusChange: Is called with the new status, on the main queue.
+    ///   - onError: Is called with what went wrong, on the main queue.
+    public func authenticate(
+        activationToken: String, onStatusChange: @escaping (_ newStatus: OktaAuthStatus) -> Void,
+        onError: @escaping (_ error: OktaError) -> Void
+    ) {
+        restApi.primaryAuthentication(username: nil, password: nil, token: activationToken) { [self] result in
+            receive(result, token: nil, onStatusChange, onError)
+        }
+    }
+
     /// Begins the recovery of a token that came by e-mail.
     ///
     /// - Parameters:
@@ -147,6 +162,16 @@ extension OktaAuthStatusUnauthenticated {
     @MainActor
     public func fetchStatus(_ stateToken: String) async throws -> OktaAuthStatus {
         try await MainQueue.value { fetchStatus(stateToken, onStatusChange: $0, onError: $1) }
+    }
+
+    /// Begins with an activation token, which a person gets whose account was made for them: who has no password yet sets one.
+    ///
+    /// - Parameter activationToken: The token, good once.
+    /// - Returns: The new status.
+    /// - Throws: `OktaError`; `CancellationError` if the task was cancelled, or the transaction meanwhile.
+    @MainActor
+    public func authenticate(activationToken: String) async throws -> OktaAuthStatus {
+        try await MainQueue.value { authenticate(activationToken: activationToken, onStatusChange: $0, onError: $1) }
     }
 
     /// Begins the recovery of a token that came by e-mail.

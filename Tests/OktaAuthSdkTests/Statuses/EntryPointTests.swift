@@ -41,6 +41,15 @@ struct EntryPointTests {
         #expect(status is OktaAuthStatusRecovery)
     }
 
+    @Test("an activation token begins its transaction alone")
+    func activationToken() async throws {
+        let org = try Org()
+        org.server.answer(Answers.passwordReset)
+        #expect(try await org.start.authenticate(activationToken: "activation-1") is OktaAuthStatusPasswordReset)
+        let options = #""options":{"multiOptionalFactorEnroll":true,"warnBeforePasswordExpired":true}"#
+        #expect(try org.lastSent == "POST  {" + options + #","token":"activation-1"}"#)
+    }
+
     @Test("the class functions reach a server over the network, and say what stood in the way on the main queue")
     func classFunctions() async throws {
         // Nobody listens on the port of discard.

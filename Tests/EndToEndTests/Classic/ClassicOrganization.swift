@@ -1,0 +1,69 @@
+import AuthorizationServer
+import CountersignSandbox
+import Delivery
+import Foundation
+import OktaAuthSdk
+import Testing
+
+extension Sandbox.Configuration {
+    /// The sandbox over a port, on a clock that stands, with another section for the classic API.
+    ///
+    /// - Parameters:
+    ///   - settings: What stands in the section.
+    ///   - more: Further sections.
+    static func classic(_ settings: String, more: String = "") throws -> Sandbox.Configuration {
+        let standard = OrgFile.sandboxDefault
+        let start = try #require(standard.range(of: "authn_api:\n"))
+        let end = try #require(standard.range(of: "\n\n", range: start.upperBound..<standard.endIndex))
+        let section = settings.split(separator: "\n").map { "  \($0)\n" }.joined()
+        let organization = "\(standard[..<start.lowerBound])\(more)authn_api:\n\(section)\(standard[end.lowerBound...])"
+        return Sandbox.Configuration(
+            organization: organization,
+            clock: SandboxClock(.standing, startingAt: Date(timeIntervalSince1970: 1_750_000_000)))
+    }
+}
+
+extension Sandbox {
+    /// The code in the next message that nobody has read.
+    func code(by channel: MessageChannel) async throws -> String {
+        try #require(try await outbox.next(by: channel).code)
+    }
+
+    /// What the link of the next mail leads on with.
+    func mailedToken() async throws -> String {
+        try #require(try await outbox.next(by: .mail).link?.lastPathComponent)
+    }
+}
+
+/// Runs a test on the main actor, where statuses are used, with a sandbox of its own, which is stopped at the end.
+@MainActor
+func withClassicSandbox(_ configuration: Sandbox.Configuration = .init(), _ body: @MainActor (Sandbox) async throws -> Void) async throws {
+    let sandbox = try await Sandbox.start(configuration)
+    do {
+        try await body(sandbox)
+    } catch {
+        await sandbox.stop()
+        throw error
+    }
+    await sandbox.stop()
+}
+
+/// The server's refusal of a call; nil if it was not refused.
+@MainActor
+func classicRefusal(
+    sourceLocation: SourceLocation = #_sourceLocation, _ call: @MainActor () async throws -> Void
+) async -> OktaAPIErrorResponse? {
+    do {
+        try await call()
+    } catch OktaError.serverRespondedWithError(let refusal) {
+        return refusal
+    } catch {
+        Issue.record(error, sourceLocation: sourceLocation)
+    }
+    return nil
+}
+
+extension AuthenticatorApp {
+    /// Six digits that it does not show.
+    var wrongCode: String { code == "000000" ? "111111" : "000000" }
+}

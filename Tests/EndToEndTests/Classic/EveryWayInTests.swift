@@ -1,0 +1,73 @@
+import AuthFoundation
+import BrowserSignin
+import CountersignSandbox
+import DeviceAuthenticator
+import Foundation
+import OAuth2Auth
+import OktaAuthSdk
+import OktaDirectAuth
+import Testing
+
+/// One organization, one engine: what one door set up is there at every other (checklist F-7).
+@MainActor
+@Suite("One person goes through every way in", .timeLimit(.minutes(5)))
+struct EveryWayInTests {
+    private static let jane = SandboxUser.jane
+
+    @Test("F-7: the phone that was enrolled answers direct authentication, the browser and the classic API; a password is enough by policy")
+    func everyWay() async throws {
+        try await withClassicSandbox(.classic("sign_on_policy: two-factors")) { sandbox in
+            let phone = try await sandbox.phone(for: Self.jane.login)
+            #expect(phone.enrollments.map(\.user.name) == [Self.jane.login])
+
+            let tokens = [
+                try await direct(sandbox, phone), try await browser(sandbox), try await classic(sandbox, phone),
+                try await password(sandbox),
+            ]
+            #expect(Set(tokens.map { $0.idToken?.subject }).count == 1 && tokens[0].idToken?.subject != nil)
+            for token in tokens.prefix(3) { #expect(Set(token.methods).isSuperset(of: ["pwd", "swk", "mfa"]), "\(token.methods)") }
+            #expect(tokens[3].methods == ["pwd"])
+            for token in tokens {
+                #expect(try await sandbox.client(.password).userInfo(token: token).preferredUsername == Self.jane.login)
+            }
+            // The same phone each time, and it said who asked.
+            #expect(phone.outcomes == [.approved, .approved, .approved])
+            #expect(phone.history.map(\.request.applicationName) == ["Direct Authentication App", "Browser App", "Sandbox"])
+        }
+    }
+
+    /// Guide A.
+    private func direct(_ sandbox: Sandbox, _ phone: VirtualPhone) async throws -> Token {
+        let signIn = PushSignIn(sandbox)
+        let waiting = try await signIn.begin()
+        try await phone.approveNext(within: .patience)
+        return try await signIn.tokens(waiting)
+    }
+
+    /// Guide C: the browser walks the pages, and the person approves on the phone.
+    private func browser(_ sandbox: Sandbox) async throws -> Token {
+        let browser = try await sandbox.browser(of: .jane)
+        return try await sandbox.browserSignin(in: browser).signIn()
+    }
+
+    /// Guide E, and the session token to tokens.
+    private func classic(_ sandbox: Sandbox, _ phone: VirtualPhone) async throws -> Token {
+        let start = OktaAuthStatusUnauthenticated(oktaDomain: sandbox.origin)
+        let status = try await start.authenticate(username: Self.jane.login, password: Self.jane.password ?? "")
+        let required = try #require(status as? OktaAuthStatusFactorRequired)
+        let factor = try required.availableFactors.first(.push, as: OktaFactorPush.self)
+        let challenge = try #require(try await factor.select() as? OktaAuthStatusFactorChallenge)
+        try await phone.approveNext(within: .patience)
+        let push = try #require(challenge.factor as? OktaFactorPush)
+        let success = try #require(try await push.checkFactorResult() as? OktaAuthStatusSuccess)
+        var settings = sandbox.configuration(.init(clientID: "sso-app"))
+        settings.redirectUri = URL(string: "http://127.0.0.1/callback")
+        let client = OAuth2Client(settings, session: sandbox.transport, clock: sandbox.clock)
+        return try await SessionTokenFlow(client: client).start(with: try #require(success.sessionToken))
+    }
+
+    /// Guide B: the app's policy asks for one factor.
+    private func password(_ sandbox: Sandbox) async throws -> Token {
+        try await sandbox.signIn(.jane, with: sandbox.client(.password, by: .port))
+    }
+}

@@ -1,0 +1,138 @@
+import CountersignSandbox
+import Foundation
+import OktaAuthSdk
+import Testing
+
+/// An app that walks from status to status with the SDK, and notes where it went.
+@MainActor
+final class SDKWalk {
+    static let jane = SandboxUser.jane.login
+    static let password = SandboxUser.jane.password ?? ""
+
+    let sandbox: Sandbox
+    let start: OktaAuthStatusUnauthenticated
+    let coverage: SDKCoverage
+    /// Where it stands; nil before a transaction.
+    private(set) var status: OktaAuthStatus?
+
+    init(_ sandbox: Sandbox, _ coverage: SDKCoverage) {
+        (self.sandbox, self.coverage) = (sandbox, coverage)
+        start = OktaAuthStatusUnauthenticated(oktaDomain: sandbox.origin)
+    }
+
+    /// Walks at a sandbox of its own.
+    static func with(
+        _ settings: String, more: String = "", _ coverage: SDKCoverage, _ body: @MainActor (SDKWalk) async throws -> Void
+    ) async throws {
+        try await withClassicSandbox(.classic(settings, more: more)) { sandbox in try await body(SDKWalk(sandbox, coverage)) }
+    }
+
+    /// Takes an edge: the status must be of the class that the table says, and allow what it should.
+    ///
+    /// - Parameters:
+    ///   - operation: As the table calls it.
+    ///   - type: Where it leads.
+    ///   - abilities: What the new status says that it can do, sorted.
+    ///   - factor: The factor that it is done with.
+    ///   - call: The call of the SDK.
+    @discardableResult
+    func step<Status: OktaAuthStatus>(
+        _ operation: String, to type: Status.Type, can abilities: String, with factor: FactorType? = nil,
+        sourceLocation: SourceLocation = #_sourceLocation, _ call: @MainActor () async throws -> OktaAuthStatus
+    ) async throws -> Status {
+        let next = try await call()
+        let (from, to) = (status?.statusType.rawValue ?? "(none)", next.statusType.rawValue)
+        coverage.add(from: from, operation, to: to, factor: factor?.rawValue)
+        #expect(Self.abilities(of: next) == abilities, "\(from) | \(operation) | \(to)", sourceLocation: sourceLocation)
+        if let token = status?.model.stateToken, let new = next.model.stateToken {
+            #expect(token == new, "The token is the transaction's", sourceLocation: sourceLocation)
+        }
+        status = next
+        return try #require(next as? Status, "\(from) | \(operation) | \(to)", sourceLocation: sourceLocation)
+    }
+
+    /// Begins with the name and a password.
+    @discardableResult
+    func signIn<Status: OktaAuthStatus>(
+        _ password: String = password, to type: Status.Type, can abilities: String, sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> Status {
+        status = nil
+        return try await step("password", to: type, can: abilities, sourceLocation: sourceLocation) {
+            try await start.authenticate(username: Self.jane, password: password)
+        }
+    }
+
+    /// Begins to recover.
+    func recover(
+        by way: OktaRecoveryFactors, sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> OktaAuthStatusRecoveryChallenge {
+        status = nil
+        let (operation, abilities) = way == .email ? ("recover by mail", "") : ("recover by text or call", "cancel resend verify")
+        return try await step(operation, to: OktaAuthStatusRecoveryChallenge.self, can: abilities, sourceLocation: sourceLocation) {
+            try await start.recoverPassword(username: Self.jane, factorType: way)
+        }
+    }
+
+    /// Begins with what a mail or a back end brought.
+    func begin() { status = nil }
+
+    /// Takes an edge that leads nowhere: refused, and where it stands is as before, or over.
+    func refused(
+        _ code: String, on edge: String = "any | failed proof | refused, unchanged", http: Int = 403, isOver: Bool = false,
+        sourceLocation: SourceLocation = #_sourceLocation, _ call: @MainActor () async throws -> OktaAuthStatus
+    ) async throws {
+        let refusal = await classicRefusal(sourceLocation: sourceLocation) { _ = try await call() }
+        #expect(refusal?.errorCode == code && refusal?.statusCode == http, "\(String(describing: refusal))", sourceLocation: sourceLocation)
+        coverage.add(edge: edge)
+        coverage.add(code: code)
+        guard let status, let token = status.model.stateToken else { return }
+        if isOver { return try await expectOver(token, sourceLocation: sourceLocation) }
+        let after = try await OktaAuthSdk.fetchStatus(with: token, using: sandbox.origin)
+        #expect(after.statusType == status.statusType && after.links == status.links, sourceLocation: sourceLocation)
+        #expect(after.model.stateToken == token, sourceLocation: sourceLocation)
+        coverage.add(edge: "any | get state | unchanged")
+    }
+
+    /// Gives up.
+    func cancel(sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        let status = try #require(status)
+        try await status.cancelTransaction()
+        try await expectOver(try #require(status.model.stateToken), sourceLocation: sourceLocation)
+        coverage.add(edge: "any | cancel | revoked")
+    }
+
+    private func expectOver(_ token: String, sourceLocation: SourceLocation) async throws {
+        let refusal = await classicRefusal(sourceLocation: sourceLocation) {
+            _ = try await OktaAuthSdk.fetchStatus(with: token, using: sandbox.origin)
+        }
+        #expect(refusal?.errorCode == "E0000011" && refusal?.statusCode == 401, sourceLocation: sourceLocation)
+        coverage.add(code: "E0000011")
+        status = nil
+    }
+
+    /// What a status says that it can do.
+    private static func abilities(of status: OktaAuthStatus) -> String {
+        var can = ["cancel": status.canCancel(), "poll": status.canPoll(), "return": status.canReturn()]
+        switch status {
+        case let status as OktaAuthStatusPasswordWarning: (can["change"], can["skip"]) = (status.canChange(), status.canSkip())
+        case let status as OktaAuthStatusPasswordExpired: can["change"] = status.canChange()
+        case let status as OktaAuthStatusPasswordReset: can["reset"] = status.canReset()
+        case let status as OktaAuthStatusRecovery: can["recover"] = status.canRecover()
+        case let status as OktaAuthStatusRecoveryChallenge: (can["verify"], can["resend"]) = (status.canVerify(), status.canResend())
+        case let status as OktaAuthStatusLockedOut: can["unlock"] = status.canUnlock()
+        case let status as OktaAuthStatusFactorEnroll: can["skip"] = status.canSkipEnrollment()
+        case let status as OktaAuthStatusFactorEnrollActivate:
+            (can["activate"], can["resend"]) = (status.factor.canActivate(), status.canResend())
+        case let status as OktaAuthStatusFactorChallenge: (can["verify"], can["resend"]) = (status.canVerify(), status.canResend())
+        default: break
+        }
+        return can.filter(\.value).keys.sorted().joined(separator: " ")
+    }
+}
+
+extension Collection where Element == OktaFactor {
+    /// The factor of a kind, as its own class.
+    func first<Kind: OktaFactor>(_ type: FactorType, as kind: Kind.Type, sourceLocation: SourceLocation = #_sourceLocation) throws -> Kind {
+        try #require(first { $0.type == type } as? Kind, "\(map(\.type))", sourceLocation: sourceLocation)
+    }
+}
