@@ -17,7 +17,8 @@ let strict: [SwiftSetting] =
 let pageResources: [Resource] = [
     "layout.mustache", "leave.mustache", "password.mustache", "factors.mustache", "push.mustache", "consent.mustache",
     "message.mustache", "post.mustache", "signout.mustache", "activate.mustache", "device.mustache", "enroll.mustache", "phone.mustache",
-    "renew.mustache", "pages.css",
+    "renew.mustache", "recover.mustache", "take.mustache", "sent.mustache", "done.mustache",
+    "pages.css",
     "pages.js", "mark.svg",
 ].map { .embedInCode("Pages/Templates/\($0)") }
 
@@ -283,7 +284,8 @@ let package = Package(
         .testTarget(
             name: "BrowserTests",
             dependencies: [
-                "BrowserSignin", "OAuth2Auth", "AuthFoundation", "AuthorizationServer", "CountersignSandbox", "Delivery", "JOSE", "TestSupport",
+                "BrowserSignin", "OAuth2Auth", "AuthFoundation", "AuthorizationServer", "CountersignSandbox", "Delivery", "JOSE",
+                "TestSupport",
             ],
             swiftSettings: strict),
     ],

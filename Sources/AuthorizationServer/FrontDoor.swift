@@ -71,7 +71,7 @@ struct FrontDoor: Sendable {
             guard let endpoint = devices[route] else { return .pathNotFound(request) }
             return try await call(endpoint, server: nil, request)
         case .signIn(let route):
-            return try await call(.signIn(route, engine, pages, pushes, logouts), server: nil, request)
+            return try await call(.signIn(route, engine, pages, pushes, logouts, messages), server: nil, request)
         case .authn(let route): return try await call(.authn(route, engine, pages, pushes, messages), server: nil, request)
         case .session(let route): return try await call(.session(route, engine, pages), server: nil, request)
         case .userFactor(let route): return try await call(.userFactor(route, engine), server: nil, request)

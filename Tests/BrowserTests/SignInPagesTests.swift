@@ -79,20 +79,12 @@ struct SignInPagesTests {
         "- login: \(SandboxUser.jane.login)\n", with: "- login: \(SandboxUser.jane.login)\n    must_change_password: true\n")
 
     private func use(_ scenario: String, organization: String? = nil, hasApp: Bool = false, hasPhone: Bool = true) async throws {
-        let folder = try BrowserScreenshots()
         let sandbox = try await Sandbox.start(.init(host: "localhost", organization: organization))
-        var environment = ["SE_OFFLINE": "true", "SE_AVOID_STATS": "true"]
+        var environment: [String: String] = [:]
         // A phone first: once there is a second factor, setting up another asks for it.
         if hasPhone { _ = try await sandbox.phone(for: SandboxUser.jane.login) }
         if hasApp { environment["OTP_URI"] = try await sandbox.authenticatorApp(for: SandboxUser.jane.login).uri }
-        let result = try await ForeignProgram.run(
-            .chromium,
-            [
-                OutsidePart.scripts.appending(path: "signin_pages.py").path, scenario, sandbox.origin.absoluteString, folder.url.path,
-            ],
-            input: "", environment: environment)
-        #expect(result.status == 0, "\(result.errors)")
+        try await ChromiumScript("signin_pages.py").run(scenario, at: sandbox, environment: environment)
         await sandbox.stop()
-        folder.close()
     }
 }

@@ -1,7 +1,7 @@
 internal import HTTPTypes
 internal import IdentityEngine
 
-/// The two cookies of the pages (RFC 6265).
+/// The cookies of the pages (RFC 6265).
 ///
 /// Over TLS their names begin with `__Host-`, so that no other host and no plain connection can set them. They are for this host and
 /// all of it, for no script, and not sent with requests that other sites begin, except by following a link. Without TLS, which is for
@@ -14,20 +14,25 @@ struct BrowserCookies: Sendable {
 
     var browserName: String { isSecure ? "__Host-browser" : "browser" }
     var sessionName: String { isSecure ? "__Host-session" : "session" }
+    private var linkName: String { isSecure ? "__Host-link" : "link" }
 
     /// What a request's cookies hold. Of two of one name, which only somebody who planted one sends, none counts.
     func read(_ request: ServerRequest) -> BrowserSecrets {
+        let found = values([browserName, sessionName], of: request)
+        return BrowserSecrets(browser: found[browserName[...]], session: found[sessionName[...]])
+    }
+
+    private func values(_ names: [String], of request: ServerRequest) -> [Substring: String] {
         var found: [Substring: Substring] = [:]
         var doubled: Set<Substring> = []
         for pair in (request.head.headerFields[.cookie] ?? "").split(separator: ";") {
             let pair = pair.drop { $0 == " " }
             guard let equals = pair.firstIndex(of: "=") else { continue }
             let name = pair[..<equals]
-            guard name == browserName || name == sessionName else { continue }
+            guard names.contains(String(name)) else { continue }
             if found.updateValue(pair[pair.index(after: equals)...], forKey: name) != nil { doubled.insert(name) }
         }
-        func value(_ name: String) -> String? { doubled.contains(name[...]) ? nil : found[name[...]].map(String.init) }
-        return BrowserSecrets(browser: value(browserName), session: value(sessionName))
+        return found.filter { !doubled.contains($0.key) }.mapValues(String.init)
     }
 
     /// Gives a browser its new secrets; it keeps them until it is closed.
@@ -55,6 +60,35 @@ struct BrowserCookies: Sendable {
                 name: .setCookie,
                 value: "\(AutoPushCookie.name)=\(factors.joined(separator: ".")); Path=/; Max-Age=\(age); HttpOnly; SameSite=Lax"
                     + (isSecure ? "; Secure" : "")))
+    }
+
+    /// Keeps the secret of a mail's link for the page that asks whether to take it.
+    func writeLink(_ token: String, to response: inout ServerResponse) {
+        guard token.utf8.allSatisfy(Self.isPlain) else { return }
+        response.headers.append(
+            HTTPField(
+                name: .setCookie,
+                value: "\(linkName)=\(token); Path=/; Max-Age=600; HttpOnly; SameSite=Lax" + (isSecure ? "; Secure" : "")))
+    }
+
+    /// The secret of a mail's link; nil if there is none.
+    func link(of request: ServerRequest) -> String? { values([linkName], of: request)[linkName[...]] }
+
+    /// Takes it from the browser.
+    func endLink(in response: inout ServerResponse) {
+        response.headers.append(
+            HTTPField(
+                name: .setCookie, value: "\(linkName)=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax" + (isSecure ? "; Secure" : "")))
+    }
+
+    /// Whether a byte can stand in a cookie, as those of secrets all can.
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+            UInt8(ascii: "_"), UInt8(ascii: "-"):
+            true
+        default: false
+        }
     }
 
     /// Takes the secret of a session that is over from a browser.

@@ -15,6 +15,8 @@ struct PageLibrary: Sendable {
             "device": PackageResources.device_mustache,
             "enroll": PackageResources.enroll_mustache,
             "phone": PackageResources.phone_mustache, "renew": PackageResources.renew_mustache,
+            "recover": PackageResources.recover_mustache, "take": PackageResources.take_mustache,
+            "sent": PackageResources.sent_mustache, "done": PackageResources.done_mustache,
         ]
         library = MustacheLibrary(
             templates: sources.mapValues { source in

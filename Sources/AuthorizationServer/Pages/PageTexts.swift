@@ -86,6 +86,9 @@ struct PageTexts: Sendable {
     var failure: String
     var unreadableForm: String
 
+    /// Of getting back into an account.
+    var recovery: RecoveryTexts
+
     /// Of signing out, and of devices without a browser.
     var flows: FlowTexts
 }

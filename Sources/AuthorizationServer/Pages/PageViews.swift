@@ -45,6 +45,20 @@ struct PageView: Sendable {
     var canAddPhone = false
     var beginApp = ""
     var parameters: [Parameter] = []
+    /// Whether who forgot a password, or has a locked account, is led on from here.
+    var canRecover = false
+    var canUnlock = false
+    /// Whether it is a page of a recovery, which has no sign-in to begin again or to cancel.
+    var isRecovery = false
+    /// What the main button says, and the one that sends once more.
+    var button = ""
+    var resend: String?
+    /// The last part of the address that a form is sent to, where a template has more than one use.
+    var step = ""
+    /// A security question.
+    var question: String?
+    /// Where the link back leads.
+    var back: String?
     /// Whether nothing was proved yet, so that there is nothing to begin again.
     var isFirst = false
     /// Whether the notice is about what was typed.
@@ -80,13 +94,17 @@ extension PageView {
         var view: PageView
         let template: String
         switch page.content {
-        case .password(let login, let isLoginFixed):
+        case .password(let login, let isLoginFixed, let canRecover, let canUnlock):
             template = "password"
             view = PageView(
                 texts, organization: organization, title: texts.signInTitle, lead: texts.signInLead, application: page.applicationName)
             view.login = login.isEmpty ? nil : login
             view.isLoginFixed = isLoginFixed
             view.isFirst = login.isEmpty
+            view.canRecover = canRecover
+            view.canUnlock = canUnlock
+        case .recover, .recoveryMailed, .recoveryLink, .recoveryCode, .recoveryQuestion, .recoveryPassword, .recovered:
+            (view, template) = recovery(page, token: token, organization: organization, texts: texts)
         case .factors(let factors):
             template = "factors"
             view = PageView(
@@ -111,10 +129,8 @@ extension PageView {
             view = PageView(
                 texts, organization: organization, title: texts.passwords.title, lead: texts.passwords.lead,
                 application: page.applicationName)
-            view.login = login
-            view.rules = rules.map(texts.passwords.sentence)
-            view.violations = violated.map(texts.passwords.sentence)
-            view.hasViolations = !violated.isEmpty
+            view.button = texts.passwords.change
+            view.ask(for: login, rules: rules, violated: violated)
         case .phone(let offer):
             template = "phone"
             view = PageView(
@@ -148,13 +164,21 @@ extension PageView {
                 texts, organization: organization, title: isAllowed ? flows.deviceAllowedTitle : flows.deviceDeniedTitle,
                 lead: isAllowed ? flows.deviceAllowed : flows.deviceDenied)
         }
-        view.action = "/signin/\(token)"
+        if view.action.isEmpty { view.action = "/signin/\(token)" }
         view.formToken = page.formToken
         view.notice = page.notice.map(texts.notice)
         view.isInvalid =
-            page.notice == .wrongCredentials || page.notice == .wrongCode || page.notice == .passwordsDiffer || view.hasViolations
+            [.wrongCredentials, .wrongCode, .wrongSentCode, .wrongAnswer, .passwordsDiffer].contains(page.notice) || view.hasViolations
         view.focusesCode = view.isInvalid || !view.hasFactors
         return (view, template)
+    }
+
+    /// What a page shows that asks for a new password.
+    mutating func ask(for login: String, rules: [PasswordRule], violated: [PasswordRule]) {
+        self.login = login
+        self.rules = rules.map(texts.passwords.sentence)
+        violations = violated.map(texts.passwords.sentence)
+        hasViolations = !violated.isEmpty
     }
 
     /// The page that says why a sign-in does not go on.
@@ -167,6 +191,7 @@ extension PageView {
         case .over: return PageView(texts, organization: organization, title: texts.errorTitle, lead: texts.over)
         case .finished: return PageView(texts, organization: organization, title: texts.finishedTitle, lead: texts.finished)
         case .otherBrowser: return PageView(texts, organization: organization, title: texts.errorTitle, lead: texts.otherBrowser)
+        case .link: return PageView(texts, organization: organization, title: texts.errorTitle, lead: texts.recovery.badLink)
         case .tooManyRequests: return PageView(texts, organization: organization, title: texts.errorTitle, lead: texts.tooManyRequests)
         }
     }
@@ -192,6 +217,9 @@ extension PageTexts {
         case .noDevice: noDevice
         case .tooManyChallenges: tooManyChallenges
         case .passwordsDiffer: passwords.differ
+        case .wrongSentCode: recovery.wrongCode
+        case .wrongAnswer: recovery.wrongAnswer
+        case .sentJustNow: recovery.sentJustNow
         }
     }
 

@@ -42,6 +42,7 @@ struct PageWriter: Sendable {
             let (view, template) = PageView.signIn(page, token: token, organization: organization, texts: texts)
             response = html(view, template: template, formsTo: page.returnURI, runsScript: template == "push" || template == "phone")
         case .goOn(let token): response = redirect(to: "/signin/\(token)")
+        case .recovery(let place): response = redirect(to: RecoveryRoute.path(of: place))
         case .again(let client, let uri):
             let query = URLComponents.query(["client_id": client, "request_uri": uri])
             response = redirect(to: "\(call.request.path)?\(query)")
@@ -67,7 +68,7 @@ struct PageWriter: Sendable {
         var response = html(view, template: "message")
         response.status =
             switch refusal.reason {
-            case .badRequest, .over: .badRequest
+            case .badRequest, .over, .link: .badRequest
             case .finished: .ok
             case .otherBrowser: .forbidden
             case .tooManyRequests: .tooManyRequests

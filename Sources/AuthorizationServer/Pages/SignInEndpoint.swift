@@ -4,6 +4,8 @@ internal import IdentityEngine
 
 /// What lies below `/signin`.
 enum SignInRoute: Hashable, Sendable {
+    /// A page of getting back into an account.
+    case recovery(RecoveryRoute)
     /// A file that pages load.
     case asset(String, digest: String)
     /// The page of a sign-in.
@@ -16,6 +18,10 @@ enum SignInRoute: Hashable, Sendable {
     /// Finds the route of a path; nil for a path that is none of these.
     init?(_ path: [Substring]) {
         guard path.first == "signin", path.allSatisfy({ (1...100).contains($0.utf8.count) }) else { return nil }
+        if let recovery = RecoveryRoute(path) {
+            self = .recovery(recovery)
+            return
+        }
         switch path.count {
         case 2: self = .page(token: String(path[1]))
         case 4 where path[1] == "assets": self = .asset(String(path[3]), digest: String(path[2]))
@@ -28,13 +34,15 @@ enum SignInRoute: Hashable, Sendable {
 
 extension Endpoint {
     /// The names of the routes below `/signin`, for metrics.
-    static let signInNames = ["signin", "signin/step", "signin/events", "signin/assets"]
+    static let signInNames = ["signin", "signin/step", "signin/events", "signin/assets", "signin/recover"]
 
     /// The endpoint of a route below `/signin`.
     static func signIn(
-        _ route: SignInRoute, _ engine: IdentityEngine, _ pages: PageWriter, _ pushes: PushDelivery?, _ logouts: LogoutDelivery?
+        _ route: SignInRoute, _ engine: IdentityEngine, _ pages: PageWriter, _ pushes: PushDelivery?, _ logouts: LogoutDelivery?,
+        _ messages: MessageDelivery?
     ) -> Endpoint {
         switch route {
+        case .recovery(let route): recovery(route, engine, pages, messages)
         case .asset(let name, let digest): asset(name, digest, pages)
         case .events(let token): events(of: token, engine, pages)
         case .page(let token): page(token, engine, pages, logouts)

@@ -6,6 +6,8 @@ public struct HostedAnswer: Sendable {
         case page(HostedPage)
         /// On to the page of the sign-in that a token names.
         case goOn(token: String)
+        /// To a page of a recovery.
+        case recovery(RecoveryPlace)
         /// To the authorize endpoint again, by a link that names the request.
         case again(clientID: String, requestURI: String)
         /// Back to the client.
@@ -22,8 +24,20 @@ public struct HostedAnswer: Sendable {
     public var pushes: [PushMessage] = []
     /// What applications are to be told now, whose session another person's took the place of; each at most once.
     public var logouts: [BackchannelLogout] = []
+    /// To be sent now; each at most once.
+    public var messages: [OutgoingMessage] = []
 
     init(_ outcome: Outcome) { self.outcome = outcome }
+}
+
+/// A page of a recovery.
+public enum RecoveryPlace: Sendable, Equatable {
+    /// What asks for the name, from a sign-in.
+    case form(signIn: String, isUnlock: Bool)
+    /// What says that a mail was sent.
+    case sent(signIn: String, isUnlock: Bool)
+    /// Where it stands.
+    case page(token: String)
 }
 
 /// Why a sign-in on the pages cannot go on. Its refusal's description is for the person.
@@ -38,6 +52,8 @@ public struct HostedRefusal: Sendable {
         case finished
         /// It began in another browser, or a form was not the server's own.
         case otherBrowser
+        /// The link of a mail is not good, or not good any more.
+        case link
         /// Too many requests.
         case tooManyRequests
     }
@@ -64,7 +80,21 @@ public struct HostedPage: Sendable {
     /// What it asks.
     public enum Content: Sendable {
         /// Name and password; the name only where it is not fixed.
-        case password(login: String, isLoginFixed: Bool)
+        case password(login: String, isLoginFixed: Bool, canRecover: Bool, canUnlock: Bool)
+        /// The name of whoever forgot a password, or unlocks an account, and the way that a code or a link is to take.
+        case recover(isUnlock: Bool, channels: [CodeChannel], login: String)
+        /// Nothing: a mail was sent, if there is anybody who can have one.
+        case recoveryMailed(isUnlock: Bool)
+        /// Whether the link of a mail is to be taken.
+        case recoveryLink(isUnlock: Bool)
+        /// The code that a recovery sent.
+        case recoveryCode(CodeChannel)
+        /// The answer to the person's own question; the text is English.
+        case recoveryQuestion(key: String, text: String)
+        /// Another password: what it must be, and what the last one was refused for.
+        case recoveryPassword(login: String, rules: [PasswordRule], violated: [PasswordRule])
+        /// Nothing any more: the recovery did what it was for. The token leads back to the sign-in that it was begun from.
+        case recovered(isUnlock: Bool, signIn: String?)
         /// One of these factors.
         case factors([HostedFactor])
         /// The setting up of an authenticator app: what it is to scan, once the person has asked for it.
@@ -103,6 +133,12 @@ public struct HostedPage: Sendable {
         case tooManyChallenges
         /// A new password was not typed alike twice.
         case passwordsDiffer
+        /// A code that was sent is wrong.
+        case wrongSentCode
+        /// The answer to a security question is wrong.
+        case wrongAnswer
+        /// Another message was sent a moment ago; wait.
+        case sentJustNow
     }
 
     /// What it asks.

@@ -78,7 +78,10 @@ extension IdentityEngine {
     /// The page that asks for what is missing.
     private func factorPage(_ state: HostedState, context: RequestContext, notice: HostedSignIn.Notice? = nil) throws -> HostedAnswer {
         guard let subject = state.subject, !state.transaction.proofs.isEmpty else {
-            return state.page(.password(login: state.hosted.login, isLoginFixed: false), notice: notice)
+            return state.page(
+                .password(
+                    login: state.hosted.login, isLoginFixed: false, canRecover: state.recoveryPolicy(isUnlock: false) != nil,
+                    canUnlock: state.recoveryPolicy(isUnlock: true) != nil), notice: notice)
         }
         if state.canEnroll { return try enrollmentPage(state, context: context) }
         if state.passwordDue != nil {
@@ -92,7 +95,8 @@ extension IdentityEngine {
         }
         let factors = grants.compactMap(HostedFactor.init(grantType:))
         guard factors.isEmpty else { return state.page(.factors(factors), notice: notice) }
-        return state.page(.password(login: subject.user.login, isLoginFixed: true), notice: notice)
+        return state.page(
+            .password(login: subject.user.login, isLoginFixed: true, canRecover: false, canUnlock: false), notice: notice)
     }
 
     /// Counts what a device answered.

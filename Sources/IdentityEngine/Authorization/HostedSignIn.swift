@@ -27,6 +27,10 @@ struct HostedSignIn: Sendable, Equatable, Codable {
         case tooManyChallenges
         /// A new password was not typed alike twice.
         case passwordsDiffer
+        /// A code that was sent is wrong.
+        case wrongSentCode
+        /// Another message was sent a moment ago.
+        case sentJustNow
     }
 
     /// What the client will be told instead of a code.

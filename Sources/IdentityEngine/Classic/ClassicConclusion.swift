@@ -72,7 +72,7 @@ extension IdentityEngine {
             next = next.extended(now: context.now) ?? next
             guard try await store.commit(changes + [state.stored.writing(next)]) == .committed else { return nil }
             // What is asked for after it, is read like every later step.
-            let after = try await classicState(state.token, context: context)
+            let after = try await classicState(state.token, browser: state.browser, context: context)
             guard let shown = try await show(after.transaction, of: after, context: context) else { return nil }
             answer = shown
         }

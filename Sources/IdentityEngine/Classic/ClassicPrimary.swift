@@ -140,11 +140,12 @@ extension IdentityEngine {
     }
 
     /// The sign-in that a state token leads to; throws ``ClassicRefusal`` if there is none.
-    func classicState(_ token: String, context: RequestContext) async throws -> ClassicState {
+    func classicState(_ token: String, browser: String? = nil, context: RequestContext) async throws -> ClassicState {
         try await store.read { [self] view in
             do {
                 return Result<ClassicState, ClassicRefusal>.success(
-                    try ClassicState(token, snapshot: snapshot(view), view: view, environment: environment, now: context.now))
+                    try ClassicState(
+                        token, browser: browser, snapshot: snapshot(view), view: view, environment: environment, now: context.now))
             } catch let refusal as ClassicRefusal {
                 return .failure(refusal)
             }

@@ -78,18 +78,23 @@ extension SignInTransaction {
         user.setStatus(.active, now: now)
         user.setPasswordHash(hash, remembering: subject.passwordPolicy.age.history, now: now)
         user.failedCodes = nil
+        let activated = recovery.kind == .activation ? [Self.activated] : []
+        let reset =
+            [Effect.writeUser(user)] + activated + [.log(type: "user.account.reset_password", .success, reason: "by the person")]
         var next = self
         next.account = .init(user)
+        if classic?.page != nil {
+            // On the pages nobody is signed in by it: the sign-in that the person came from asks for the new password.
+            next.end = .recovered
+            return (next, .unlocked, reset)
+        }
         next.classic?.recovery = nil
         next.wrongAnswers = 0
         next.keepsPassword = true
         next.proofs = [Proof(factor: .password, factorClasses: [.knowledge], methods: ["pwd"], time: now)]
         var changed = subject
         changed.user = user
-        let activated = recovery.kind == .activation ? [Self.activated] : []
-        return next.proved(
-            changed, "user.authentication.password",
-            [.writeUser(user)] + activated + [.log(type: "user.account.reset_password", .success, reason: "by the person")])
+        return next.proved(changed, "user.authentication.password", reset)
     }
 
     /// What is left to do once the person may.

@@ -10,6 +10,8 @@ public struct ClassicRecoveryRequest: Sendable {
     public var factorType: String?
     /// Given back with every answer.
     public var relayState: String?
+    /// The page that it is begun on; nil at the API.
+    var page: RecoveryBeginning?
 
     /// Describes a request.
     public init(isUnlock: Bool, username: String, factorType: String?, relayState: String? = nil) {
@@ -92,6 +94,7 @@ extension IdentityEngine {
         transaction.account = user.map { .init($0) }
         transaction.classic = ClassicSignIn(relayState: request.relayState)
         transaction.classic?.recovery = ClassicRecovery(kind: request.kind, stage: stage, channel: channel)
+        transaction.classic?.page = try request.page.map { try RecoveryPage($0, of: transaction.id, environment: environment) }
         return transaction
     }
 
@@ -178,9 +181,14 @@ extension IdentityEngine {
                 changes.append(try unsent(refusal, to: user, context: context))
             }
         }
+        if request.page != nil {
+            // The page tells who asks for another one too soon, whether or not there was a first.
+            _ = recoveryPacer.refusal(
+                channel, to: transaction.id, .anybody, limit: nil, requestID: context.requestID, now: context.now)
+        }
         changes += [.put(try transaction.record()), .issue(transaction.classicTicket(token))]
         guard try await store.commit(changes) == .committed else { return nil }
-        let state = try await classicState(token, context: context)
+        let state = try await classicState(token, browser: request.page?.browser, context: context)
         guard var answer = try await show(state.transaction, of: state, context: context) else { return nil }
         answer.messages = messages
         return answer

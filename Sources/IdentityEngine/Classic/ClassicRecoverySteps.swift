@@ -7,13 +7,14 @@ extension IdentityEngine {
     /// - Parameters:
     ///   - passCode: As it was typed; nil if none was given.
     ///   - stateToken: Leads to the recovery.
+    ///   - browser: The secret of the browser that it goes on in, on the hosted pages; nil at the API.
     ///   - context: When and from where it came.
     /// - Returns: Where the recovery stands; or a refusal: `E0000068`, `E0000069` after too many wrong codes.
     /// - Throws: ``StoreError`` if the store failed.
     public func classicRecoveryVerify(
-        passCode: String?, stateToken: String, context: RequestContext
+        passCode: String?, stateToken: String, browser: String? = nil, context: RequestContext
     ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
-        try await classicStep(stateToken, context: context) { [self] state in
+        try await classicStep(stateToken, browser: browser, context: context) { [self] state in
             guard state.status(of: state.transaction) == .recoveryChallenge, let channel = state.classic.recovery?.channel else {
                 throw ClassicRefusal.notAllowed(in: state.status(of: state.transaction)?.rawValue ?? "none")
             }
@@ -42,11 +43,14 @@ extension IdentityEngine {
     ///
     /// - Parameters:
     ///   - stateToken: Leads to the recovery.
+    ///   - browser: The secret of the browser that it goes on in, on the hosted pages; nil at the API.
     ///   - context: When and from where it came.
     /// - Returns: Where the recovery stands; or a refusal: a limit, `E0000079`.
     /// - Throws: ``StoreError`` if the store failed.
-    public func classicRecoveryResend(stateToken: String, context: RequestContext) async throws -> Result<ClassicAnswer, ClassicRefusal> {
-        try await classicStep(stateToken, context: context) { [self] state in
+    public func classicRecoveryResend(stateToken: String, browser: String? = nil, context: RequestContext) async throws -> Result<
+        ClassicAnswer, ClassicRefusal
+    > {
+        try await classicStep(stateToken, browser: browser, context: context) { [self] state in
             guard state.status(of: state.transaction) == .recoveryChallenge, let recovery = state.classic.recovery,
                 let channel = recovery.channel
             else { throw ClassicRefusal.notAllowed(in: state.status(of: state.transaction)?.rawValue ?? "none") }
@@ -90,18 +94,26 @@ extension IdentityEngine {
     func exchange(
         _ kind: TicketKind, _ token: String, context: RequestContext, _ change: (inout ClassicSignIn) -> Void
     ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
+        let stateToken = try environment.random.secret(prefix: "00")
+        return try await exchange(kind, token, for: stateToken, browser: nil, context: context, change)
+    }
+
+    /// The same for a state token that the caller made, and for a page in a browser.
+    func exchange(
+        _ kind: TicketKind, _ token: String, for stateToken: String, browser: String?, context: RequestContext,
+        _ change: (inout ClassicSignIn) -> Void
+    ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
         try await Result {
             let digest = TicketDigest(of: token)
             for _ in 0..<Self.attempts {
-                let stateToken = try environment.random.secret(prefix: "00")
                 let found = try await store.read { [self] view -> Result<ClassicState, ClassicRefusal> in
                     guard token.utf8.count <= 64, case (let stored, .fresh)? = try view.transaction(kind, secret: token, now: context.now)
                     else { return .failure(.invalidToken("\(kind.rawValue): unknown, used or too old")) }
                     do {
                         return .success(
                             try ClassicState(
-                                stored, token: stateToken, snapshot: snapshot(view), view: view, environment: environment, now: context.now)
-                        )
+                                stored, token: stateToken, browser: browser, snapshot: snapshot(view), view: view,
+                                environment: environment, now: context.now))
                     } catch let refusal as ClassicRefusal {
                         return .failure(refusal)
                     }
@@ -114,6 +126,7 @@ extension IdentityEngine {
                 }
                 var (next, outcome, effects) = begun.step(
                     .recoveryProved(hasQuestion: state.question != nil, state.subject), now: context.now)
+                next.classic?.page = browser.map { RecoveryPage(in: $0, continuing: state.classic.page) }
                 next.createdAt = context.now
                 next.expiresAt = context.now.addingTimeInterval(ClassicSignIn.idleLifetime)
                 let changes: [Change] = [.take(kind, digest: digest, now: context.now, gave: []), .issue(next.classicTicket(stateToken))]
@@ -130,14 +143,15 @@ extension IdentityEngine {
     /// - Parameters:
     ///   - answer: As it was typed; nil if none was given.
     ///   - stateToken: Leads to the recovery.
+    ///   - browser: The secret of the browser that it goes on in, on the hosted pages; nil at the API.
     ///   - context: When and from where it came.
     /// - Returns: Where the recovery stands; or a refusal: `E0000087`, `E0000069` after too many wrong answers.
     /// - Throws: ``StoreError`` if the store failed; `CancellationError`.
     public func classicRecoveryAnswer(
-        _ answer: String?, stateToken: String, context: RequestContext
+        _ answer: String?, stateToken: String, browser: String? = nil, context: RequestContext
     ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
         var counted = false
-        return try await classicStep(stateToken, context: context) { [self] state in
+        return try await classicStep(stateToken, browser: browser, context: context) { [self] state in
             guard state.status(of: state.transaction) == .recovery else {
                 throw ClassicRefusal.notAllowed(in: state.status(of: state.transaction)?.rawValue ?? "none")
             }
@@ -164,14 +178,15 @@ extension IdentityEngine {
     /// - Parameters:
     ///   - new: The password that the person wants.
     ///   - stateToken: Leads to the recovery.
+    ///   - browser: The secret of the browser that it goes on in, on the hosted pages; nil at the API.
     ///   - context: When and from where it came.
     /// - Returns: Where the sign-in stands; or a refusal: `E0000080` for a password that will not do.
     /// - Throws: ``StoreError`` if the store failed; `CancellationError`.
     public func classicResetPassword(
-        to new: String, stateToken: String, context: RequestContext
+        to new: String, stateToken: String, browser: String? = nil, context: RequestContext
     ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
         var counted = false
-        return try await classicStep(stateToken, context: context) { [self] state in
+        return try await classicStep(stateToken, browser: browser, context: context) { [self] state in
             guard state.status(of: state.transaction) == .passwordReset else {
                 throw ClassicRefusal.notAllowed(in: state.status(of: state.transaction)?.rawValue ?? "none")
             }
@@ -182,9 +197,11 @@ extension IdentityEngine {
             do {
                 switch try await judgeNewPassword(new, of: state.user.value, policy: state.snapshot.passwordPolicy, now: context.now) {
                 case .refused(let rules):
-                    throw ClassicRefusal(
+                    var refusal = ClassicRefusal(
                         code: "E0000080", status: 403, summary: "The password does not meet the requirements.",
                         causes: [rules.map(\.violation).joined(separator: " ")], reason: "authn: password rules")
+                    refusal.violatedRules = rules
+                    throw refusal
                 case .good(let hash):
                     let (next, outcome, effects) = state.transaction.step(.passwordReset(hash: hash, state.subject), now: context.now)
                     return try await conclude(next, outcome, effects, state, wrong: .wrongCode, context: context)

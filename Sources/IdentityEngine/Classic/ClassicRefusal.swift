@@ -16,6 +16,8 @@ public struct ClassicRefusal: Error, Sendable, Equatable {
     public var rateLimit: RateLimitStatus?
     /// Whose sign-in it was, for the log only; nil as long as that is not known.
     var userID: String?
+    /// The rules that a new password is against; nil for every other refusal.
+    var violatedRules: [PasswordRule]?
 
     /// Makes a refusal.
     public init(

@@ -43,6 +43,8 @@ struct ClassicSignIn: Sendable, Equatable, Codable {
     var skipsEnrollment = false
     /// The recovery that it is until a password is set; nil for a sign-in.
     var recovery: ClassicRecovery?
+    /// What it knows beside where it goes on on the hosted pages; nil at the API.
+    var page: RecoveryPage?
 }
 
 extension SignInTransaction {

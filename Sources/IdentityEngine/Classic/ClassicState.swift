@@ -6,6 +6,8 @@ struct ClassicState: Sendable {
     let classic: ClassicSignIn
     let token: String
     let environment: EngineEnvironment
+    /// The secret of the browser that it goes on in, on the hosted pages; nil at the API.
+    let browser: String?
     let snapshot: OrgSnapshot
     let policy: ClassicPolicy
     let application: Application
@@ -30,17 +32,22 @@ struct ClassicState: Sendable {
 
     var transaction: SignInTransaction { stored.value }
 
-    /// Finds the sign-in that a state token leads to; throws ``ClassicRefusal`` if it leads to none that is open.
-    init(_ token: String, snapshot: OrgSnapshot, view: any StoreView, environment: EngineEnvironment, now: Date) throws {
+    /// Finds the sign-in that a state token leads to; throws ``ClassicRefusal`` if it leads to none that is open. What goes on on a page
+    /// goes on there only, in the browser that it began in.
+    init(
+        _ token: String, browser: String? = nil, snapshot: OrgSnapshot, view: any StoreView, environment: EngineEnvironment, now: Date
+    ) throws {
         guard token.utf8.count <= 64, case (let stored, .fresh)? = try view.transaction(.stateToken, secret: token, now: now),
-            stored.value.classic != nil
+            let classic = stored.value.classic, classic.page?.browser == browser.map({ TicketDigest(of: $0).bytes })
         else { throw ClassicRefusal.invalidToken("stateToken: unknown, closed or of a page") }
-        try self.init(stored, token: token, snapshot: snapshot, view: view, environment: environment, now: now)
+        try self.init(
+            stored, token: token, browser: browser, snapshot: snapshot, view: view, environment: environment, now: now)
     }
 
     /// Reads what a sign-in that was found needs; throws ``ClassicRefusal`` if it is not open.
     init(
-        _ stored: StoredTransaction, token: String, snapshot: OrgSnapshot, view: any StoreView, environment: EngineEnvironment, now: Date
+        _ stored: StoredTransaction, token: String, browser: String? = nil, snapshot: OrgSnapshot, view: any StoreView,
+        environment: EngineEnvironment, now: Date
     ) throws {
         guard var policy = snapshot.organization.classic, let application = snapshot.classicApplication else {
             throw ClassicRefusal.notEnabled
@@ -58,7 +65,7 @@ struct ClassicState: Sendable {
         guard !isLocked || classic.recovery != nil else { throw ClassicRefusal.invalidToken("stateToken: the account is locked") }
         self.environment = environment
         policy = snapshot.classicPolicy(for: user.value) ?? policy
-        (self.stored, self.classic, self.token, self.snapshot) = (stored, classic, token, snapshot)
+        (self.stored, self.classic, self.token, self.browser, self.snapshot) = (stored, classic, token, browser, snapshot)
         (self.policy, self.application, self.user, self.subject) = (policy, application, user, subject)
         enrollments = try view.usableEnrollments(of: id, snapshot: snapshot)
         devices = try enrollments.compactMap(\.push?.deviceID).reduce(into: [:]) { devices, id in

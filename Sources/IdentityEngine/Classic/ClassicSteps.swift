@@ -88,11 +88,11 @@ extension IdentityEngine {
 
     /// Reads a sign-in and takes a step, again as long as somebody else is faster (the step returns nil).
     func classicStep(
-        _ token: String, context: RequestContext, _ step: (ClassicState) async throws -> ClassicAnswer?
+        _ token: String, browser: String? = nil, context: RequestContext, _ step: (ClassicState) async throws -> ClassicAnswer?
     ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
         try await Result {
             for _ in 0..<Self.attempts {
-                let state = try await classicState(token, context: context)
+                let state = try await classicState(token, browser: browser, context: context)
                 do {
                     if let answer = try await step(state) { return answer }
                 } catch var refusal as ClassicRefusal {

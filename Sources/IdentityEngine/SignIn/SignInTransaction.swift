@@ -28,7 +28,7 @@ struct SignInTransaction: Sendable, Equatable, Codable {
     /// How it ended.
     enum End: String, Sendable, Codable {
         case authenticated, refused, cancelled
-        /// An account was unlocked, and nobody signed in.
+        /// A recovery did what it was for, and nobody signed in.
         case recovered
     }
 
@@ -166,7 +166,7 @@ extension SignInTransaction {
         case tooLate(PushChallenge.Lateness)
         /// A recovery goes on.
         case recovering
-        /// A recovery has unlocked the account.
+        /// A recovery has unlocked the account or, on the pages, set another password; nobody is signed in.
         case unlocked
         /// Given up by the client.
         case cancelled

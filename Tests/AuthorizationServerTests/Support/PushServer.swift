@@ -6,7 +6,7 @@ import JOSE
 import Logging
 import Testing
 
-/// A server that really listens, over an organization with a push authenticator; what it pushes is kept.
+/// A server that really listens, over an organization with a push authenticator; what it pushes and sends is kept.
 struct PushServer: Sendable {
     let running: RunningServer
     let pushes: RecordingSender
@@ -83,6 +83,16 @@ struct PushServer: Sendable {
     /// How often something is in the system log.
     func logged(_ type: String) async throws -> Int {
         try await engine.systemLog(SystemLogQuery(since: .distantPast, typePrefix: type, limit: 1_000)).events.count { $0.type == type }
+    }
+
+    /// Gives a person a telephone or a mailbox that codes are sent to.
+    func give(_ channel: CodeChannel, _ place: String, to login: String = PushOrganization.jane) async throws {
+        let id = try #require(try await engine.user(login: login)?.id)
+        let destination =
+            channel == .email
+            ? CodeDestination(try #require(MailAddress(place))) : CodeDestination(try #require(PhoneNumber(place)))
+        let context = RequestContext(now: clock.now, requestID: "factor")
+        _ = try #require(try await engine.grantCodeFactor(channel, to: destination, userID: id, context: context))
     }
 
     /// Signs in to the app that enrols phones, and enrols one.

@@ -1,0 +1,139 @@
+internal import HTTPTypes
+internal import IdentityEngine
+
+/// The pages of getting back into an account, below `/signin`.
+enum RecoveryRoute: Hashable, Sendable {
+    /// The address in a mail: its secret goes into a cookie, and the browser to ``taking``.
+    case link(token: String)
+    /// Whether the link is to be taken.
+    case taking
+    /// What asks for the name, from a sign-in.
+    case form(signIn: String, isUnlock: Bool)
+    /// What says that a mail was sent.
+    case sent(signIn: String, isUnlock: Bool)
+    /// Where a recovery stands.
+    case page(token: String)
+    /// A step that a form of it takes.
+    case step(token: String, String)
+
+    /// Finds the route of a path below `/signin` whose parts are not empty and not long; nil for every other page.
+    init?(_ path: [Substring]) {
+        switch path.count {
+        case 2 where path[1] == "recover": self = .taking
+        case 3 where path[1] == "reset-password" || path[1] == "unlock": self = .link(token: String(path[2]))
+        case 3 where path[1] == "recover": self = .page(token: String(path[2]))
+        case 4 where path[1] == "recover": self = .step(token: String(path[2]), String(path[3]))
+        case 3 where path[2] == "forgot" || path[2] == "unlock":
+            self = .form(signIn: String(path[1]), isUnlock: path[2] == "unlock")
+        case 3 where path[2] == "forgot-mailed" || path[2] == "unlock-mailed":
+            self = .sent(signIn: String(path[1]), isUnlock: path[2] == "unlock-mailed")
+        default: return nil
+        }
+    }
+
+    static let linkPath = "/signin/recover"
+
+    /// The address of a page.
+    static func path(of place: RecoveryPlace) -> String {
+        switch place {
+        case .form(let token, let isUnlock): "/signin/\(token)/\(isUnlock ? "unlock" : "forgot")"
+        case .sent(let token, let isUnlock): "/signin/\(token)/\(isUnlock ? "unlock-mailed" : "forgot-mailed")"
+        case .page(let token): "/signin/recover/\(token)"
+        }
+    }
+}
+
+extension Endpoint {
+    /// The endpoint of a page of a recovery.
+    static func recovery(
+        _ route: RecoveryRoute, _ engine: IdentityEngine, _ pages: PageWriter, _ messages: MessageDelivery?
+    ) -> Endpoint {
+        let methods: [HTTPRequest.Method] =
+            switch route {
+            case .link, .sent, .page: [.get]
+            case .taking, .form: [.get, .post]
+            case .step: [.post]
+            }
+        return Endpoint(name: "signin/recover", methods: methods, isCrossOrigin: false) { call in
+            let request = call.request
+            let limit = engine.countRequest(clientID: nil, snapshot: call.snapshot, context: request.context)
+            guard limit.isAdmitted else { return pages.refusal(HostedRefusal(tooMany: limit), to: call) }
+            guard request.head.method == .post else {
+                guard request.head.method == .get else { return ServerResponse(status: .ok).uncached() }
+                return try await page(route, engine, pages, call)
+            }
+            guard ProtocolForm.isForm(request.head.headerFields[.contentType]), !request.isTooLarge,
+                let form = try? FormParameters(parsing: request.body)
+            else { return pages.message(\.unreadableForm, status: .badRequest, to: call) }
+            guard let answer = try await answer(route, form, engine, pages, call) else {
+                return pages.message(\.notFound, status: .notFound, to: call)
+            }
+            messages?.deliver(answer.messages, origin: call.snapshot.origin)
+            var response = pages.response(answer, to: call)
+            // It was taken: the cookie that held it is of no use.
+            if route == .taking { pages.cookies.endLink(in: &response) }
+            return response
+        }
+    }
+
+    private static func page(
+        _ route: RecoveryRoute, _ engine: IdentityEngine, _ pages: PageWriter, _ call: Call
+    ) async throws -> ServerResponse {
+        let context = call.request.context
+        let browser = pages.cookies.read(call.request)
+        switch route {
+        case .link(let token):
+            // Nothing is looked up: who only opens links, as programs that look at mails do, neither uses it up nor learns of it.
+            var response = pages.goOn(to: RecoveryRoute.linkPath).uncached()
+            pages.cookies.writeLink(token, to: &response)
+            return response
+        case .taking:
+            let token = pages.cookies.link(of: call.request)
+            return pages.response(try await engine.recoveryLinkPage(token, browser: browser, context: context), to: call)
+        case .form(let token, let isUnlock):
+            let answer = try await engine.recoveryForm(isUnlock: isUnlock, of: token, browser: browser, context: context)
+            return pages.response(answer, token: token, to: call)
+        case .sent(let token, let isUnlock):
+            let answer = try await engine.recoverySent(isUnlock: isUnlock, of: token, browser: browser, context: context)
+            return pages.response(answer, token: token, to: call)
+        case .page(let token), .step(let token, _):
+            let answer = try await engine.recoveryPage(token, browser: browser, context: context)
+            return pages.response(answer, token: "recover/\(token)", to: call)
+        }
+    }
+
+    /// What a form came to; nil for a step that there is not.
+    private static func answer(
+        _ route: RecoveryRoute, _ form: FormParameters, _ engine: IdentityEngine, _ pages: PageWriter, _ call: Call
+    ) async throws -> HostedAnswer? {
+        let context = call.request.context
+        let browser = pages.cookies.read(call.request)
+        switch route {
+        case .taking:
+            return try await engine.openRecoveryLink(
+                pages.cookies.link(of: call.request), formToken: form["form_token"], browser: browser, context: context)
+        case .form(let token, let isUnlock):
+            return try await engine.beginRecovery(
+                isUnlock: isUnlock, username: form["username"] ?? "", channel: form["channel"] ?? "", of: token,
+                formToken: form["form_token"], browser: browser, context: context)
+        case .step(let token, let step):
+            guard let action = RecoveryAction(step, form) else { return nil }
+            return try await engine.recoveryStep(
+                action, of: token, formToken: form["form_token"], browser: browser, context: context)
+        case .link, .sent, .page: return nil
+        }
+    }
+}
+
+extension RecoveryAction {
+    /// What a form asks for; nil if there is no such step.
+    fileprivate init?(_ step: String, _ form: FormParameters) {
+        switch step {
+        case "code": self = .code(form["code"] ?? "")
+        case "resend": self = .resend
+        case "answer": self = .answer(form["answer"] ?? "")
+        case "new-password": self = .password(form["password"] ?? "", repeated: form["repeated"] ?? "")
+        default: return nil
+        }
+    }
+}

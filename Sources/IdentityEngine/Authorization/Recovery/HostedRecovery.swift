@@ -1,0 +1,128 @@
+internal import Foundation
+
+/// Going on with a recovery on the pages: the code, the person's question, another password.
+extension IdentityEngine {
+    /// The page on which a recovery stands.
+    ///
+    /// - Parameters:
+    ///   - token: What the page's address names it by.
+    ///   - browser: The browser's cookies.
+    ///   - context: When and from where it came.
+    /// - Returns: The page.
+    /// - Throws: ``StoreError`` if the store failed.
+    public func recoveryPage(_ token: String, browser: BrowserSecrets, context: RequestContext) async throws -> HostedAnswer {
+        try await store.read { [self] view in
+            guard token.utf8.count <= 64,
+                case (let stored, let ticket)? = try view.transaction(.stateToken, secret: token, now: context.now),
+                let page = stored.value.classic?.page, let recovery = stored.value.classic?.recovery
+            else { return HostedAnswer(.refused(HostedRefusal(.over))) }
+            guard let secret = browser.possibleBrowser, TicketDigest(of: secret).bytes == page.browser else {
+                return HostedAnswer(.refused(HostedRefusal(.otherBrowser)))
+            }
+            let snapshot = try snapshot(view)
+            func shown(_ content: HostedPage.Content) -> HostedAnswer {
+                HostedAnswer(
+                    .page(
+                        HostedPage(
+                            content: content, notice: page.notice.map(HostedPage.Notice.init),
+                            applicationName: snapshot.organization.name,
+                            formToken: FormToken.make(browser: secret, transaction: Self.form(of: token)), returnURI: snapshot.origin,
+                            locales: page.locales)))
+            }
+            if stored.value.end == .recovered {
+                if case .expired = ticket { return HostedAnswer(.refused(HostedRefusal(.over))) }
+                let signIn = try page.signInToken(of: stored.value.id, environment: environment)
+                return shown(.recovered(isUnlock: recovery.kind == .unlock, signIn: signIn))
+            }
+            do {
+                let state = try ClassicState(
+                    token, browser: secret, snapshot: snapshot, view: view, environment: environment, now: context.now)
+                switch state.status(of: state.transaction) {
+                case .recoveryChallenge?: return shown(.recoveryCode(recovery.channel ?? .sms))
+                case .recovery?:
+                    guard let question = state.question else { return HostedAnswer(.refused(HostedRefusal(.over))) }
+                    return shown(.recoveryQuestion(key: question.key, text: question.text))
+                case .passwordReset?:
+                    return shown(
+                        .recoveryPassword(
+                            login: state.user.value.login, rules: snapshot.passwordPolicy.rules, violated: page.violatedRules ?? []))
+                default: return HostedAnswer(.refused(HostedRefusal(.over)))
+                }
+            } catch is ClassicRefusal {
+                return HostedAnswer(.refused(HostedRefusal(.over)))
+            }
+        }
+    }
+
+    /// Takes a step of a recovery.
+    ///
+    /// - Parameters:
+    ///   - action: What the person did.
+    ///   - token: What the page's address names it by.
+    ///   - formToken: What the form carried.
+    ///   - browser: The browser's cookies.
+    ///   - context: When and from where it came.
+    /// - Returns: To the page, which shows what came of it, and what is to be sent.
+    /// - Throws: ``StoreError`` if the store failed; `CancellationError`.
+    public func recoveryStep(
+        _ action: RecoveryAction, of token: String, formToken: String?, browser: BrowserSecrets, context: RequestContext
+    ) async throws -> HostedAnswer {
+        guard let secret = browser.possibleBrowser,
+            FormToken.isRight(formToken, browser: secret, transaction: Self.form(of: token))
+        else { return HostedAnswer(.refused(HostedRefusal(.otherBrowser))) }
+        var answer = HostedAnswer(.recovery(.page(token: token)))
+        let result: Result<ClassicAnswer, ClassicRefusal>
+        switch action {
+        case .code(let code):
+            result = try await classicRecoveryVerify(passCode: code, stateToken: token, browser: secret, context: context)
+        case .resend: result = try await classicRecoveryResend(stateToken: token, browser: secret, context: context)
+        case .answer(let text): result = try await classicRecoveryAnswer(text, stateToken: token, browser: secret, context: context)
+        case .password(let new, let repeated):
+            // As they are compared later: two keyboards compose accents each in its own way.
+            guard new.precomposedStringWithCanonicalMapping == repeated.precomposedStringWithCanonicalMapping else {
+                try await tell(.passwordsDiffer, nil, of: token, browser: secret, context: context)
+                return answer
+            }
+            result = try await classicResetPassword(to: new, stateToken: token, browser: secret, context: context)
+        }
+        switch result {
+        case .success(let step):
+            answer.messages = step.messages
+            try await tell(nil, nil, of: token, browser: secret, context: context)
+        case .failure(let refusal):
+            try await tell(RecoveryPage.Notice(refusal), refusal.violatedRules, of: token, browser: secret, context: context)
+        }
+        return answer
+    }
+
+    /// Leaves word for the page. A recovery that is over tells that by itself.
+    private func tell(
+        _ notice: RecoveryPage.Notice?, _ violated: [PasswordRule]?, of token: String, browser: String, context: RequestContext
+    ) async throws {
+        for _ in 0..<Self.attempts {
+            let state: ClassicState
+            do { state = try await classicState(token, browser: browser, context: context) } catch is ClassicRefusal { return }
+            var next = state.transaction
+            next.classic?.page?.notice = notice
+            next.classic?.page?.violatedRules = violated
+            guard next != state.transaction else { return }
+            if try await store.commit([state.stored.writing(next)]) == .committed { return }
+        }
+    }
+
+    /// What the token of the forms of a recovery is about.
+    private static func form(of token: String) -> String { "recovery \(token)" }
+}
+
+extension HostedPage.Notice {
+    fileprivate init(_ notice: RecoveryPage.Notice) {
+        switch notice {
+        case .wrongCode: self = .wrongSentCode
+        case .wrongAnswer: self = .wrongAnswer
+        case .passwordsDiffer: self = .passwordsDiffer
+        case .sentJustNow: self = .sentJustNow
+        case .tooManyAttempts: self = .tooManyAttempts
+        case .busy: self = .busy
+        }
+    }
+}

@@ -1,0 +1,64 @@
+internal import Foundation
+
+/// The link of a mail by which an account is recovered. To open it takes nothing: programs that look at mails do. Only the form of its
+/// page does, in the browser that shows it.
+extension IdentityEngine {
+    /// What the token of the form is about.
+    private static let linkForm = "recovery link"
+
+    /// The page of a link.
+    ///
+    /// - Parameters:
+    ///   - token: The link's secret; nil if the browser brought none.
+    ///   - browser: The browser's cookies.
+    ///   - context: When and from where it came.
+    /// - Returns: The page, and the browser's secret if it has none yet. Whatever is not good (any more) is answered alike.
+    /// - Throws: ``StoreError`` if the store failed.
+    public func recoveryLinkPage(_ token: String?, browser: BrowserSecrets, context: RequestContext) async throws -> HostedAnswer {
+        let secret = try browser.possibleBrowser ?? environment.random.secret()
+        let found = try await store.read { [self] view -> (ClassicRecovery, OrgSnapshot)? in
+            guard let token, token.utf8.count <= 64,
+                case (let stored, .fresh)? = try view.transaction(.recoveryToken, secret: token, now: context.now),
+                let recovery = stored.value.classic?.recovery
+            else { return nil }
+            let snapshot = try snapshot(view)
+            do {
+                _ = try ClassicState(stored, token: "", snapshot: snapshot, view: view, environment: environment, now: context.now)
+            } catch is ClassicRefusal {
+                return nil
+            }
+            return (recovery, snapshot)
+        }
+        guard let (recovery, snapshot) = found else { return HostedAnswer(.refused(HostedRefusal(.link))) }
+        var answer = HostedAnswer(
+            .page(
+                HostedPage(
+                    content: .recoveryLink(isUnlock: recovery.kind == .unlock), notice: nil,
+                    applicationName: snapshot.organization.name,
+                    formToken: FormToken.make(browser: secret, transaction: Self.linkForm), returnURI: snapshot.origin, locales: [])))
+        if browser.possibleBrowser == nil { answer.cookies.browser = secret }
+        return answer
+    }
+
+    /// Takes a link: it is good no more, and the recovery goes on in this browser.
+    ///
+    /// - Parameters:
+    ///   - token: The link's secret; nil if the browser brought none.
+    ///   - formToken: What the form carried.
+    ///   - browser: The browser's cookies.
+    ///   - context: When and from where it came.
+    /// - Returns: Where the browser goes.
+    /// - Throws: ``StoreError`` if the store failed.
+    public func openRecoveryLink(
+        _ token: String?, formToken: String?, browser: BrowserSecrets, context: RequestContext
+    ) async throws -> HostedAnswer {
+        guard let secret = browser.possibleBrowser, FormToken.isRight(formToken, browser: secret, transaction: Self.linkForm) else {
+            return HostedAnswer(.refused(HostedRefusal(.otherBrowser)))
+        }
+        let stateToken = try environment.random.secret(prefix: "00")
+        switch try await exchange(.recoveryToken, token ?? "", for: stateToken, browser: secret, context: context, { _ in }) {
+        case .success: return HostedAnswer(.recovery(.page(token: stateToken)))
+        case .failure: return HostedAnswer(.refused(HostedRefusal(.link)))
+        }
+    }
+}

@@ -1,0 +1,77 @@
+import Foundation
+import IdentityEngine
+import Testing
+
+/// Somebody who gets back into an account on the pages.
+struct RecoveryDesk {
+    static let policy = ClassicPolicy(
+        signOnPolicy: "one factor", recovery: [.sms, .voice, .email], unlocksBySelfService: true)
+    static let app = WireRelyingParty.readingApp
+    static let new = "Another-Horse-8"
+    static let number = "+49 30 5550123"
+
+    let server: PushServer
+    let browser: WireBrowser
+
+    /// Runs a test against an organization whose people recover by themselves, with a telephone of Jane's.
+    static func with(_ policy: ClassicPolicy = policy, _ body: @Sendable (RecoveryDesk) async throws -> Void) async throws {
+        try await PushServer.with(PushOrganization(classic: policy)) { server in
+            try await server.give(.sms, number)
+            try await body(RecoveryDesk(server: server, browser: WireBrowser(server.wire)))
+        }
+    }
+
+    /// Begins a sign-in and goes on to the page that asks for the name.
+    func form(isUnlock: Bool = false, _ changes: [String: String] = [:]) async throws -> WireResponse {
+        let page = try await Self.app.begin(browser, changes)
+        let link = try #require(page.body.firstMatch(of: /href="([^"]*)\/(forgot|unlock)"/)?.1, "\(page.body)")
+        return try await browser.get("\(link)/\(isUnlock ? "unlock" : "forgot")")
+    }
+
+    /// Asks for a code or a link.
+    func ask(
+        _ channel: String, as login: String = PushOrganization.jane, isUnlock: Bool = false, _ changes: [String: String] = [:]
+    ) async throws -> WireResponse {
+        try await browser.submit(
+            try await form(isUnlock: isUnlock, changes), isUnlock ? "unlock" : "forgot", ["username": login, "channel": channel])
+    }
+
+    /// The path of the link that was mailed.
+    func link(as login: String = PushOrganization.jane, isUnlock: Bool = false) async throws -> String {
+        _ = try await ask("email", as: login, isUnlock: isUnlock)
+        return try #require(await server.messages.received()?.link)
+    }
+
+    /// Opens the link of a mail.
+    func open(_ link: String, in browser: WireBrowser? = nil) async throws -> WireResponse {
+        let browser = browser ?? self.browser
+        return try await browser.follow(try await browser.get(link))
+    }
+
+    func set(_ password: String, _ repeated: String? = nil, on page: WireResponse, in browser: WireBrowser? = nil) async throws
+        -> WireResponse
+    {
+        try await (browser ?? self.browser).submit(page, "new-password", ["password": password, "repeated": repeated ?? password])
+    }
+
+    /// Locks an account.
+    func lock(_ login: String = PushOrganization.jane) async throws {
+        let browser = WireBrowser(server.wire)
+        var page = try await Self.app.begin(browser)
+        for _ in 1...5 { page = try await browser.signIn(page, login, "Wrong-Horse-7") }
+    }
+
+    /// Signs in with a password, in a browser of its own; nil if it is refused.
+    func code(_ password: String, _ login: String = PushOrganization.jane) async throws -> String? {
+        let browser = WireBrowser(server.wire)
+        let answer = try await browser.signIn(try await Self.app.begin(browser), login, password)
+        return answer.status == 200 ? nil : try Self.app.code(answer)
+    }
+
+    /// What a page looks like, whoever it is for.
+    static func look(_ page: WireResponse, without login: String = "") -> String {
+        "\(page.status) "
+            + page.body.replacing(/\/signin\/(recover\/)?[0-9A-Za-z_-]{30,}/, with: "").replacing(/form_token" value="[^"]*"/, with: "")
+            .replacing(login, with: "")
+    }
+}

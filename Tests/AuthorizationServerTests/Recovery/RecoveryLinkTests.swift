@@ -1,0 +1,156 @@
+import Foundation
+import IdentityEngine
+import JOSE
+import Testing
+
+@Suite("The link of a mail by which an account is recovered")
+struct RecoveryLinkTests {
+    @Test("sets another password in any browser, once, and the old one is worth nothing")
+    func setsPassword() async throws {
+        try await RecoveryDesk.with { desk in
+            let link = try await desk.link()
+            #expect(link.hasPrefix("/signin/reset-password/rt_"))
+            let other = WireBrowser(desk.server.wire)
+            let page = try await desk.open(link, in: other)
+            #expect(page.body.contains("Go on to set a new password"))
+            var next = try await other.submit(page, "recover")
+            #expect(next.body.contains("Choose a new password") && next.body.contains("value=\"\(PushOrganization.jane)\""))
+            #expect(other.cookies["link"] == nil)
+            next = try await desk.set("short", on: next, in: other)
+            #expect(next.body.contains("This password will not do:") && next.body.contains("aria-invalid"))
+            next = try await desk.set(RecoveryDesk.new, "Another-Horse-9", on: next, in: other)
+            #expect(next.body.contains("The two passwords are not the same."))
+            let asking = next
+            next = try await desk.set(RecoveryDesk.new, on: next, in: other)
+            #expect(next.body.contains("Your password is changed") && next.body.contains("Go back to the application"))
+            #expect(!next.body.contains("class=\"button\""))
+            // Nobody is signed in by it.
+            #expect(other.cookies["session"] == nil)
+            // Sent twice, or by going back.
+            #expect(try await desk.set("Third-Horse-9", on: asking, in: other).body.contains("Your password is changed"))
+            #expect(try await desk.code(PushOrganization.janesPassword) == nil)
+            #expect(try await desk.code("Third-Horse-9") == nil)
+            #expect(try await desk.code(RecoveryDesk.new) != nil)
+            #expect(try await desk.server.logged("user.account.reset_password") == 1)
+        }
+    }
+
+    @Test("leads back to the sign-in that it was asked for from, in the same browser")
+    func leadsBack() async throws {
+        try await RecoveryDesk.with { desk in
+            let link = try await desk.link()
+            var page = try await desk.browser.submit(try await desk.open(link), "recover")
+            page = try await desk.set(RecoveryDesk.new, on: page)
+            let back = try #require(page.body.firstMatch(of: /class="button" href="([^"]*)"/)?.1)
+            page = try await desk.browser.get(String(back))
+            #expect(page.body.contains("value=\"\(PushOrganization.jane)\""))
+            _ = try RecoveryDesk.app.code(try await desk.browser.signIn(page, PushOrganization.jane, RecoveryDesk.new))
+        }
+    }
+
+    @Test("is not used up by opening it, and leaves the address at once")
+    func opening() async throws {
+        try await RecoveryDesk.with { desk in
+            let link = try await desk.link()
+            let secret = try #require(link.split(separator: "/").last).description
+            // As programs do that look at mails: each with cookies and without, and none sends a form.
+            for _ in 1...3 {
+                let answer = try await desk.server.wire.get(link)
+                #expect(answer.status == 303 && answer["Location"] == "/signin/recover")
+                #expect(answer["Cache-Control"] == "no-cache, no-store" && answer["Referrer-Policy"] == "no-referrer")
+                let page = try await desk.open(link, in: WireBrowser(desk.server.wire))
+                #expect(page.status == 200 && !page.body.contains(secret))
+            }
+            let browser = WireBrowser(desk.server.wire)
+            _ = try await desk.open(link, in: browser)
+            #expect(
+                browser.setCookies.contains { $0 == "link=\(secret); Path=/; Max-Age=600; HttpOnly; SameSite=Lax" },
+                "\(browser.setCookies)")
+            let taken = try await browser.submit(try await browser.get("/signin/recover"), "recover")
+            #expect(taken.body.contains("Choose a new password"))
+        }
+    }
+
+    @Test("that was used, is too old, was made up, or of another one's account looks the same, and does nothing")
+    func useless() async throws {
+        try await RecoveryDesk.with { desk in
+            let used = try await desk.link()
+            let page = try await desk.browser.submit(try await desk.open(used), "recover")
+            let seen = RecoveryDesk.look(try await desk.open(used))
+            #expect(seen.hasPrefix("400 ") && seen.contains("This link is not good, or not any more"))
+            func look(_ link: String) async throws -> String {
+                RecoveryDesk.look(try await desk.open(link, in: WireBrowser(desk.server.wire)))
+            }
+            #expect(try await look(used) == seen)
+            #expect(try await look("/signin/reset-password/rt_\(String(repeating: "a", count: 43))") == seen)
+            #expect(try await look("/signin/unlock/x%22%3B") == seen)
+            #expect(RecoveryDesk.look(try await desk.server.wire.get("/signin/recover")) == seen)
+            // Another account's: a new password ends what is open.
+            let john = try await desk.link(as: PushOrganization.john)
+            desk.server.clock.advance(by: 60)
+            let late = try await desk.link(as: PushOrganization.john)
+            let other = WireBrowser(desk.server.wire)
+            _ = try await desk.set(RecoveryDesk.new, on: try await other.submit(try await desk.open(late, in: other), "recover"), in: other)
+            #expect(try await look(john) == seen)
+            #expect(try await desk.code(RecoveryDesk.new, PushOrganization.john) != nil)
+            // Jane's stands where it did.
+            _ = try await desk.set(RecoveryDesk.new, on: page)
+            #expect(try await desk.code(RecoveryDesk.new) != nil)
+            desk.server.clock.advance(by: 60)
+            let old = try await desk.link()
+            let browser = WireBrowser(desk.server.wire)
+            let form = try await desk.open(old, in: browser)
+            desk.server.clock.advance(by: 3_600)
+            #expect(RecoveryDesk.look(try await browser.get("/signin/recover")) == seen)
+            let sent = try WireBrowser.form(form, "recover")
+            #expect(RecoveryDesk.look(try await browser.post(sent.action, sent.fields)) == seen)
+        }
+    }
+
+    @Test("is taken by a form of this server in this browser only, and what follows goes on there")
+    func binding() async throws {
+        try await RecoveryDesk.with { desk in
+            let link = try await desk.link()
+            let form = try WireBrowser.form(try await desk.open(link), "recover")
+            let other = WireBrowser(desk.server.wire)
+            _ = try await desk.open(link, in: other)
+            for token in [form.fields["form_token"], "", nil] {
+                let answer = try await other.post(form.action, token.map { ["form_token": $0] } ?? [:])
+                #expect(answer.status == 403)
+            }
+            let step = try await desk.browser.post(form.action, form.fields)
+            let address = try #require(step["Location"])
+            #expect(try await desk.browser.get(address).body.contains("Choose a new password"))
+            #expect(try await other.get(address).status == 403)
+            // Neither is it a state token of the API.
+            let token = try #require(address.split(separator: "/").last).description
+            let classic = ClassicClient(desk.server)
+            for path in ["", "/credentials/reset_password", "/cancel"] {
+                let answer = try await classic.post(path, ["stateToken": .string(token), "newPassword": .string(RecoveryDesk.new)])
+                #expect(answer.status == 401, "\(path) \(answer.body)")
+            }
+            // Nor one of the API one of a page.
+            let api = try ClassicStatus(
+                try await classic.post("/recovery/password", ["username": .string(PushOrganization.jane), "factorType": "SMS"]))
+            let state = try #require(api.json["stateToken"]?.stringValue)
+            #expect(try await desk.browser.get("/signin/recover/\(state)").status == 400)
+        }
+    }
+
+    @Test("unlocks an account, whose password stays")
+    func unlocks() async throws {
+        try await RecoveryDesk.with { desk in
+            try await desk.lock()
+            #expect(try await desk.code(PushOrganization.janesPassword) == nil)
+            let link = try await desk.link(isUnlock: true)
+            #expect(link.hasPrefix("/signin/unlock/rt_"))
+            let page = try await desk.open(link)
+            #expect(page.body.contains("Go on to unlock your account."))
+            #expect(try await desk.code(PushOrganization.janesPassword) == nil)
+            let done = try await desk.browser.submit(page, "recover")
+            #expect(done.body.contains("Your account is unlocked"))
+            #expect(try await desk.code(PushOrganization.janesPassword) != nil)
+            #expect(try await desk.open(link).status == 400)
+        }
+    }
+}

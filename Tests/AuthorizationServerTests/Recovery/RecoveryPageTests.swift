@@ -1,0 +1,248 @@
+import Delivery
+import Foundation
+import IdentityEngine
+import Testing
+
+@Suite("Getting back into an account on the pages")
+struct RecoveryPageTests {
+    @Test("by a code in a text message and the person's question: another password, and back to the sign-in")
+    func byText() async throws {
+        try await RecoveryDesk.with { desk in
+            let context = RequestContext(now: desk.server.clock.now, requestID: "question")
+            let jane = try #require(try await desk.server.engine.user(login: PushOrganization.jane)?.id)
+            _ = try #require(
+                try await desk.server.engine.grantQuestion("first_award", answer: "Swimming cup", userID: jane, context: context))
+            var page = try await desk.ask("sms", isUnlock: false, ["ui_locales": "de"])
+            #expect(page.body.contains("lang=\"de\"") && page.body.contains("ist eine SMS mit einem Code unterwegs"))
+            let first = try #require(await desk.server.messages.received()?.code)
+            page = try await desk.browser.submit(page, "code", ["code": first == "000000" ? "000001" : "000000"])
+            #expect(page.body.contains("Der Code ist falsch oder zu alt.") && page.body.contains("aria-invalid"))
+            page = try await desk.browser.submit(page, "resend")
+            #expect(page.body.contains("Warten Sie eine halbe Minute"))
+            desk.server.clock.advance(by: 31)
+            page = try await desk.browser.submit(page, "resend")
+            #expect(!page.body.contains("role=\"alert\""))
+            let second = try #require(await desk.server.messages.received()?.code)
+            page = try await desk.browser.submit(page, "code", ["code": second])
+            #expect(page.body.contains("Was war der erste Preis, den Sie gewonnen haben?"))
+            page = try await desk.browser.submit(page, "answer", ["answer": "Chess cup"])
+            #expect(page.body.contains("Das ist nicht die Antwort"))
+            page = try await desk.browser.submit(page, "answer", ["answer": " swimming  CUP "])
+            #expect(page.body.contains("Neues Passwort wählen") && page.body.contains("autocomplete=\"new-password\""))
+            page = try await desk.set(RecoveryDesk.new, on: page)
+            #expect(page.body.contains("Ihr Passwort ist geändert"))
+            let back = try #require(page.body.firstMatch(of: /class="button" href="(\/signin\/[0-9A-Za-z]+)"/)?.1)
+            let signIn = try await desk.browser.get(String(back))
+            _ = try RecoveryDesk.app.code(try await desk.browser.signIn(signIn, PushOrganization.jane, RecoveryDesk.new))
+        }
+    }
+
+    @Test("by a call that tells a code, an account is unlocked")
+    func byCall() async throws {
+        try await RecoveryDesk.with { desk in
+            try await desk.lock()
+            var page = try await desk.ask("call", isUnlock: true)
+            #expect(page.body.contains("it is called, and told a code") && page.body.contains("Call again"))
+            let call = try #require(await desk.server.messages.received())
+            #expect(call.channel == .call)
+            page = try await desk.browser.submit(page, "code", ["code": try #require(call.code)])
+            #expect(page.body.contains("Your account is unlocked") && page.body.contains("Go to sign-in"))
+            #expect(try await desk.code(PushOrganization.janesPassword) != nil)
+        }
+    }
+
+    @Test("tells nobody whose a name is: pages, limits and what follows are the same", arguments: ["sms", "call", "email"])
+    func enumeration(channel: String) async throws {
+        try await RecoveryDesk.with { desk in
+            var looks: [[String]] = []
+            // One who can be reached, one who cannot, one who is locked out for good, and nobody.
+            for login in [PushOrganization.jane, PushOrganization.john, "suspended@example.com", "nobody@example.com"] {
+                let desk = RecoveryDesk(server: desk.server, browser: WireBrowser(desk.server.wire))
+                func look(_ page: WireResponse) -> String { RecoveryDesk.look(page, without: login) }
+                var seen: [String] = []
+                var page = try await desk.ask(channel, as: login)
+                seen.append(look(page))
+                // Before the next may be sent.
+                let soon = try await desk.ask(channel, as: login)
+                #expect(soon.body.contains("A message was asked for a moment ago."))
+                seen.append(look(soon))
+                if channel != "email" {
+                    page = try await desk.browser.submit(page, "resend")
+                    seen.append(look(page))
+                    for _ in 1...4 {
+                        page = try await desk.browser.submit(page, "code", ["code": "12345"])
+                        seen.append(look(page))
+                    }
+                    let form = try WireBrowser.form(page, "code")
+                    let last = try await desk.browser.post(form.action, form.fields.merging(["code": "12345"]) { $1 })
+                    seen.append(look(try await desk.browser.follow(last)))
+                    #expect(seen.last?.hasPrefix("400 ") == true)
+                }
+                looks.append(seen)
+            }
+            #expect(looks.dropFirst().allSatisfy { $0 == looks[0] })
+        }
+    }
+
+    @Test("Codes cannot be guessed over many recoveries: the telephone takes no more answers, also the right one")
+    func bruteForce() async throws {
+        try await RecoveryDesk.with { desk in
+            for wrong in [3, 2] {
+                var page = try await desk.ask("sms")
+                let code = try #require(await desk.server.messages.received()?.code)
+                for _ in 1...wrong {
+                    page = try await desk.browser.submit(page, "code", ["code": code == "000000" ? "000001" : "000000"])
+                    #expect(page.body.contains("The code is wrong, or too old."))
+                }
+                if wrong == 2 {
+                    page = try await desk.browser.submit(page, "code", ["code": code])
+                    #expect(page.body.contains("The code is wrong, or too old."))
+                }
+                desk.server.clock.advance(by: 31)
+            }
+            // Nothing is sent any more, and nobody is told.
+            let page = try await desk.ask("sms")
+            #expect(page.body.contains("Enter the code"))
+            #expect(desk.server.messages.sent.count == 2)
+        }
+    }
+
+    @Test("Guessing the answer locks the account, and the recovery is over")
+    func guessedAnswer() async throws {
+        try await RecoveryDesk.with { desk in
+            let context = RequestContext(now: desk.server.clock.now, requestID: "question")
+            let jane = try #require(try await desk.server.engine.user(login: PushOrganization.jane)?.id)
+            _ = try #require(
+                try await desk.server.engine.grantQuestion("first_award", answer: "Swimming cup", userID: jane, context: context))
+            var page = try await desk.browser.submit(try await desk.open(try await desk.link()), "recover")
+            for _ in 1...4 {
+                page = try await desk.browser.submit(page, "answer", ["answer": "Chess cup"])
+                #expect(page.body.contains("The answer is not the one that you gave."))
+            }
+            let form = try WireBrowser.form(page, "answer")
+            let last = try await desk.browser.post(form.action, form.fields.merging(["answer": "Chess cup"]) { $1 })
+            #expect(try await desk.browser.follow(last).status == 400)
+            let late = try await desk.browser.post(form.action, form.fields.merging(["answer": "Swimming cup"]) { $1 })
+            #expect(try await desk.browser.follow(late).status == 400)
+            #expect(try await desk.server.engine.user(login: PushOrganization.jane)?.lockedAt != nil)
+        }
+    }
+
+    @Test("No step can be left out, and no form of another site or browser is taken")
+    func order() async throws {
+        try await RecoveryDesk.with { desk in
+            let page = try await desk.ask("sms")
+            let form = try WireBrowser.form(page, "code")
+            let base = form.action.replacing("/code", with: "")
+            let fields = form.fields.merging(["password": RecoveryDesk.new, "repeated": RecoveryDesk.new, "answer": "x"]) { $1 }
+            for step in ["new-password", "answer"] {
+                let answer = try await desk.browser.follow(try await desk.browser.post("\(base)/\(step)", fields))
+                #expect(answer.body.contains("Enter the code"))
+            }
+            #expect(try await desk.browser.post("\(base)/elsewhere", fields).status == 404)
+            #expect(try await desk.code(RecoveryDesk.new) == nil)
+            let other = WireBrowser(desk.server.wire)
+            _ = try await RecoveryDesk.app.begin(other)
+            let code = try #require(await desk.server.messages.received()?.code)
+            #expect(try await other.post("\(base)/code", form.fields.merging(["code": code]) { $1 }).status == 403)
+            #expect(try await desk.browser.post("\(base)/code", ["code": code]).status == 403)
+            // The form that begins it, too.
+            let begin = try WireBrowser.form(try await desk.form(), "forgot")
+            let sent = ["username": PushOrganization.john, "channel": "email"]
+            #expect(try await desk.browser.post(begin.action, sent).status == 403)
+            #expect(try await other.post(begin.action, begin.fields.merging(sent) { $1 }).status == 403)
+            #expect(desk.server.messages.sent.count == 1)
+        }
+    }
+
+    @Test("What the way back leads to is a page of this server, whatever a request names")
+    func wayBack() async throws {
+        try await RecoveryDesk.with { desk in
+            let form = try await desk.form()
+            let address = try WireBrowser.form(form, "forgot").action
+            for evil in ["https://evil.example.com", "//evil.example.com"] {
+                let query = "?back=\(Form.escape(evil))&fromURI=\(Form.escape(evil))&redirect_uri=\(Form.escape(evil))"
+                let page = try await desk.browser.get(address + query)
+                #expect(page.status == 200 && !page.body.contains("evil"))
+                let next = try await desk.browser.post(
+                    address + query,
+                    try WireBrowser.form(page, "forgot").fields.merging(
+                        ["username": PushOrganization.jane, "channel": "email", "back": evil, "signIn": evil]
+                    ) { $1 })
+                #expect(next["Location"]?.wholeMatch(of: /\/signin\/[0-9A-Za-z]+\/forgot(-mailed)?/) != nil)
+                let mailed = try await desk.browser.follow(next)
+                #expect(mailed.body.matches(of: /href="([^"]*)"/).allSatisfy { $0.1.hasPrefix("/signin/") })
+            }
+        }
+    }
+
+    @Test("lets nothing in: no script, no frame, no other site, no cache, no referrer")
+    func headers() async throws {
+        try await RecoveryDesk.with { desk in
+            let mailed = try await desk.ask("email")
+            let link = try #require(await desk.server.messages.received()?.link)
+            let linked = try await desk.open(link)
+            let asked = try await desk.ask("sms")
+            let code = try #require(await desk.server.messages.received()?.code)
+            let reset = try await desk.browser.submit(asked, "code", ["code": code])
+            let form = try await desk.form()
+            let done = try await desk.set(RecoveryDesk.new, on: reset)
+            let useless = try await desk.open(link)
+            for page in [mailed, linked, asked, reset, form, done, useless] {
+                #expect(page["Content-Security-Policy"]?.contains("frame-ancestors 'none'") == true)
+                #expect(
+                    page["Content-Security-Policy"]?.contains("default-src 'none'; style-src 'self'; img-src 'self'; form-action") == true)
+                #expect(page["X-Frame-Options"] == "DENY" && page["Referrer-Policy"] == "no-referrer")
+                #expect(page["Cache-Control"] == "no-cache, no-store")
+                #expect(!page.body.contains("<script"))
+            }
+            #expect(useless.status == 400)
+        }
+    }
+
+    @Test("There is none of it where the policy lets nobody recover")
+    func policy() async throws {
+        for (policy, links) in [
+            (nil, []), (ClassicPolicy(signOnPolicy: "one factor"), []),
+            (ClassicPolicy(signOnPolicy: "one factor", recovery: [.email]), ["forgot"]),
+        ] as [(ClassicPolicy?, [String])] {
+            try await PushServer.with(PushOrganization(classic: policy)) { server in
+                let browser = WireBrowser(server.wire)
+                let page = try await RecoveryDesk.app.begin(browser)
+                #expect(page.body.matches(of: /<a href="[^"]*\/([a-z]+)"/).map { String($0.1) } == links)
+                let address = try WireBrowser.form(page, "password").action.replacing("/password", with: "")
+                for path in ["forgot", "unlock", "forgot-mailed", "unlock-mailed"] where !links.contains(where: { path.hasPrefix($0) }) {
+                    #expect(try await browser.get("\(address)/\(path)")["Location"] == address)
+                    guard !path.hasSuffix("mailed") else { continue }
+                    let fields = try WireBrowser.form(page, "password").fields
+                    let sent = fields.merging(["username": PushOrganization.jane, "channel": "email"]) { $1 }
+                    #expect(try await browser.post("\(address)/\(path)", sent)["Location"] == address)
+                }
+                if !links.isEmpty {
+                    let form = try await browser.get("\(address)/forgot")
+                    #expect(form.body.contains("value=\"email\"") && !form.body.contains("value=\"sms\""))
+                    // A way that the policy does not have sends nothing, and tells nothing.
+                    let text = try await browser.submit(form, "forgot", ["username": PushOrganization.jane, "channel": "sms"])
+                    #expect(text.body.contains("Enter the code"))
+                }
+                #expect(server.messages.sent.isEmpty)
+            }
+        }
+    }
+
+    @Test("Attempts over a limit are told on the page, for every name alike")
+    func limited() async throws {
+        var organization = PushOrganization(classic: RecoveryDesk.policy)
+        organization.rateLimits.perUser = 2
+        try await PushServer.with(organization) { (server) async throws in
+            for login in [PushOrganization.jane, "nobody@example.com"] {
+                let desk = RecoveryDesk(server: server, browser: WireBrowser(server.wire))
+                for _ in 1...2 {
+                    #expect(try await desk.ask("email", as: login).body.contains("Look into your mailbox"))
+                    server.clock.advance(by: 6)
+                }
+                #expect(try await desk.ask("email", as: login).body.contains("There were too many attempts."))
+            }
+        }
+    }
+}

@@ -1,0 +1,23 @@
+import CountersignSandbox
+import Foundation
+import TestSupport
+import Testing
+
+/// A script of the folder Interop that uses a sandbox's pages with Chromium. With `COUNTERSIGN_SCREENSHOTS` its screenshots are kept in that
+/// folder.
+struct ChromiumScript {
+    private let name: String
+
+    init(_ name: String) { self.name = name }
+
+    /// Runs a scenario, which must end well.
+    func run(_ scenario: String, at sandbox: Sandbox, environment: [String: String] = [:]) async throws {
+        let folder = try BrowserScreenshots()
+        let result = try await ForeignProgram.run(
+            .chromium, [OutsidePart.scripts.appending(path: name).path, scenario, sandbox.origin.absoluteString, folder.url.path],
+            input: "",
+            environment: environment.merging(["SE_OFFLINE": "true", "SE_AVOID_STATS": "true"]) { $1 })
+        #expect(result.status == 0, "\(result.errors)")
+        folder.close()
+    }
+}
