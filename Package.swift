@@ -17,7 +17,7 @@ let strict: [SwiftSetting] =
 let pageResources: [Resource] = [
     "layout.mustache", "leave.mustache", "password.mustache", "factors.mustache", "push.mustache", "consent.mustache",
     "message.mustache", "post.mustache", "signout.mustache", "activate.mustache", "device.mustache", "enroll.mustache", "phone.mustache",
-    "renew.mustache", "recover.mustache", "take.mustache", "sent.mustache", "done.mustache",
+    "renew.mustache", "recover.mustache", "take.mustache", "sent.mustache", "done.mustache", "code.mustache", "confirm.mustache",
     "pages.css",
     "pages.js", "mark.svg",
 ].map { .embedInCode("Pages/Templates/\($0)") }

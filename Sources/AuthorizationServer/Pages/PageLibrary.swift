@@ -17,6 +17,7 @@ struct PageLibrary: Sendable {
             "phone": PackageResources.phone_mustache, "renew": PackageResources.renew_mustache,
             "recover": PackageResources.recover_mustache, "take": PackageResources.take_mustache,
             "sent": PackageResources.sent_mustache, "done": PackageResources.done_mustache,
+            "code": PackageResources.code_mustache, "confirm": PackageResources.confirm_mustache,
         ]
         library = MustacheLibrary(
             templates: sources.mapValues { source in

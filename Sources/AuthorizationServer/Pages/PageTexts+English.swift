@@ -66,6 +66,7 @@ extension PageTexts {
         notFound: "There is no such page.",
         failure: "Something went wrong on the server. Try again.",
         unreadableForm: "The form could not be read. Go back and try again.",
+        codes: .english,
         recovery: .english,
         flows: .english)
 }

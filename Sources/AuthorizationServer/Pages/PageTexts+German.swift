@@ -68,6 +68,7 @@ extension PageTexts {
         notFound: "Diese Seite gibt es nicht.",
         failure: "Auf dem Server ist etwas schiefgegangen. Versuchen Sie es noch einmal.",
         unreadableForm: "Das Formular konnte nicht gelesen werden. Gehen Sie zurück und versuchen Sie es noch einmal.",
+        codes: .german,
         recovery: .german,
         flows: .german)
 }

@@ -86,6 +86,9 @@ struct PageTexts: Sendable {
     var failure: String
     var unreadableForm: String
 
+    /// Of codes that are sent.
+    var codes: CodeTexts
+
     /// Of getting back into an account.
     var recovery: RecoveryTexts
 

@@ -55,6 +55,8 @@ struct PageView: Sendable {
     var resend: String?
     /// The last part of the address that a form is sent to, where a template has more than one use.
     var step = ""
+    /// Whether it listens for what happens elsewhere.
+    var isWaiting = false
     /// A security question.
     var question: String?
     /// Where the link back leads.
@@ -105,12 +107,16 @@ extension PageView {
             view.canUnlock = canUnlock
         case .recover, .recoveryMailed, .recoveryLink, .recoveryCode, .recoveryQuestion, .recoveryPassword, .recovered:
             (view, template) = recovery(page, token: token, organization: organization, texts: texts)
-        case .factors(let factors):
+        case .sentCode, .mailLink, .mailLinkAnswered:
+            (view, template) = code(page, token: token, organization: organization, texts: texts)
+        case .factors(let choices):
             template = "factors"
             view = PageView(
                 texts, organization: organization, title: texts.factorsTitle, lead: texts.factorsLead, application: page.applicationName)
-            view.factors = factors.compactMap { factor in texts.label(of: factor).map { Factor(value: factor.rawValue, label: $0) } }
-            view.asksForCode = factors.contains(.code)
+            view.factors = choices.compactMap { choice in
+                texts.label(of: choice).map { Factor(value: choice.factor.rawValue, label: $0) }
+            }
+            view.asksForCode = choices.contains { $0.factor == .code }
             view.hasFactors = !view.factors.isEmpty
             view.hasChoice = view.hasFactors && view.asksForCode
         case .enrollment(let offer, let canAddPhone):
@@ -138,12 +144,14 @@ extension PageView {
                 application: offer.authenticatorName)
             view.picture = offer.uri.flatMap { try? QRSymbol($0) }?.svg(title: texts.phone.picture)
             view.secret = offer.uri
+            view.isWaiting = true
             view.refresh = "3"
         case .push(let number):
             template = "push"
             view = PageView(
                 texts, organization: organization, title: texts.pushTitle, lead: number == nil ? texts.pushLead : texts.pushNumberLead)
             view.number = number
+            view.isWaiting = true
             view.refresh = "3"
         case .consent(let scopes):
             template = "consent"
@@ -238,10 +246,15 @@ extension PageTexts {
     }
 
     /// What the button of a factor says; nil for one that has a field.
-    fileprivate func label(of factor: HostedFactor) -> String? {
-        switch factor {
-        case .push: sendPush
-        case .code: nil
-        }
+    fileprivate func label(of choice: HostedFactorChoice) -> String? {
+        let text: String? =
+            switch choice.factor {
+            case .push: sendPush
+            case .code: nil
+            case .sms: codes.sms
+            case .voice: codes.voice
+            case .email: codes.email
+            }
+        return text?.replacing("{place}", with: choice.destination ?? "")
     }
 }

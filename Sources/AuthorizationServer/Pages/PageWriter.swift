@@ -40,7 +40,7 @@ struct PageWriter: Sendable {
         case .page(let page):
             let texts = texts(for: call.request, asked: page.locales)
             let (view, template) = PageView.signIn(page, token: token, organization: organization, texts: texts)
-            response = html(view, template: template, formsTo: page.returnURI, runsScript: template == "push" || template == "phone")
+            response = html(view, template: template, formsTo: page.returnURI, runsScript: view.isWaiting)
         case .goOn(let token): response = redirect(to: "/signin/\(token)")
         case .recovery(let place): response = redirect(to: RecoveryRoute.path(of: place))
         case .again(let client, let uri):

@@ -1,12 +1,15 @@
 internal import HTTPTypes
 internal import IdentityEngine
 
-/// The pages of getting back into an account, below `/signin`.
+/// The pages of getting back into an account, and of the links in mails, below `/signin`.
 enum RecoveryRoute: Hashable, Sendable {
     /// The address in a mail: its secret goes into a cookie, and the browser to ``taking``.
     case link(token: String)
     /// Whether the link is to be taken.
     case taking
+    /// The address in a mail that came with a code, and what asks whether it is the person who signs in.
+    case mailLink(token: String)
+    case confirming
     /// What asks for the name, from a sign-in.
     case form(signIn: String, isUnlock: Bool)
     /// What says that a mail was sent.
@@ -20,6 +23,8 @@ enum RecoveryRoute: Hashable, Sendable {
     init?(_ path: [Substring]) {
         switch path.count {
         case 2 where path[1] == "recover": self = .taking
+        case 2 where path[1] == "confirm": self = .confirming
+        case 3 where path[1] == "mail": self = .mailLink(token: String(path[2]))
         case 3 where path[1] == "reset-password" || path[1] == "unlock": self = .link(token: String(path[2]))
         case 3 where path[1] == "recover": self = .page(token: String(path[2]))
         case 4 where path[1] == "recover": self = .step(token: String(path[2]), String(path[3]))
@@ -32,6 +37,7 @@ enum RecoveryRoute: Hashable, Sendable {
     }
 
     static let linkPath = "/signin/recover"
+    static let mailPath = "/signin/confirm"
 
     /// The address of a page.
     static func path(of place: RecoveryPlace) -> String {
@@ -50,8 +56,8 @@ extension Endpoint {
     ) -> Endpoint {
         let methods: [HTTPRequest.Method] =
             switch route {
-            case .link, .sent, .page: [.get]
-            case .taking, .form: [.get, .post]
+            case .link, .mailLink, .sent, .page: [.get]
+            case .taking, .confirming, .form: [.get, .post]
             case .step: [.post]
             }
         return Endpoint(name: "signin/recover", methods: methods, isCrossOrigin: false) { call in
@@ -71,7 +77,7 @@ extension Endpoint {
             messages?.deliver(answer.messages, origin: call.snapshot.origin)
             var response = pages.response(answer, to: call)
             // It was taken: the cookie that held it is of no use.
-            if route == .taking { pages.cookies.endLink(in: &response) }
+            if route == .taking || route == .confirming { pages.cookies.endLink(in: &response) }
             return response
         }
     }
@@ -82,14 +88,18 @@ extension Endpoint {
         let context = call.request.context
         let browser = pages.cookies.read(call.request)
         switch route {
-        case .link(let token):
+        case .link(let token), .mailLink(let token):
             // Nothing is looked up: who only opens links, as programs that look at mails do, neither uses it up nor learns of it.
-            var response = pages.goOn(to: RecoveryRoute.linkPath).uncached()
+            let isMail = route == .mailLink(token: token)
+            var response = pages.goOn(to: isMail ? RecoveryRoute.mailPath : RecoveryRoute.linkPath).uncached()
             pages.cookies.writeLink(token, to: &response)
             return response
         case .taking:
             let token = pages.cookies.link(of: call.request)
             return pages.response(try await engine.recoveryLinkPage(token, browser: browser, context: context), to: call)
+        case .confirming:
+            let token = pages.cookies.link(of: call.request)
+            return pages.response(try await engine.mailLinkPage(token, browser: browser, context: context), to: call)
         case .form(let token, let isUnlock):
             let answer = try await engine.recoveryForm(isUnlock: isUnlock, of: token, browser: browser, context: context)
             return pages.response(answer, token: token, to: call)
@@ -112,6 +122,11 @@ extension Endpoint {
         case .taking:
             return try await engine.openRecoveryLink(
                 pages.cookies.link(of: call.request), formToken: form["form_token"], browser: browser, context: context)
+        case .confirming:
+            guard let text = form["answer"], ["yes", "no"].contains(text) else { return nil }
+            return try await engine.answerMailLink(
+                pages.cookies.link(of: call.request), isApproved: text == "yes", formToken: form["form_token"], browser: browser,
+                context: context)
         case .form(let token, let isUnlock):
             return try await engine.beginRecovery(
                 isUnlock: isUnlock, username: form["username"] ?? "", channel: form["channel"] ?? "", of: token,
@@ -120,7 +135,7 @@ extension Endpoint {
             guard let action = RecoveryAction(step, form) else { return nil }
             return try await engine.recoveryStep(
                 action, of: token, formToken: form["form_token"], browser: browser, context: context)
-        case .link, .sent, .page: return nil
+        case .link, .mailLink, .sent, .page: return nil
         }
     }
 }

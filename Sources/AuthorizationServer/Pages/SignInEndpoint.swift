@@ -46,7 +46,7 @@ extension Endpoint {
         case .asset(let name, let digest): asset(name, digest, pages)
         case .events(let token): events(of: token, engine, pages)
         case .page(let token): page(token, engine, pages, logouts)
-        case .step(let token, let step): self.step(step, of: token, engine, pages, pushes, logouts)
+        case .step(let token, let step): self.step(step, of: token, engine, pages, pushes, logouts, messages)
         }
     }
 
@@ -63,7 +63,9 @@ extension Endpoint {
     }
 
     private static func step(
-        _ step: String, of token: String, _ engine: IdentityEngine, _ pages: PageWriter, _ pushes: PushDelivery?, _ logouts: LogoutDelivery?
+        _ step: String, of token: String, _ engine: IdentityEngine, _ pages: PageWriter, _ pushes: PushDelivery?,
+        _ logouts: LogoutDelivery?,
+        _ messages: MessageDelivery?
     ) -> Endpoint {
         Endpoint(name: "signin/step", methods: [.post], isCrossOrigin: false) { call in
             let request = call.request
@@ -77,6 +79,7 @@ extension Endpoint {
                 action, of: token, formToken: form["form_token"], browser: pages.cookies.read(request), context: request.context)
             // Stored already: what is not sent, the device fetches.
             pushes?.deliver(answer.pushes)
+            messages?.deliver(answer.messages, origin: call.snapshot.origin)
             logouts?.deliver(answer.logouts)
             return pages.response(answer, to: call)
         }
@@ -107,6 +110,8 @@ extension HostedAction {
             guard let factor = form["factor"].flatMap(HostedFactor.init(rawValue:)) else { return nil }
             self = .choose(factor)
         case "code": self = .code(form["code"] ?? "")
+        case "sent-code": self = .sentCode(form["code"] ?? "")
+        case "choose-again": self = .chooseAgain
         case "consent":
             guard let answer = form["answer"], ["allow", "deny"].contains(answer) else { return nil }
             self = .consent(answer == "allow")

@@ -51,7 +51,26 @@ extension IdentityEngine {
                 }
             case .newPassword(let password, let repeated):
                 isMade = try await changePassword(password, repeated: repeated, state, context: context)
+            case .sentCode(let code):
+                guard let channel = state.hosted.sending, let enrollment = state.sendable(by: channel) else { return answer }
+                if enrollment.code?.closedUntil(at: context.now) != nil {
+                    isMade = try await note(.tooManyAttempts, state)
+                } else {
+                    isMade = try await answerFactor(.code(code), as: "", state, token: token, context: context) { [environment] in
+                        CodeVerifier(
+                            environment: environment, channel: channel, enrollments: $0, owner: state.transaction.id, now: context.now)
+                    }
+                }
+            case .chooseAgain: isMade = try await chooseAgain(state)
             case .choose(.code): return answer
+            case .choose(.sms), .choose(.voice), .choose(.email):
+                guard case .choose(let factor) = action, let channel = factor.channel else { return answer }
+                switch try await sendCode(by: channel, state, context: context) {
+                case nil: isMade = false
+                case let messages?:
+                    answer.messages = messages
+                    isMade = true
+                }
             case .enroll:
                 guard let begun = try await beginEnrollment(state, token: token, context: context) else { continue }
                 return begun
@@ -211,9 +230,11 @@ extension IdentityEngine {
         }
         next.hosted?.login = login
         next.hosted?.notice = nil
+        if next.proofs.count > found.state.transaction.proofs.count { next.hosted?.sending = nil }
         switch outcome {
         case .authenticated(let proved): next.hosted?.authentication = proved
-        case .tryAgain: next.hosted?.notice = verifier.kind == .password ? .wrongCredentials : .wrongCode
+        case .tryAgain:
+            next.hosted?.notice = verifier.kind == .password ? .wrongCredentials : verifier.kind == .totp ? .wrongCode : .wrongSentCode
         case .refused(let refusal): next.hosted?.refuse(refusal)
         default: break
         }
@@ -244,6 +265,7 @@ extension IdentityEngine {
         if state.transaction.isChallengeYoung(at: context.now) { return [] }
         var start = ChallengeStart(stored: state.stored, user: user, type: GrantType.secondFactorOOB)
         start.transaction.hosted?.notice = nil
+        start.transaction.hosted?.sending = nil
         let admitted = AdmittedRequest(
             snapshot: state.snapshot, server: state.server, application: state.application, grantType: GrantType.authorizationCode,
             parameters: [:], context: context, assertionUse: nil)

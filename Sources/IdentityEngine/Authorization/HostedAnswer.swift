@@ -96,7 +96,13 @@ public struct HostedPage: Sendable {
         /// Nothing any more: the recovery did what it was for. The token leads back to the sign-in that it was begun from.
         case recovered(isUnlock: Bool, signIn: String?)
         /// One of these factors.
-        case factors([HostedFactor])
+        case factors([HostedFactorChoice])
+        /// The code that was sent to a telephone or mailbox, which is shown masked; of a mail, its link does as well.
+        case sentCode(CodeChannel, destination: String, hasOthers: Bool)
+        /// Whether it is this person who signs in where a mail was sent for.
+        case mailLink(MailLinkQuestion)
+        /// Nothing any more: that was answered.
+        case mailLinkAnswered(isApproved: Bool)
         /// The setting up of an authenticator app: what it is to scan, once the person has asked for it.
         case enrollment(TOTPEnrollmentOffer?, canAddPhone: Bool)
         /// The setting up of a phone that confirms sign-ins: what it is to scan.
@@ -164,11 +170,25 @@ public struct HostedScope: Sendable {
 }
 
 /// A factor that can be chosen on a page.
-public enum HostedFactor: String, Sendable {
+public enum HostedFactor: String, Sendable, CaseIterable {
     /// A push to the person's devices.
     case push
     /// The code of an authenticator app.
     case code
+    /// A code by text message.
+    case sms
+    /// A code by a call.
+    case voice
+    /// A code by mail, or the link that comes with it.
+    case email
+}
+
+/// A factor of the person's that can be chosen on a page.
+public struct HostedFactorChoice: Sendable, Equatable {
+    /// Which one.
+    public var factor: HostedFactor
+    /// Where its code goes, masked; nil for what sends none.
+    public var destination: String?
 }
 
 /// What a person does on a page.
@@ -177,6 +197,10 @@ public enum HostedAction: Sendable {
     case password(login: String, password: String)
     /// Gives the code of an authenticator app.
     case code(String)
+    /// Gives the code that was sent.
+    case sentCode(String)
+    /// Goes back to the choice of a factor.
+    case chooseAgain
     /// Gives a new password, twice.
     case newPassword(String, repeated: String)
     /// Chooses a factor.
@@ -203,6 +227,8 @@ extension HostedAction: CustomStringConvertible, CustomReflectable {
         switch self {
         case .password: "password"
         case .code: "code"
+        case .sentCode: "sent code"
+        case .chooseAgain: "choose again"
         case .newPassword: "new password"
         case .choose(let factor): "choose \(factor.rawValue)"
         case .consent: "consent"

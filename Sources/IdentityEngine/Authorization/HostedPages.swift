@@ -33,6 +33,7 @@ extension IdentityEngine {
         guard case .success(let state) = try await hostedState(token, browser: browser, context: context), state.transaction.end == nil
         else { return false }
         if state.canEnroll, let phone = state.hosted.phone, context.now < phone.expiresAt { return true }
+        if state.awaitsLink(at: context.now) { return true }
         return state.transaction.challenge?.isOpen(at: context.now) ?? false
     }
 
@@ -66,11 +67,16 @@ extension IdentityEngine {
             switch challenge.state {
             case .pending:
                 if context.now < challenge.expiresAt { return state.page(.push(number: challenge.numbers?.right)) }
-                return try factorPage(state, context: context, notice: .unanswered)
+                return try factorPage(state, context: context, notice: state.hosted.sending == nil ? .unanswered : nil)
             case .approved where !transaction.hasUncountedApproval: break
             case .approved where context.now >= challenge.expiresAt: return try factorPage(state, context: context, notice: .unanswered)
             case .approved, .denied, .failed: return try await count(state, context: context)
             }
+        }
+        // The next look shows what comes after it.
+        if state.hasApprovedLink(at: context.now) {
+            _ = try await countLink(state, context: context)
+            return nil
         }
         return try factorPage(state, context: context)
     }
@@ -93,8 +99,9 @@ extension IdentityEngine {
         guard case (_, .factorRequired(let grants), _) = state.transaction.proved(subject, "", []) else {
             return HostedAnswer(.refused(HostedRefusal(.over)))
         }
-        let factors = grants.compactMap(HostedFactor.init(grantType:))
-        guard factors.isEmpty else { return state.page(.factors(factors), notice: notice) }
+        let choices = state.choices(of: grants)
+        if let sent = state.sentCodePage(choices, notice: notice, now: context.now) { return sent }
+        guard choices.isEmpty else { return state.page(.factors(choices), notice: notice) }
         return state.page(
             .password(login: subject.user.login, isLoginFixed: true, canRecover: false, canUnlock: false), notice: notice)
     }
@@ -133,16 +140,6 @@ extension IdentityEngine {
             // More is asked for: the next look shows what.
             _ = try await store.commit(changes + [state.stored.writing(next)])
             return nil
-        }
-    }
-}
-
-extension HostedFactor {
-    init?(grantType: String) {
-        switch grantType {
-        case GrantType.secondFactorOOB: self = .push
-        case GrantType.secondFactorOTP: self = .code
-        default: return nil
         }
     }
 }

@@ -56,6 +56,8 @@ struct HostedSignIn: Sendable, Equatable, Codable {
     var violatedRules: [PasswordRule]?
     /// The enrolment of an authenticator app that waits for its first code.
     var enrolling: String?
+    /// The way that the code took which is waited for; nil as long as none was asked for.
+    var sending: CodeChannel?
     /// The phone that is being set up, in place of an app.
     var phone: PhoneTicket?
     /// What was proved, once that is enough.

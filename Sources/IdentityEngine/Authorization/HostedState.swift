@@ -12,6 +12,8 @@ struct HostedState: Sendable {
     /// Whom it is about, once somebody proved something.
     let user: StoredUser?
     let subject: SignInTransaction.Subject?
+    /// What they can present now.
+    let enrollments: [Enrollment]
     /// The enrolment whose device approved; written as it was, so that nobody closes it at the same moment unseen.
     let approver: Enrollment?
     /// The session that it gave a code by; before that the browser's open one, whoever's it is.
@@ -50,10 +52,10 @@ struct HostedState: Sendable {
             guard let user, stored.value.isAbout(user.value), user.value.status == .active else { throw HostedEnd(.over) }
         }
         subject = try user.flatMap { try view.subject($0.value, of: stored.value, snapshot: snapshot) }
-        if let user, hosted.inherited > 0 {
+        enrollments = try user.map { try view.usableEnrollments(of: $0.value.id, snapshot: snapshot) } ?? []
+        if hosted.inherited > 0 {
             // What the session proved with something that was taken away since counts no more, nor what has become too old on the page.
             let inherited = Array(stored.value.proofs.prefix(hosted.inherited))
-            let enrollments = try view.usableEnrollments(of: user.value.id, snapshot: snapshot)
             let age = [hosted.request.maxAge, subject?.decision.reauthenticateAfter].compactMap { $0 }.min()
             guard inherited.recent(atMost: age, now: now).proved(with: enrollments).count == inherited.count else {
                 throw HostedEnd(.over)

@@ -8,7 +8,7 @@ extension StoreView {
     ) throws -> SignInTransaction.Subject {
         let enrollments = try usableEnrollments(of: user.id, snapshot: snapshot)
         // What the pages have no field and no button for leads nowhere there.
-        let presentable = request.isOnPages ? enrollments.filter { $0.factor == .push || $0.factor == .totp } : enrollments
+        let presentable = request.isOnPages ? enrollments.filter(\.isOnPages) : enrollments
         func grants(of enrollments: [Enrollment]) -> [String] {
             Set(enrollments.flatMap(\.factor.secondFactorGrantTypes)).sorted().filter { grant in
                 request.isHosted || request.application.grantTypes.contains(grant) && request.supportedGrantTypes?.contains(grant) ?? true

@@ -28,6 +28,15 @@ struct CodeMethod: Sendable, Equatable, Codable {
         var link: [UInt8]?
         /// When the person said by the link that it is them.
         var approvedAt: Date?
+        /// Where it was asked for, which the page of the link shows; nil without a link.
+        var origin: Origin?
+    }
+
+    /// The request that a code with a link was sent for.
+    struct Origin: Sendable, Equatable, Codable {
+        var applicationName: String?
+        var address: String?
+        var userAgent: String?
     }
 
     /// Who can ask for a message. What anybody can ask for is kept apart: it replaces no code of a sign-in, and neither its messages nor

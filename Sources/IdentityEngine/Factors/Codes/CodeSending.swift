@@ -58,7 +58,12 @@ extension IdentityEngine {
         let replaced = lane.open
         lane.open = CodeMethod.OpenCode(
             digest: environment.digest(ofCode: code, enrollment: enrollment.id, owner: request.owner), owner: request.owner,
-            sentAt: context.now, expiresAt: expiresAt, link: link.map { TicketDigest(of: $0).bytes })
+            sentAt: context.now, expiresAt: expiresAt, link: link.map { TicketDigest(of: $0).bytes },
+            origin: link.map { _ in
+                CodeMethod.Origin(
+                    applicationName: request.applicationName, address: context.address,
+                    userAgent: context.userAgent.map { String($0.prefix(200)) })
+            })
         lane.sent = lane.sent.filter { $0 > context.now.addingTimeInterval(-CodeMethod.sendingWindow) } + [context.now]
         next.code?[occasion] = lane
         var changes: [Change] = []

@@ -8,6 +8,12 @@ public struct MailLinkQuestion: Sendable, Equatable {
     public var sentAt: Date
     /// Whether it was answered with yes already.
     public var isApproved: Bool
+    /// The application that they sign in to; nil if it is not known.
+    public var applicationName: String?
+    /// The address from which the mail was asked for; nil if it is not known.
+    public var address: String?
+    /// What the browser said of itself there; nil if it said nothing.
+    public var userAgent: String?
 }
 
 /// The link that comes with a code by mail. Who opens it says on a page whether it is them, which takes a form: programs that look at
@@ -22,7 +28,10 @@ extension IdentityEngine {
     /// - Throws: ``StoreError`` if the store failed.
     public func mailLink(_ token: String, context: RequestContext) async throws -> MailLinkQuestion? {
         try await openMailLink(token, context: context).map { found in
-            MailLinkQuestion(login: found.login, sentAt: found.open.sentAt, isApproved: found.open.approvedAt != nil)
+            MailLinkQuestion(
+                login: found.login, sentAt: found.open.sentAt, isApproved: found.open.approvedAt != nil,
+                applicationName: found.open.origin?.applicationName, address: found.open.origin?.address,
+                userAgent: found.open.origin?.userAgent)
         }
     }
 

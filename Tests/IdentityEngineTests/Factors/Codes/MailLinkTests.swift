@@ -34,7 +34,11 @@ struct MailLinkTests {
     func approving() async throws {
         let (token, _) = try await send()
         let question = try await fixture.engine.mailLink(token, context: PushFixture.context(2))
-        #expect(question == MailLinkQuestion(login: PushFixture.jane, sentAt: TestOrganization.time(1), isApproved: false))
+        #expect(
+            question
+                == MailLinkQuestion(
+                    login: PushFixture.jane, sentAt: TestOrganization.time(1), isApproved: false,
+                    address: PushFixture.context(1).address, userAgent: PushFixture.context(1).userAgent))
         // To open it is no answer.
         #expect(try await !verdict(.confirmedLink, at: 3))
         #expect(try await fixture.engine.answerMailLink(token, isApproved: true, context: PushFixture.context(4)))

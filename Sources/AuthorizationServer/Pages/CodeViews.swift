@@ -1,0 +1,35 @@
+internal import IdentityEngine
+
+/// The pages of codes that are sent, and of the link that comes with a mail.
+extension PageView {
+    /// Such a page, and the name of its template.
+    static func code(_ page: HostedPage, token: String, organization: String, texts: PageTexts) -> (PageView, template: String) {
+        let codes = texts.codes
+        switch page.content {
+        case .sentCode(let channel, let destination, let hasOthers):
+            var view = PageView(
+                texts, organization: organization, title: codes.title, lead: codes.lead(channel).replacing("{place}", with: destination))
+            view.step = channel.rawValue
+            view.resend = codes.again(channel)
+            view.hasChoice = hasOthers
+            // Not by itself without a script: what is being typed would be lost.
+            view.isWaiting = channel == .email
+            return (view, "code")
+        case .mailLink(let question):
+            var view = PageView(
+                texts, organization: organization, title: codes.linkTitle,
+                lead: codes.linkLead.replacing("{login}", with: question.login),
+                application: question.applicationName ?? page.applicationName)
+            view.action = RecoveryRoute.mailPath
+            view.rules = codes.origin(question)
+            return (view, "confirm")
+        case .mailLinkAnswered(let isApproved):
+            return (
+                PageView(
+                    texts, organization: organization, title: isApproved ? codes.confirmedTitle : codes.deniedTitle,
+                    lead: isApproved ? codes.confirmed : codes.denied), "message"
+            )
+        default: return (PageView(texts, organization: organization, title: texts.errorTitle, lead: texts.over), "message")
+        }
+    }
+}

@@ -1,0 +1,111 @@
+import Foundation
+import IdentityEngine
+import JOSE
+import Testing
+
+@Suite("The link that comes with a code by mail")
+struct MailLinkPageTests {
+    private static let app = WireRelyingParty.browserApp
+
+    /// Signs in to where the page waits for a mail.
+    private static func begin(_ server: PushServer, _ browser: WireBrowser) async throws -> (page: WireResponse, link: String, code: String)
+    {
+        browser.headers = [("User-Agent", "Browser of a test <b>")]
+        let choice = try await browser.signIn(try await app.begin(browser))
+        let page = try await browser.submit(choice, "factor", ["factor": "email"])
+        let mail = try #require(await server.messages.received())
+        return (page, try #require(mail.link), try #require(mail.code))
+    }
+
+    private static func with(_ body: @Sendable (PushServer) async throws -> Void) async throws {
+        try await PushServer.with { server in
+            try await server.give(.email, "jane.doe@example.com")
+            try await body(server)
+        }
+    }
+
+    @Test("asks in any browser whether it is the person, tells where from, and lets that sign-in go on, and no other")
+    func approves() async throws {
+        try await Self.with { server in
+            let browser = WireBrowser(server.wire)
+            let (page, link, _) = try await Self.begin(server, browser)
+            #expect(page.body.contains("j...e@example.com") && page.body.contains("/events\"") && page.body.contains("<script"))
+            let address = try WireBrowser.form(page, "cancel").action.replacing("/cancel", with: "")
+            #expect(try await browser.get("\(address)/events").body == #"{"waiting":true}"#)
+            #expect(link.hasPrefix("/signin/mail/ml_"))
+
+            let other = WireBrowser(server.wire)
+            let opened = try await other.get(link)
+            #expect(opened.status == 303 && opened["Location"] == "/signin/confirm")
+            let question = try await other.follow(opened)
+            for text in [PushOrganization.jane, "Browser app", "127.0.0.1", "Browser of a test &lt;b&gt;", "2027"] {
+                #expect(question.body.contains(text), "\(text)")
+            }
+            #expect(question["Content-Security-Policy"]?.contains("frame-ancestors 'none'") == true)
+            #expect(!question.body.contains("<script") && question["Cache-Control"] == "no-cache, no-store")
+            // To open it, how often ever, is no answer.
+            #expect(try await browser.get(address).body.contains("Enter the code"))
+            let form = try WireBrowser.form(question, "confirm")
+            let yes = try await other.post(form.action, form.fields.merging(["answer": "yes"]) { $1 })
+            #expect(yes.status == 200 && yes.body.contains("Confirmed"))
+            #expect(other.cookies["session"] == nil && other.cookies["link"] == nil)
+            #expect(try await browser.get("\(address)/events").body == #"{"waiting":false}"#)
+
+            // Another sign-in of the same person, by somebody who knows the password.
+            let attacker = WireBrowser(server.wire)
+            let choice = try await attacker.signIn(try await Self.app.begin(attacker))
+            #expect(choice.body.contains("Confirm that it is you"))
+
+            let code = try Self.app.code(try await browser.get(address))
+            let tokens = try await IssuedTokens(try await Self.app.exchange(code, server.wire), keysFrom: Self.app.base, server.wire)
+            #expect(tokens.idToken["amr"] == ["pwd", "email", "mfa"])
+            // Used: it looks like any that is not good.
+            let used = try await WireBrowser(server.wire).follow(try await other.get(link))
+            #expect(used.status == 400)
+        }
+    }
+
+    @Test("takes no for an answer: neither code nor link is worth anything then, and the page asks again")
+    func denies() async throws {
+        try await Self.with { server in
+            let browser = WireBrowser(server.wire)
+            let (page, link, code) = try await Self.begin(server, browser)
+            let other = WireBrowser(server.wire)
+            let form = try WireBrowser.form(try await other.follow(try await other.get(link)), "confirm")
+            let no = try await other.post(form.action, form.fields.merging(["answer": "no"]) { $1 })
+            #expect(no.body.contains("Not confirmed"))
+            let late = try await browser.submit(page, "sent-code", ["code": code])
+            #expect(late.body.contains("Confirm that it is you") && late.body.contains("role=\"alert\""))
+            #expect(try await server.logged("user.account.report_suspicious_activity") == 1)
+        }
+    }
+
+    @Test("is answered by a form of its page only, and looks the same whenever it is not good")
+    func attacks() async throws {
+        try await Self.with { server in
+            let browser = WireBrowser(server.wire)
+            let (page, link, code) = try await Self.begin(server, browser)
+            let address = try WireBrowser.form(page, "cancel").action.replacing("/cancel", with: "")
+            let other = WireBrowser(server.wire)
+            let form = try WireBrowser.form(try await other.follow(try await other.get(link)), "confirm")
+            let stranger = WireBrowser(server.wire)
+            _ = try await stranger.follow(try await stranger.get(link))
+            for fields in [["answer": "yes"], form.fields.merging(["answer": "yes"]) { $1 }] {
+                #expect(try await stranger.post(form.action, fields).status == 403)
+            }
+            #expect(try await other.post(form.action, form.fields).status == 404)
+            #expect(try await browser.get(address).body.contains("Enter the code"))
+            func look(_ link: String) async throws -> String {
+                let browser = WireBrowser(server.wire)
+                return RecoveryDesk.look(try await browser.follow(try await browser.get(link)))
+            }
+            let bad = try await look("/signin/mail/ml_" + String(repeating: "a", count: 43))
+            #expect(bad.hasPrefix("400 "))
+            // One of another kind is none.
+            #expect(try await look("/signin/reset-password/" + (link.split(separator: "/").last ?? "")) == bad)
+            // A code that was entered uses it up.
+            _ = try Self.app.code(try await browser.submit(page, "sent-code", ["code": code]))
+            #expect(try await look(link) == bad)
+        }
+    }
+}

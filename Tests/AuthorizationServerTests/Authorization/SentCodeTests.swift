@@ -1,0 +1,149 @@
+import Delivery
+import Foundation
+import IdentityEngine
+import JOSE
+import Testing
+
+@Suite("Codes that are sent, as the second factor on the pages")
+struct SentCodeTests {
+    private static let app = WireRelyingParty.browserApp
+
+    /// Signs in with the password, to where the second factor is asked for.
+    private static func begin(_ browser: WireBrowser) async throws -> WireResponse {
+        try await browser.signIn(try await app.begin(browser))
+    }
+
+    private static func choose(_ factor: String, _ page: WireResponse, _ browser: WireBrowser) async throws -> WireResponse {
+        try await browser.submit(page, "factor", ["factor": factor])
+    }
+
+    private static func wrong(_ code: String) -> String { code == "000000" ? "000001" : "000000" }
+
+    @Test(
+        "by text and by call: the number is shown in part, a wrong code can be mended, and the right one signs in",
+        arguments: ["sms", "voice"])
+    func telephone(factor: String) async throws {
+        try await PushServer.with { server in
+            try await server.give(factor == "sms" ? .sms : .voice, "+49 30 5550123")
+            let browser = WireBrowser(server.wire)
+            var page = try await Self.begin(browser)
+            #expect(page.body.contains("+49 XXX-XXX-0123") && !page.body.contains("5550123"))
+            #expect(server.messages.sent.isEmpty)
+            page = try await Self.choose(factor, page, browser)
+            let message = try #require(await server.messages.received())
+            #expect(message.channel == (factor == "sms" ? .text : .call) && message.recipient == "+49305550123")
+            let code = try #require(message.code)
+            // The form that chose it, sent twice.
+            _ = try await Self.choose(factor, page, browser)
+            #expect(page.body.contains("Enter the code") && !page.body.contains("Choose another way") && !page.body.contains("<script"))
+            page = try await browser.submit(page, "sent-code", ["code": Self.wrong(code)])
+            #expect(page.body.contains("The code is wrong, or too old.") && page.body.contains("aria-invalid"))
+            let tokens = try await IssuedTokens(
+                try await Self.app.exchange(
+                    try Self.app.code(try await browser.submit(page, "sent-code", ["code": code])), server.wire),
+                keysFrom: Self.app.base, server.wire)
+            #expect(tokens.idToken["amr"] == ["pwd", factor == "sms" ? "sms" : "tel", "mfa"])
+            #expect(server.messages.sent.count == 1)
+        }
+    }
+
+    @Test("another is sent after half a minute, and takes the place of the first")
+    func another() async throws {
+        try await PushServer.with { server in
+            try await server.give(.sms, "+49 30 5550123")
+            let browser = WireBrowser(server.wire)
+            var page = try await Self.choose("sms", try await Self.begin(browser), browser)
+            let first = try #require(await server.messages.received()?.code)
+            server.clock.advance(by: 10)
+            page = try await Self.choose("sms", page, browser)
+            #expect(page.body.contains("A message was asked for a moment ago.") && page.body.contains("Enter the code"))
+            server.clock.advance(by: 21)
+            page = try await Self.choose("sms", page, browser)
+            #expect(!page.body.contains("role=\"alert\""))
+            let second = try #require(await server.messages.received()?.code)
+            if first != second {
+                page = try await browser.submit(page, "sent-code", ["code": first])
+                #expect(page.body.contains("The code is wrong, or too old."))
+            }
+            _ = try Self.app.code(try await browser.submit(page, "sent-code", ["code": second]))
+        }
+    }
+
+    @Test("Codes cannot be guessed over several sign-ins, and one that was sent for another sign-in is worth nothing")
+    func attacks() async throws {
+        var organization = PushOrganization()
+        organization.passwordPolicy.lockoutAttempts = 50
+        try await PushServer.with(organization) { server in
+            try await server.give(.sms, "+49 30 5550123")
+            let victim = WireBrowser(server.wire)
+            let attacker = WireBrowser(server.wire)
+            let own = try await Self.choose("sms", try await Self.begin(victim), victim)
+            let code = try #require(await server.messages.received()?.code)
+            // Who knows the password, and sees the code over somebody's shoulder: it is for the other sign-in.
+            let stolen = try await Self.begin(attacker)
+            let form = try WireBrowser.form(stolen, "factor")
+            let step = form.action.replacing("/factor", with: "/sent-code")
+            let answer = try await attacker.follow(try await attacker.post(step, form.fields.merging(["code": code]) { $1 }))
+            #expect(answer.body.contains("Confirm that it is you"))
+            server.clock.advance(by: 31)
+            var page = try await Self.choose("sms", stolen, attacker)
+            let second = try #require(await server.messages.received()?.code)
+            for _ in 1...3 { page = try await attacker.submit(page, "sent-code", ["code": Self.wrong(second)]) }
+            server.clock.advance(by: 31)
+            let other = WireBrowser(server.wire)
+            page = try await Self.choose("sms", try await Self.begin(other), other)
+            let third = try #require(await server.messages.received()?.code)
+            for _ in 1...2 { page = try await other.submit(page, "sent-code", ["code": Self.wrong(third)]) }
+            page = try await other.submit(page, "sent-code", ["code": third])
+            #expect(page.body.contains("There were too many attempts."))
+            // The first sign-in's code was replaced twice.
+            let late = try WireBrowser.form(own, "sent-code")
+            let refused = try await victim.follow(try await victim.post(late.action, late.fields.merging(["code": code]) { $1 }))
+            #expect(refused["Location"] == nil && refused.body.contains("Confirm that it is you"))
+        }
+    }
+
+    @Test("What is waiting on a device is taken back by asking for a code, and the other way round")
+    func besidePush() async throws {
+        try await PushServer.with { server in
+            let phone = try await server.enroll()
+            try await server.give(.sms, "+49 30 5550123")
+            let browser = WireBrowser(server.wire)
+            let choice = try await Self.begin(browser)
+            let waiting = try await Self.choose("push", choice, browser)
+            #expect(waiting.body.contains("Look at your device"))
+            let page = try await Self.choose("sms", choice, browser)
+            #expect(page.body.contains("Enter the code") && page.body.contains("Choose another way"))
+            #expect(!page.body.contains("role=\"alert\""))
+            #expect(try await phone.waiting().isEmpty)
+            let again = try await browser.submit(page, "choose-again")
+            #expect(again.body.contains("Confirm that it is you"))
+            let code = try #require(await server.messages.received()?.code)
+            _ = try await Self.choose("push", again, browser)
+            try await phone.approve()
+            let address = try WireBrowser.form(again, "cancel").action.replacing("/cancel", with: "")
+            _ = try Self.app.code(try await browser.get(address))
+            let late = try WireBrowser.form(page, "sent-code")
+            _ = try Self.app.code(
+                try await browser.follow(try await browser.post(late.action, late.fields.merging(["code": code]) { $1 })))
+        }
+    }
+
+    @Test("A code is good for five minutes; a security question is offered to nobody")
+    func limits() async throws {
+        try await PushServer.with { server in
+            try await server.give(.sms, "+49 30 5550123")
+            let context = RequestContext(now: server.clock.now, requestID: "question")
+            let jane = try #require(try await server.engine.user(login: PushOrganization.jane)?.id)
+            _ = try #require(try await server.engine.grantQuestion("first_award", answer: "Swimming cup", userID: jane, context: context))
+            let browser = WireBrowser(server.wire)
+            let choice = try await Self.begin(browser)
+            #expect(choice.body.matches(of: /name="factor" value="([a-z]+)"/).map { String($0.1) } == ["sms"])
+            let page = try await Self.choose("sms", choice, browser)
+            let code = try #require(await server.messages.received()?.code)
+            server.clock.advance(by: 300)
+            let late = try await browser.submit(page, "sent-code", ["code": code])
+            #expect(late.body.contains("The code is wrong, or too old.") && late.body.contains("Confirm that it is you"))
+        }
+    }
+}
