@@ -4,7 +4,8 @@ internal import Foundation
 extension IdentityEngine {
     /// Sets a new password in place of one that has expired, or ends soon, and goes on.
     ///
-    /// What was granted by the old one ends with it, and so do the person's sessions.
+    /// What was granted by the old one ends with it, and so do the person's sessions, whether the client asks for that (`revokeSessions`)
+    /// or not.
     ///
     /// - Parameters:
     ///   - old: The password that they have, as it was typed.

@@ -54,7 +54,12 @@ extension IdentityEngine {
     public func classicPollActivation(
         factorID: String, stateToken: String, context: RequestContext
     ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
-        try await classicStep(stateToken, context: context) { [self] state in
+        var isCounted = false
+        return try await classicStep(stateToken, context: context) { [self] state in
+            if !isCounted {
+                isCounted = true
+                try countPoll(of: state.transaction, context: context)
+            }
             if let phone = try state.phone() {
                 guard phone.methodID == factorID else { throw ClassicRefusal.unknownFactor }
             } else if state.classic.enrolledPhone != factorID {

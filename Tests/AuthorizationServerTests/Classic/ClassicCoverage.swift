@@ -17,7 +17,7 @@ struct ClassicCoverage: Sendable {
         "RECOVERY_CHALLENGE | verify | RECOVERY",
         "RECOVERY_CHALLENGE | verify | SUCCESS", "RECOVERY_CHALLENGE | resend | RECOVERY_CHALLENGE", "RECOVERY | answer | PASSWORD_RESET",
         "RECOVERY | answer | SUCCESS", "PASSWORD_RESET | reset password | SUCCESS", "PASSWORD_RESET | reset password | MFA_REQUIRED",
-        "MFA_ENROLL | enroll question | MFA_ENROLL", "MFA_ENROLL | enroll question | SUCCESS",
+        "MFA_ENROLL | enroll question | MFA_ENROLL", "MFA_ENROLL | enroll question | SUCCESS", "MFA_ENROLL | enroll token | SUCCESS",
         "MFA_ENROLL | enroll totp | MFA_ENROLL_ACTIVATE", "MFA_ENROLL | enroll code | MFA_ENROLL_ACTIVATE",
         "MFA_ENROLL | enroll push | MFA_ENROLL_ACTIVATE", "MFA_ENROLL | skip | SUCCESS", "MFA_ENROLL_ACTIVATE | activate | SUCCESS",
         "MFA_ENROLL_ACTIVATE | activate | MFA_ENROLL", "MFA_ENROLL_ACTIVATE | poll | MFA_ENROLL_ACTIVATE",
@@ -32,16 +32,62 @@ struct ClassicCoverage: Sendable {
         "any | not listed | E0000079, unchanged", "any | failed proof | refused, unchanged", "any | too many failed proofs | E0000069",
     ]
 
+    /// The operations (authn reference 4.1), by their paths.
+    static let operations: Set<String> = [
+        "/", "/previous", "/skip", "/cancel", "/credentials/change_password", "/credentials/reset_password", "/factors",
+        "/factors/{id}/lifecycle/activate", "/factors/{id}/lifecycle/activate/poll", "/factors/{id}/lifecycle/activate/email",
+        "/factors/{id}/lifecycle/activate/sms", "/factors/{id}/lifecycle/resend", "/factors/{id}/verify", "/factors/{id}/verify/resend",
+        "/recovery/password", "/recovery/unlock", "/recovery/token", "/recovery/answer", "/recovery/factors/SMS/verify",
+        "/recovery/factors/CALL/verify", "/recovery/factors/SMS/resend", "/recovery/factors/CALL/resend",
+        "GET /users/{id}/factors/questions", "GET /users/{id}/factors/{id}/qr/{token}",
+    ]
+
+    /// The types of factors with their providers (authn reference 5.1).
+    static let factors: Set<String> = [
+        "question OKTA", "sms OKTA", "call OKTA", "email OKTA", "token:software:totp OKTA", "token:software:totp GOOGLE", "push OKTA",
+        "token RSA", "token SYMANTEC", "token:hotp CUSTOM",
+    ]
+
+    /// The error codes (authn reference 1.5).
+    static let codes: Set<String> = [
+        "E0000001", "E0000003", "E0000004", "E0000007", "E0000008", "E0000011", "E0000014", "E0000015", "E0000022", "E0000028", "E0000032",
+        "E0000034", "E0000047", "E0000067", "E0000068", "E0000069", "E0000074", "E0000079", "E0000080", "E0000082", "E0000083", "E0000087",
+        "E0000095", "E0000098", "E0000099", "E0000109", "E0000113", "E0000118", "E0000121", "E0000133",
+    ]
+
+    /// What the reference has and this server does not answer, and why.
+    static let absent: [String: String] = [
+        "/factors/webauthn/verify": "answers E0000015 until there is WebAuthn",
+        "/factors/{id}/lifecycle/duoCallback": "there is no Duo: E0000008",
+        "web DUO": "cannot be set up: E0000015", "u2f FIDO": "cannot be set up: E0000015", "webauthn FIDO": "cannot be set up: E0000015",
+        "token:hardware YUBICO": "cannot be set up: E0000001; its codes are what token:hotp has",
+        "E0000006": "no operation asks for a permission beyond an API token, and of that E0000011 is told",
+        "E0000009": "is what a store that fails is answered with, not the API",
+        "E0000017": "a password that will not do is told by its rules: E0000080",
+        "E0000035": "everybody may change a password that is due",
+        "E0000064": "PASSWORD_EXPIRED tells it", "E0000070": "WAITING tells it", "E0000073": "REJECTED tells it",
+        "E0000085": "a denial by the policy is answered as a wrong password is: E0000004",
+        "E0000097": "would tell who has a telephone; a trusted caller gets the token itself",
+        "E0000105": "is for the links of mails, which lead to pages", "E0000110": "is for the links of mails, which lead to pages",
+        "E0000119": "no lock is for administrators alone", "E0000126": "would tell what the policy allows; trusted callers get E0000034",
+        "E0000138": "messages are sent after the answer", "E0000139": "messages are sent after the answer",
+    ]
+
     var edges: Set<String> = []
-    var operations: Set<String> = []
-    var factors: Set<String> = []
-    var codes: Set<String> = []
+    /// What shows each of them.
+    var operations: [String: Set<String>] = [:]
+    var factors: [String: Set<String>] = [:]
+    var codes: [String: Set<String>] = [:]
 
     /// For a person to read.
     var text: String {
-        func list(_ title: String, _ items: Set<String>) -> String { title + "\n" + items.sorted().map { "  \($0)\n" }.joined() }
-        return list("Edges", edges) + list("Edges that nothing walks", Self.edges.subtracting(edges)) + list("Operations", operations)
-            + list("Factor types", factors) + list("Error codes", codes)
+        func list(_ title: String, _ items: [String: Set<String>]) -> String {
+            title + "\n"
+                + items.sorted { $0.key < $1.key }.map { "  \($0.key)\n" + $0.value.sorted().prefix(4).map { "      \($0)\n" }.joined() }
+                .joined()
+        }
+        return "Edges\n" + edges.sorted().map { "  \($0)\n" }.joined() + list("Operations", operations) + list("Factor types", factors)
+            + list("Error codes", codes) + list("Not here", Self.absent.mapValues { [$0] })
     }
 }
 
@@ -50,6 +96,7 @@ final class ClassicWalk {
     let client: ClassicClient
     private let coverage: NIOLockedValueBox<ClassicCoverage>
     private(set) var status: ClassicStatus?
+    private var lastOperation = "/"
 
     init(_ client: ClassicClient, _ coverage: NIOLockedValueBox<ClassicCoverage>) { (self.client, self.coverage) = (client, coverage) }
 
@@ -58,8 +105,13 @@ final class ClassicWalk {
         var body = body
         if body["stateToken"] == nil, let token = status?.token { body["stateToken"] = .string(token) }
         let template = path.split(separator: "/").map { $0.utf8.count == 20 ? "{id}" : String($0) }.joined(separator: "/")
-        coverage.withLockedValue { _ = $0.operations.insert("/" + template) }
+        lastOperation = "/" + template
         return try await client.post(path + query, .object(body))
+    }
+
+    /// Notes what shows an entry of the list.
+    func note(_ list: any WritableKeyPath<ClassicCoverage, [String: Set<String>]> & Sendable, _ entry: String, by proof: String) {
+        coverage.withLockedValue { _ = $0[keyPath: list][entry, default: []].insert(proof) }
     }
 
     /// Posts to where a link leads.
@@ -79,12 +131,12 @@ final class ClassicWalk {
         #expect(next.linkNames == links, sourceLocation: sourceLocation)
         #expect(next.embeddedNames == embedded, sourceLocation: sourceLocation)
         if let token = status?.token, let other = next.token { #expect(token == other, sourceLocation: sourceLocation) }
-        let from = status?.name ?? "(none)"
-        coverage.withLockedValue { coverage in
-            coverage.edges.insert("\(from) | \(operation) | \(to)")
-            for factor in next.factors + [next.embedded["factor"] ?? .null] {
-                if let type = factor["factorType"]?.stringValue { coverage.factors.insert(type) }
-            }
+        let edge = "\(status?.name ?? "(none)") | \(operation) | \(to)"
+        coverage.withLockedValue { _ = $0.edges.insert(edge) }
+        note(\.operations, lastOperation, by: edge)
+        for factor in next.factors + [next.embedded["factor"] ?? .null] {
+            guard let type = factor["factorType"]?.stringValue, let provider = factor["provider"]?.stringValue else { continue }
+            note(\.factors, "\(type) \(provider)", by: edge)
         }
         status = next.name == "LOCKED_OUT" || next.token != nil ? next : nil
         return next
@@ -96,10 +148,8 @@ final class ClassicWalk {
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
         try expectClassicRefusal(response, expected, code, causes: causes, sourceLocation: sourceLocation)
-        coverage.withLockedValue { coverage in
-            if let edge { coverage.edges.insert(edge) }
-            coverage.codes.insert(code)
-        }
+        if let edge { coverage.withLockedValue { _ = $0.edges.insert(edge) } }
+        note(\.codes, code, by: "\(self.status?.name ?? "(none)") | \(lastOperation)")
         guard let token = status?.token, let known = status else { return }
         let state = try await post("", ["stateToken": .string(token)])
         if isOver {
@@ -121,10 +171,9 @@ final class ClassicWalk {
         #expect(response.status == 200, sourceLocation: sourceLocation)
         #expect(try response.json == [:], sourceLocation: sourceLocation)
         try expectClassicRefusal(try await post("", token), 401, "E0000011", sourceLocation: sourceLocation)
-        coverage.withLockedValue { coverage in
-            coverage.edges.insert("any | cancel | revoked")
-            coverage.codes.insert("E0000011")
-        }
+        coverage.withLockedValue { _ = $0.edges.insert("any | cancel | revoked") }
+        note(\.operations, "/cancel", by: "any | cancel | revoked")
+        note(\.codes, "E0000011", by: "\(status?.name ?? "") | cancel, then /")
         status = nil
     }
 

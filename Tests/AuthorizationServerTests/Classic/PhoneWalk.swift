@@ -24,6 +24,9 @@ enum PhoneWalk {
             #expect(status.json["factorResult"] == "WAITING")
             let factor = try #require(status.embedded["factor"])
             #expect(factor["provider"] == "OKTA" && factor["vendorName"] == "OKTA")
+            let picture = try #require(ClassicPhone.activation(status)?["_links"]?["qrcode"]?["href"]?.stringValue)
+            #expect(try await server.wire.bytes("GET", String(picture.dropFirst(RunningServer.origin.count)), headers: []).isEmpty == false)
+            walk.note(\.operations, "GET /users/{id}/factors/{id}/qr/{token}", by: "MFA_ENROLL_ACTIVATE | picture")
             try walk.step("poll", try await walk.follow(status.next), to: "MFA_ENROLL_ACTIVATE", links: waiting, embedded: shown)
             try await walk.refused(
                 "any | not listed | E0000079, unchanged", try await walk.post("/factors/\(factor["id"]?.stringValue ?? "")/verify"),

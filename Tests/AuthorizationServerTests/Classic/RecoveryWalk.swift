@@ -28,6 +28,11 @@ enum RecoveryWalk {
             }
             for (way, password) in [("sms", "Another-Horse-8"), ("call", "A-Third-Horse-9")] {
                 let begun = try await begin(way)
+                _ = try await server.messages.code()
+                server.clock.advance(by: 61)
+                try walk.step(
+                    "resend", try await walk.follow(begun.links["resend"]), to: "RECOVERY_CHALLENGE",
+                    links: challenge + ["resend(\(way))"], embedded: [])
                 let code = try await server.messages.code()
                 try await walk.refused(
                     "any | failed proof | refused, unchanged",

@@ -32,6 +32,8 @@ struct PushOrganization: Sendable {
     var passwordPolicy = PasswordPolicy(lockoutAttempts: 5, scryptLogN: 10)
     /// Whom the default server trusts.
     var trustedIssuers: [TrustedIssuer] = []
+    /// The countries that texts and calls go to; nil for all.
+    var callingCodes: [String]?
     /// Judges tokens that another system knows.
     var tokenService: (any TokenService)?
     /// What holds at the classic sign-in API.
@@ -67,7 +69,7 @@ struct PushOrganization: Sendable {
                     id: "autphone1", kind: kind, name: "Phone", clientID: "phone-app", isActive: isActive,
                     userVerification: userVerification, numberChallenge: numberChallenge, credentials: Self.credentials)
             ],
-            classic: classic,
+            classic: classic, callingCodes: callingCodes,
             users: [
                 UserDefinition(
                     login: Self.jane, profile: ["name": "Jane Doe", "email": "jane.doe@example.com"], password: Self.janesPassword),
