@@ -49,6 +49,7 @@ public final class Sandbox: Sendable {
     private let people: People
     let phones: VirtualPhones
     let apps: AuthenticatorApps
+    let tokens: SoftwareTokens
     private let server: AuthorizationServer
     private let services: [Task<Void, any Error>]
 
@@ -77,6 +78,7 @@ public final class Sandbox: Sendable {
         people = parts.people
         phones = parts.phones
         apps = parts.apps
+        tokens = parts.tokens
         server = parts.server
         outbox = parts.outbox
         pushGateway = parts.pushGateway

@@ -27,6 +27,7 @@ struct SandboxStart {
         var people: People
         var phones: VirtualPhones
         var apps: AuthenticatorApps
+        var tokens: SoftwareTokens
         var outbox: Outbox
         var pushGateway: PushGateway
         var applications: [SandboxApplication]
@@ -42,16 +43,19 @@ struct SandboxStart {
 
     private struct StartedSandbox: Sendable { weak var sandbox: Sandbox? }
     private let outbox: Outbox
+    private let tokens: SoftwareTokens
 
     init(_ configuration: Sandbox.Configuration) {
         self.configuration = configuration
         outbox = Outbox(clock: configuration.clock)
+        tokens = SoftwareTokens(clock: configuration.clock)
     }
 
     func run() async throws -> Sandbox {
         let clock = configuration.clock
         let environment = EngineEnvironment(
-            random: SystemRandomSource(), masterKey: try masterKey(), passwordHasher: PasswordHasher(width: 2))
+            random: SystemRandomSource(), masterKey: try masterKey(), passwordHasher: PasswordHasher(width: 2),
+            tokenService: tokens)
         let store = try openStore()
         let engine = IdentityEngine(store: store, environment: environment)
         let authority = try configuration.usesTLS ? LocalAuthority(folder: certificateFolder, now: Date()) : nil
@@ -138,7 +142,7 @@ struct SandboxStart {
             Parts(
                 clock: clock, origin: origin, messagesURL: messagesURL, phoneURL: phoneURL, server: server, authority: authority,
                 engine: engine, store: store, keys: keys, faults: faults, log: log, people: people, phones: phones,
-                apps: apps, outbox: outbox, pushGateway: pushes.gateway,
+                apps: apps, tokens: tokens, outbox: outbox, pushGateway: pushes.gateway,
                 applications: organization.applications, services: services))
     }
 

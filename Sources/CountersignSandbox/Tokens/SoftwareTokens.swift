@@ -1,0 +1,107 @@
+internal import AuthorizationServer
+internal import Foundation
+internal import IdentityEngine
+internal import NIOConcurrencyHelpers
+
+/// A token of a sandbox's person that another system would know, such as one on a key ring.
+public struct SoftwareToken: Sendable {
+    /// Whose tokens there are.
+    public enum Provider: String, Sendable, CaseIterable {
+        /// RSA SecurID.
+        case rsa = "RSA"
+        /// Symantec VIP.
+        case symantec = "SYMANTEC"
+    }
+
+    /// Whose it is.
+    public let provider: Provider
+    /// What the other system knows it by; what a person types when they set it up.
+    public let credentialID: String
+    let secret: [UInt8]
+    let clock: SandboxClock
+
+    /// The code that it shows now. Each is good once.
+    public var code: String { code(after: 0) }
+
+    /// The code that it shows next, half a minute later.
+    public var nextCode: String { code(after: 1) }
+
+    private func code(after steps: Int64) -> String {
+        TimeBasedCode.code(secret: secret, step: TimeBasedCode.step(at: clock.now) + steps)
+    }
+}
+
+extension SoftwareToken: CustomStringConvertible, CustomReflectable {
+    /// The provider and what it is known by; never the secret.
+    public var description: String { "SoftwareToken(\(provider.rawValue), \(credentialID))" }
+    /// Shows what ``description`` shows.
+    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
+}
+
+/// Stands in for the systems that know tokens: it knows those that the sandbox gave. Safe from any task.
+final class SoftwareTokens: TokenService {
+    private struct Known {
+        var token: SoftwareToken
+        var login: String
+        var lastStep: Int64?
+    }
+
+    private let known = NIOLockedValueBox<[String: Known]>([:])
+    private let clock: SandboxClock
+
+    init(clock: SandboxClock) { self.clock = clock }
+
+    /// Makes a token of a person's.
+    func give(_ provider: SoftwareToken.Provider, to login: String, random: any RandomSource) throws -> SoftwareToken {
+        let secret = try random.bytes(TimeBasedCode.secretLength)
+        let token = SoftwareToken(
+            provider: provider, credentialID: "VSST" + secret.prefix(4).map { String($0 % 90 + 10) }.joined(), secret: secret, clock: clock)
+        known.withLockedValue { $0[provider.rawValue + token.credentialID] = Known(token: token, login: login.lowercased()) }
+        return token
+    }
+
+    func judge(_ code: TokenCode) async throws -> TokenVerdict {
+        known.withLockedValue { known in
+            let key = code.provider.rawValue + code.credentialID
+            guard let found = known[key], found.login == code.login.lowercased(),
+                let step = TimeBasedCode.step(ofTyped: code.passCode, secret: found.token.secret, now: clock.now, after: found.lastStep)
+            else { return .wrong }
+            if let next = code.nextPassCode, next != TimeBasedCode.code(secret: found.token.secret, step: step + 1) { return .wrong }
+            known[key]?.lastStep = code.nextPassCode == nil ? step : step + 1
+            return .right
+        }
+    }
+}
+
+extension Sandbox {
+    /// Gives a person a token that another system would know, and has the sandbox know it. They set it up in the classic API, where the
+    /// organization lets them (`rsa` and `symantec` among the factors of `authn_api`).
+    ///
+    /// ```swift
+    /// let token = try sandbox.softwareToken(.rsa, for: "jane.doe@example.com")
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - provider: Whose system would know it.
+    ///   - login: Whose it is.
+    /// - Returns: The token.
+    /// - Throws: If there is no randomness.
+    public func softwareToken(_ provider: SoftwareToken.Provider, for login: String) throws -> SoftwareToken {
+        try tokens.give(provider, to: login, random: SystemRandomSource())
+    }
+
+    /// Makes the token by which a person who has no password signs in for the first time, by the classic API.
+    ///
+    /// - Parameter login: Whose: somebody who was added without a password.
+    /// - Returns: The token, good once and for a week.
+    /// - Throws: ``CodeFactorError`` if there is nobody with that login, or they have a password; or what the store throws.
+    public func activationToken(for login: String) async throws -> String {
+        let context = RequestContext(now: clock.now, requestID: "sandbox-activation")
+        guard let id = try await engine.user(login: login)?.id,
+            let token = try await engine.activationToken(forUser: id, context: context)
+        else {
+            throw CodeFactorError(.unknownPerson, "There is nobody with the login \(login) who has no password. Add them without one.")
+        }
+        return token
+    }
+}
