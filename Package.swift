@@ -18,6 +18,7 @@ let pageResources: [Resource] = [
     "layout.mustache", "leave.mustache", "password.mustache", "factors.mustache", "push.mustache", "consent.mustache",
     "message.mustache", "post.mustache", "signout.mustache", "activate.mustache", "device.mustache", "enroll.mustache", "phone.mustache",
     "renew.mustache", "recover.mustache", "take.mustache", "sent.mustache", "done.mustache", "code.mustache", "confirm.mustache",
+    "number.mustache",
     "pages.css",
     "pages.js", "mark.svg",
 ].map { .embedInCode("Pages/Templates/\($0)") }

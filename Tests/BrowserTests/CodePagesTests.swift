@@ -15,6 +15,9 @@ struct CodePagesTests {
     @Test("the link of a mail lets the page that waits go on, or not")
     func mailLink() async throws { try await use("mail-link", factors: [(.mail, SandboxUser.jane.login)]) }
 
+    @Test("who has no second factor sets up a number that codes are sent to")
+    func setUp() async throws { try await use("set-up", factors: []) }
+
     private func use(_ scenario: String, factors: [(MessageChannel, String)]) async throws {
         let sandbox = try await Sandbox.start(.init(host: "localhost"))
         for (channel, place) in factors { try await sandbox.addCodeFactor(channel, to: place, for: SandboxUser.jane.login) }

@@ -22,6 +22,20 @@ struct CodeTexts: Sendable {
     var other: String
     var waiting: String
 
+    var setUpSMS: String
+    var setUpVoice: String
+    var setUpEmail: String
+    var numberTitle: String
+    var numberLead: String
+    var number: String
+    var numberHint: String
+    var firstSMS: String
+    var firstVoice: String
+    var mailboxLead: String
+    var finish: String
+    var wrongNumber: String
+    var foreignNumber: String
+
     var linkTitle: String
     /// `{login}` stands for the user name; `{app}` for the application.
     var linkLead: String
@@ -56,6 +70,19 @@ extension CodeTexts {
         emailAgain: "Send another mail",
         other: "Choose another way",
         waiting: "Waiting for the link of the mail",
+        setUpSMS: "Codes by text message",
+        setUpVoice: "Codes by a call",
+        setUpEmail: "Codes by mail",
+        numberTitle: "Enter your number",
+        numberLead: "Codes will be sent to this number when you sign in.",
+        number: "Telephone number",
+        numberHint: "With its calling code, such as +44 20 7946 0123.",
+        firstSMS: "Send a code to it",
+        firstVoice: "Call it with a code",
+        mailboxLead: "A mail with a code was sent to {place}.",
+        finish: "Finish",
+        wrongNumber: "The number cannot be read. Write it with its calling code.",
+        foreignNumber: "Nothing is sent to numbers of that country. Use another one.",
         linkTitle: "Is it you who signs in?",
         linkLead: "Somebody signs in to {app} as {login} and asked for this mail.",
         linkTime: "Time: {time}",
@@ -86,6 +113,19 @@ extension CodeTexts {
         emailAgain: "Noch eine E-Mail senden",
         other: "Etwas anderes wählen",
         waiting: "Warten auf den Link der E-Mail",
+        setUpSMS: "Codes per SMS",
+        setUpVoice: "Codes per Anruf",
+        setUpEmail: "Codes per E-Mail",
+        numberTitle: "Nummer eingeben",
+        numberLead: "Wenn Sie sich anmelden, gehen Codes an diese Nummer.",
+        number: "Telefonnummer",
+        numberHint: "Mit Landesvorwahl, etwa +49 30 5550123.",
+        firstSMS: "Code an sie senden",
+        firstVoice: "Mit einem Code anrufen",
+        mailboxLead: "Eine E-Mail mit einem Code ging an {place}.",
+        finish: "Fertig",
+        wrongNumber: "Die Nummer kann nicht gelesen werden. Schreiben Sie sie mit der Landesvorwahl.",
+        foreignNumber: "An Nummern dieses Landes wird nichts gesendet. Nehmen Sie eine andere.",
         linkTitle: "Melden Sie sich gerade an?",
         linkLead: "Jemand meldet sich bei {app} als {login} an und hat diese E-Mail angefordert.",
         linkTime: "Zeit: {time}",
@@ -117,6 +157,18 @@ extension CodeTexts {
         case .email: emailAgain
         }
     }
+
+    /// What the button says that begins to set a channel up.
+    func setUp(_ channel: CodeChannel) -> String {
+        switch channel {
+        case .sms: setUpSMS
+        case .voice: setUpVoice
+        case .email: setUpEmail
+        }
+    }
+
+    /// What the button says that sends the first code to a telephone.
+    func first(_ channel: CodeChannel) -> String { channel == .voice ? firstVoice : firstSMS }
 
     /// What the page of a link tells of where the sign-in is.
     func origin(_ question: MailLinkQuestion) -> [String] {

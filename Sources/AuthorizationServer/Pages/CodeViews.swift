@@ -15,6 +15,16 @@ extension PageView {
             // Not by itself without a script: what is being typed would be lost.
             view.isWaiting = channel == .email
             return (view, "code")
+        case .enrollNumber(let channel):
+            var view = PageView(texts, organization: organization, title: codes.numberTitle, lead: codes.numberLead)
+            view.button = codes.first(channel)
+            return (view, "number")
+        case .confirmNumber(let channel, let destination):
+            var view = PageView(
+                texts, organization: organization, title: codes.title,
+                lead: (channel == .email ? codes.mailboxLead : codes.lead(channel)).replacing("{place}", with: destination))
+            view.resend = codes.again(channel)
+            return (view, "number")
         case .mailLink(let question):
             var view = PageView(
                 texts, organization: organization, title: codes.linkTitle,
@@ -32,4 +42,22 @@ extension PageView {
         default: return (PageView(texts, organization: organization, title: texts.errorTitle, lead: texts.over), "message")
         }
     }
+}
+
+extension PageTexts {
+    /// What can be set up beside the first phone and an app.
+    func further(_ choices: [HostedEnrollment]) -> [PageView.Factor] {
+        let first = choices.first(where: \.isPhone)
+        return choices.filter { $0 != first }.compactMap { choice in
+            switch choice {
+            case .app: nil
+            case .phone(let id, let name): PageView.Factor(value: id, label: phone.beginWith.replacing("{app}", with: name))
+            case .code(let channel): PageView.Factor(value: channel.rawValue, label: codes.setUp(channel))
+            }
+        }
+    }
+}
+
+extension HostedEnrollment {
+    var isPhone: Bool { if case .phone = self { true } else { false } }
 }

@@ -18,6 +18,7 @@ struct PageLibrary: Sendable {
             "recover": PackageResources.recover_mustache, "take": PackageResources.take_mustache,
             "sent": PackageResources.sent_mustache, "done": PackageResources.done_mustache,
             "code": PackageResources.code_mustache, "confirm": PackageResources.confirm_mustache,
+            "number": PackageResources.number_mustache,
         ]
         library = MustacheLibrary(
             templates: sources.mapValues { source in

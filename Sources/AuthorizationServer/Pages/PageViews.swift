@@ -43,6 +43,7 @@ struct PageView: Sendable {
     var secret: String?
     /// Whether a phone can be set up in place of an app, and what the app's button says.
     var canAddPhone = false
+    var canAddApp = false
     var beginApp = ""
     var parameters: [Parameter] = []
     /// Whether who forgot a password, or has a locked account, is led on from here.
@@ -107,7 +108,7 @@ extension PageView {
             view.canUnlock = canUnlock
         case .recover, .recoveryMailed, .recoveryLink, .recoveryCode, .recoveryQuestion, .recoveryPassword, .recovered:
             (view, template) = recovery(page, token: token, organization: organization, texts: texts)
-        case .sentCode, .mailLink, .mailLinkAnswered:
+        case .sentCode, .mailLink, .mailLinkAnswered, .enrollNumber, .confirmNumber:
             (view, template) = code(page, token: token, organization: organization, texts: texts)
         case .factors(let choices):
             template = "factors"
@@ -119,15 +120,19 @@ extension PageView {
             view.asksForCode = choices.contains { $0.factor == .code }
             view.hasFactors = !view.factors.isEmpty
             view.hasChoice = view.hasFactors && view.asksForCode
-        case .enrollment(let offer, let canAddPhone):
+        case .enrollment(let offer, let choices):
             template = "enroll"
-            let isChoice = offer == nil && canAddPhone
+            let canAddPhone = choices.contains(where: \.isPhone)
+            let isChoice = offer == nil && choices != [.app]
             view = PageView(
                 texts, organization: organization, title: isChoice ? texts.phone.chooseTitle : texts.enroll.title,
                 lead: isChoice ? texts.phone.chooseLead : offer == nil ? texts.enroll.lead : texts.enroll.scan,
                 application: page.applicationName)
             view.canAddPhone = canAddPhone
-            view.beginApp = canAddPhone ? texts.phone.beginApp : texts.enroll.begin
+            view.canAddApp = choices.contains(.app)
+            view.beginApp = isChoice ? texts.phone.beginApp : texts.enroll.begin
+            view.factors = texts.further(choices)
+            view.hasFactors = !view.factors.isEmpty
             view.picture = (offer?.uri).flatMap { try? QRSymbol($0) }?.svg(title: texts.enroll.picture)
             view.secret = (offer?.secret).map(Self.grouped)
         case .newPassword(let login, let rules, let violated):
@@ -176,7 +181,8 @@ extension PageView {
         view.formToken = page.formToken
         view.notice = page.notice.map(texts.notice)
         view.isInvalid =
-            [.wrongCredentials, .wrongCode, .wrongSentCode, .wrongAnswer, .passwordsDiffer].contains(page.notice) || view.hasViolations
+            [.wrongCredentials, .wrongCode, .wrongSentCode, .wrongAnswer, .passwordsDiffer, .wrongNumber, .foreignNumber].contains(
+                page.notice) || view.hasViolations
         view.focusesCode = view.isInvalid || !view.hasFactors
         return (view, template)
     }
@@ -228,6 +234,8 @@ extension PageTexts {
         case .wrongSentCode: recovery.wrongCode
         case .wrongAnswer: recovery.wrongAnswer
         case .sentJustNow: recovery.sentJustNow
+        case .wrongNumber: codes.wrongNumber
+        case .foreignNumber: codes.foreignNumber
         }
     }
 

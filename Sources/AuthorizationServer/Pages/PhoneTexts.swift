@@ -4,6 +4,8 @@ struct PhoneTexts: Sendable {
     /// `{app}` is the application that the person signs in to.
     var chooseLead: String
     var begin: String
+    /// Where there is more than one app.
+    var beginWith: String
     var beginApp: String
     var title: String
     var lead: String
@@ -23,6 +25,7 @@ extension PhoneTexts {
         chooseTitle: "Set up a second factor",
         chooseLead: "{app} asks for a second factor, and you have none yet. Choose one to set up.",
         begin: "Confirm sign-ins on a phone",
+        beginWith: "Confirm sign-ins on a phone with {app}",
         beginApp: "An app that shows codes",
         title: "Set up your phone",
         lead: "Open {app} on your phone, and scan this picture with it. The code is good once, for ten minutes at most.",
@@ -41,6 +44,7 @@ extension PhoneTexts {
         chooseTitle: "Zweiten Faktor einrichten",
         chooseLead: "{app} verlangt einen zweiten Faktor, und Sie haben noch keinen. Wählen Sie, was Sie einrichten.",
         begin: "Anmeldungen am Telefon bestätigen",
+        beginWith: "Anmeldungen am Telefon mit {app} bestätigen",
         beginApp: "Eine App, die Codes zeigt",
         title: "Telefon einrichten",
         lead: "Öffnen Sie {app} auf Ihrem Telefon und scannen Sie damit dieses Bild. Der Code gilt einmal, höchstens zehn Minuten.",

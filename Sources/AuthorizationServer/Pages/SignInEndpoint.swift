@@ -119,7 +119,16 @@ extension HostedAction {
             guard let decision = form["decision"], decision == "allow" || decision == "deny" else { return nil }
             self = .device(isAllowed: decision == "allow")
         case "enroll": self = .enroll
-        case "enroll-phone": self = .enrollPhone
+        case "enroll-phone": self = .enrollPhone(authenticatorID: nil)
+        case "set-up":
+            guard let choice = form["choice"] else { return nil }
+            if let channel = CodeChannel(rawValue: choice) {
+                self = .enrollCode(channel)
+            } else {
+                self = .enrollPhone(authenticatorID: choice)
+            }
+        case "number": self = .number(form["number"] ?? "")
+        case "choose-enrollment": self = .chooseEnrollment
         case "confirm": self = .confirmEnrollment(form["code"] ?? "")
         case "new-password": self = .newPassword(form["password"] ?? "", repeated: form["repeated"] ?? "")
         case "cancel": self = .cancel

@@ -74,10 +74,23 @@ extension IdentityEngine {
             case .enroll:
                 guard let begun = try await beginEnrollment(state, token: token, context: context) else { continue }
                 return begun
-            case .enrollPhone:
-                guard let begun = try await beginPhone(state, token: token, context: context) else { continue }
+            case .enrollPhone(let id):
+                guard let begun = try await beginPhone(id, state, token: token, context: context) else { continue }
                 return begun
-            case .confirmEnrollment(let code): isMade = try await confirmEnrollment(code, state, context: context)
+            case .enrollCode(let channel):
+                guard let begun = try await beginCode(channel, state, token: token, context: context) else { continue }
+                return begun
+            case .number(let text):
+                guard let channel = state.hosted.number else { return answer }
+                guard let begun = try await sendNumber(text, channel, state, token: token, context: context) else { continue }
+                return begun
+            case .chooseEnrollment: isMade = try await chooseEnrollment(state)
+            case .confirmEnrollment(let code):
+                if let pending = state.pendingCode(at: context.now) {
+                    isMade = try await confirmCode(code, pending, state, context: context)
+                } else {
+                    isMade = try await confirmEnrollment(code, state, context: context)
+                }
             case .choose(.push):
                 switch try await startPush(state, token: token, browser: browser, context: context) {
                 case nil: isMade = false

@@ -103,8 +103,12 @@ public struct HostedPage: Sendable {
         case mailLink(MailLinkQuestion)
         /// Nothing any more: that was answered.
         case mailLinkAnswered(isApproved: Bool)
-        /// The setting up of an authenticator app: what it is to scan, once the person has asked for it.
-        case enrollment(TOTPEnrollmentOffer?, canAddPhone: Bool)
+        /// The setting up of a second factor: one of these, or what an authenticator app is to scan, once the person has asked for it.
+        case enrollment(TOTPEnrollmentOffer?, choices: [HostedEnrollment])
+        /// The number of a telephone that is set up.
+        case enrollNumber(CodeChannel)
+        /// The code that was sent to a telephone or mailbox that is set up, which is shown masked.
+        case confirmNumber(CodeChannel, destination: String)
         /// The setting up of a phone that confirms sign-ins: what it is to scan.
         case phone(PhoneEnrollmentOffer)
         /// Nothing: the person answers on a device. The number is what they pick there.
@@ -145,6 +149,10 @@ public struct HostedPage: Sendable {
         case wrongAnswer
         /// Another message was sent a moment ago; wait.
         case sentJustNow
+        /// A number cannot be read.
+        case wrongNumber
+        /// A number is of a country to which nothing is sent.
+        case foreignNumber
     }
 
     /// What it asks.
@@ -211,8 +219,14 @@ public enum HostedAction: Sendable {
     case device(isAllowed: Bool)
     /// Begins to set up an authenticator app.
     case enroll
-    /// Begins to set up a phone that confirms sign-ins.
-    case enrollPhone
+    /// Begins to set up a phone that confirms sign-ins, by an app that its authenticator names; nil for the first.
+    case enrollPhone(authenticatorID: String?)
+    /// Begins to set up a telephone or a mailbox that codes are sent to.
+    case enrollCode(CodeChannel)
+    /// Gives its number; empty to send once more.
+    case number(String)
+    /// Goes back to the choice of what to set up.
+    case chooseEnrollment
     /// Shows by a code that the app is set up.
     case confirmEnrollment(String)
     /// Gives up: the client is told.
@@ -235,6 +249,9 @@ extension HostedAction: CustomStringConvertible, CustomReflectable {
         case .device(let isAllowed): isAllowed ? "allow device" : "deny device"
         case .enroll: "enroll"
         case .enrollPhone: "enroll phone"
+        case .enrollCode(let channel): "enroll \(channel.rawValue)"
+        case .number: "number"
+        case .chooseEnrollment: "choose enrollment"
         case .confirmEnrollment: "confirm enrollment"
         case .cancel: "cancel"
         case .restart: "restart"

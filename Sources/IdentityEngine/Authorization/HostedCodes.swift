@@ -144,6 +144,8 @@ extension HostedSignIn.Notice {
         switch refusal {
         case .tooSoon: self = .sentJustNow
         case .tooMany: self = .tooManyAttempts
+        case .invalidNumber, .invalidExtension, .noNumber: self = .wrongNumber
+        case .foreignNumber: self = .foreignNumber
         default: self = .noDevice
         }
     }

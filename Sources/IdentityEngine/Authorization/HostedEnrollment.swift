@@ -8,16 +8,17 @@ extension IdentityEngine {
     ///
     /// - Returns: Where the browser goes; nil if somebody else was faster.
     func beginEnrollment(_ state: HostedState, token: String, context: RequestContext) async throws -> HostedAnswer? {
-        guard state.canEnroll, let authentication = state.provedSoFar else { return HostedAnswer(.goOn(token: token)) }
+        guard state.canEnroll, let user = state.user, let authentication = state.provedSoFar,
+            state.snapshot.enrollable(for: user.value).contains(.app)
+        else { return HostedAnswer(.goOn(token: token)) }
         switch try await beginTOTPEnrollment(authentication, context: context) {
         case .failure:
             // Proved too long ago, as with an old session, or not allowed any more: from the beginning.
             return try await restart(state, context: context)
         case .success(let offer):
             var next = state.transaction
+            next.hosted?.stopEnrolling()
             next.hosted?.enrolling = offer.id
-            next.hosted?.phone = nil
-            next.hosted?.notice = nil
             let changes = try state.closingPhone + [state.stored.writing(next)]
             return try await store.commit(changes) == .committed ? HostedAnswer(.goOn(token: token)) : nil
         }
@@ -53,14 +54,21 @@ extension IdentityEngine {
     /// The page on which an app is set up: what to scan, once that was asked for.
     func enrollmentPage(_ state: HostedState, context: RequestContext) throws -> HostedAnswer {
         if let phone = try phoneOffer(state, context: context) { return state.page(.phone(phone)) }
-        let canAddPhone = state.user.map { !state.snapshot.phoneAuthenticators(for: $0.value).isEmpty } ?? false
+        let choices = state.user.map { state.snapshot.enrollable(for: $0.value) } ?? []
+        if let channel = state.hosted.number, choices.contains(.code(channel)) {
+            if let code = state.pendingCode(at: context.now)?.code {
+                return state.page(.confirmNumber(channel, destination: code.destination.masked))
+            }
+            // A mailbox is known: what waited too long is chosen anew.
+            if channel != .email { return state.page(.enrollNumber(channel)) }
+        }
         guard let user = state.user, let pending = state.pendingApp(at: context.now), let totp = pending.totp,
             let until = pending.pendingUntil
-        else { return state.page(.enrollment(nil, canAddPhone: canAddPhone)) }
+        else { return state.page(.enrollment(nil, choices: choices)) }
         let offer = TOTPEnrollmentOffer(
             id: pending.id, secret: try totp.secret(ofEnrollment: pending.id, environment: environment),
             issuer: state.snapshot.organization.name, account: user.value.login, expiresAt: until)
-        return state.page(.enrollment(offer, canAddPhone: canAddPhone))
+        return state.page(.enrollment(offer, choices: choices))
     }
 }
 
@@ -82,7 +90,9 @@ extension HostedState {
 
     /// The app that waits for its code; nil if there is none, or it is too late.
     fileprivate func pendingApp(at now: Date) -> Enrollment? {
-        guard let pending, pending.status == .pending, let until = pending.pendingUntil, now < until else { return nil }
+        guard let pending, pending.totp != nil, pending.status == .pending, let until = pending.pendingUntil, now < until else {
+            return nil
+        }
         return pending
     }
 }

@@ -6,9 +6,12 @@ extension IdentityEngine {
     /// Begins it, or begins it anew with another ticket. The one before is worth nothing from then on, nor what it gave.
     ///
     /// - Returns: Where the browser goes; nil if somebody else was faster.
-    func beginPhone(_ state: HostedState, token: String, context: RequestContext) async throws -> HostedAnswer? {
+    func beginPhone(_ authenticatorID: String?, _ state: HostedState, token: String, context: RequestContext) async throws -> HostedAnswer?
+    {
         guard state.canEnroll, let user = state.user?.value, let proof = state.transaction.proofs.last,
-            let authenticator = state.snapshot.phoneAuthenticators(for: user).first
+            let authenticator = state.snapshot.phoneAuthenticators(for: user).first(where: {
+                authenticatorID == nil || $0.id == authenticatorID
+            })
         else { return HostedAnswer(.goOn(token: token)) }
         // Proved too long ago: from the beginning, as with an app.
         let fresh = proof.time.addingTimeInterval(EnrollmentPermission.freshness)
@@ -22,8 +25,7 @@ extension IdentityEngine {
         let ticket = Ticket(
             kind: .enrollmentTicket, digest: TicketDigest(of: secret), owner: owner, use: .once, expiresAt: expiresAt)
         var next = state.transaction
-        next.hosted?.notice = nil
-        next.hosted?.enrolling = nil
+        next.hosted?.stopEnrolling()
         next.hosted?.phone = PhoneTicket(
             authenticatorID: authenticator.id, digest: ticket.digest.bytes,
             sealedSecret: try RecordCoding.seal(Array(secret.utf8), for: owner, environment: environment), expiresAt: expiresAt)

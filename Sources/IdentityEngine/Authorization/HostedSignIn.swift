@@ -31,6 +31,10 @@ struct HostedSignIn: Sendable, Equatable, Codable {
         case wrongSentCode
         /// Another message was sent a moment ago.
         case sentJustNow
+        /// A number cannot be read.
+        case wrongNumber
+        /// A number is of a country to which nothing is sent.
+        case foreignNumber
     }
 
     /// What the client will be told instead of a code.
@@ -60,6 +64,8 @@ struct HostedSignIn: Sendable, Equatable, Codable {
     var sending: CodeChannel?
     /// The phone that is being set up, in place of an app.
     var phone: PhoneTicket?
+    /// The way of the codes to a telephone or mailbox that is being set up; nil if none is.
+    var number: CodeChannel?
     /// What was proved, once that is enough.
     var authentication: AuthenticationContext?
     /// Whether the person allowed what the client asks for.

@@ -14,6 +14,8 @@ struct HostedState: Sendable {
     let subject: SignInTransaction.Subject?
     /// What they can present now.
     let enrollments: [Enrollment]
+    /// All that they have, those that wait among them.
+    let held: [Enrollment]
     /// The enrolment whose device approved; written as it was, so that nobody closes it at the same moment unseen.
     let approver: Enrollment?
     /// The session that it gave a code by; before that the browser's open one, whoever's it is.
@@ -52,6 +54,7 @@ struct HostedState: Sendable {
             guard let user, stored.value.isAbout(user.value), user.value.status == .active else { throw HostedEnd(.over) }
         }
         subject = try user.flatMap { try view.subject($0.value, of: stored.value, snapshot: snapshot) }
+        held = try user.map { try view.records(.enrollment, where: "user", is: $0.value.id, limit: 200).map(Enrollment.init) } ?? []
         enrollments = try user.map { try view.usableEnrollments(of: $0.value.id, snapshot: snapshot) } ?? []
         if hosted.inherited > 0 {
             // What the session proved with something that was taken away since counts no more, nor what has become too old on the page.

@@ -19,7 +19,8 @@ extension StoreView {
             passwordPolicy: snapshot.passwordPolicy, secondFactorGrantTypes: grants(of: presentable),
             verifyingGrantTypes: grants(of: presentable.filter { $0.push?.userVerification != nil }),
             demandsTwoFactors: enrollments.contains(where: \.isStrong) && !ScopeRequest.interactive.isDisjoint(with: request.scopes),
-            canChangePassword: request.isOnPages, canEnroll: try request.isOnPages && !hasStrongEnrollment(user.id))
+            canChangePassword: request.isOnPages,
+            canEnroll: try request.isOnPages && !hasStrongEnrollment(user.id) && !snapshot.enrollable(for: user).isEmpty)
     }
 
     /// Whether a person has a second factor, usable or not: what is suspended, or whose authenticator is off, is no reason to ask for less.
