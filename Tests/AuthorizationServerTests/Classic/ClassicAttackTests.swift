@@ -298,6 +298,24 @@ struct ClassicAttackTests {
         }
     }
 
+    @Test("Polls for a phone that is being set up are counted as well")
+    func enrollmentPolling() async throws {
+        var organization = PushOrganization(classic: ClassicPolicy(signOnPolicy: "two factors"))
+        organization.enrollsByTicket = true
+        try await PushServer.with(organization) { server in
+            let client = ClassicClient(server)
+            let status = try await client.begin()
+            let enroll: [String: JSONValue] = ["factorType": "push", "provider": "OKTA"]
+            let waiting = try ClassicStatus(
+                try await client.follow(try status.factor("push")["_links"]?["enroll"], of: status, enroll))
+            #expect(waiting.next?["name"] == "poll")
+            for _ in 0..<60 { #expect(try await client.follow(waiting.next, of: status).status == 200) }
+            try expectClassicRefusal(try await client.follow(waiting.next, of: status), 429, "E0000047")
+            server.clock.advance(by: 60)
+            #expect(try await client.follow(waiting.next, of: status).status == 200)
+        }
+    }
+
     @Test("Polls of one sign-in that come faster than any client does are refused, and the next minute's are not")
     func polling() async throws {
         try await Self.with { client, server in
