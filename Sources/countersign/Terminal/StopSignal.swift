@@ -4,14 +4,31 @@ import Foundation
 
 /// Waits until the process is asked to end: by Ctrl-C, or by its supervisor.
 enum StopSignal {
-    private static let listeners = SignalListeners()
+    fileprivate static let listeners = SignalListeners()
 
     /// Returns when the process is asked to, or the task is cancelled. Asked once more while nobody waits, the process ends at once.
     static func wait() async {
+        let request = await listen()
+        await request.wait()
+    }
+
+    /// From here on the process can be asked to end, and is not ended by it.
+    static func listen() async -> Request {
+        await listeners.start()
         let (signals, heard) = AsyncStream.makeStream(of: Void.self)
-        let id = listeners.add(heard)
-        for await _ in signals { break }
-        listeners.remove(id)
+        return Request(signals: signals, id: listeners.add(heard))
+    }
+
+    /// What the next request to end goes to.
+    struct Request: Sendable {
+        fileprivate let signals: AsyncStream<Void>
+        fileprivate let id: Int
+
+        /// Returns when the process was asked to end since ``StopSignal/listen()``, or the task is cancelled.
+        func wait() async {
+            for await _ in signals { break }
+            StopSignal.listeners.remove(id)
+        }
     }
 }
 
@@ -20,6 +37,9 @@ private final class SignalListeners: Sendable {
     private struct State {
         var waiting: [Int: AsyncStream<Void>.Continuation] = [:]
         var lastID = 0
+        /// The signals that are not yet heard.
+        var missing = 2
+        var starting: [CheckedContinuation<Void, Never>] = []
     }
 
     private let state = Locked(State())
@@ -33,8 +53,31 @@ private final class SignalListeners: Sendable {
                 _ = source
                 hear(number)
             }
+            // Until then signals are lost: nothing that one could want to end begins before.
+            source.setRegistrationHandler { [self] in started() }
             source.resume()
         }
+    }
+
+    /// Returns once signals are heard.
+    func start() async {
+        await withCheckedContinuation { continuation in
+            let isStarted = state.withLock { state in
+                if state.missing > 0 { state.starting.append(continuation) }
+                return state.missing == 0
+            }
+            if isStarted { continuation.resume() }
+        }
+    }
+
+    private func started() {
+        let starting = state.withLock { state in
+            state.missing -= 1
+            guard state.missing == 0 else { return [CheckedContinuation<Void, Never>]() }
+            defer { state.starting = [] }
+            return state.starting
+        }
+        for continuation in starting { continuation.resume() }
     }
 
     func add(_ continuation: AsyncStream<Void>.Continuation) -> Int {
@@ -71,13 +114,15 @@ enum Interruption {
     /// - Throws: What the work threw; whatever it threw after Ctrl-C, `CancellationError`.
     static func cancels<Success: Sendable>(_ work: @escaping @Sendable () async throws -> Success) async throws -> Success {
         guard !isHeard else { return try await work() }
+        // Before the work begins: it may ask, and be answered by Ctrl-C, at once.
+        let request = await StopSignal.listen()
         let outcome = await $isHeard.withValue(true) {
             await withTaskGroup(of: Result<Success, any Error>?.self) { group -> Result<Success, any Error> in
                 group.addTask {
                     do { return .success(try await work()) } catch { return .failure(error) }
                 }
                 group.addTask {
-                    await StopSignal.wait()
+                    await request.wait()
                     return nil
                 }
                 var isInterrupted = false
