@@ -2,6 +2,7 @@ import AuthFoundation
 import Foundation
 import JOSE
 import OAuth2Auth
+import TestSupport
 import Testing
 
 @testable import BrowserSignin
@@ -161,22 +162,20 @@ struct SignInTests {
         await signin.cancel()
     }
 
-    /// An app that gives up when it hears of the tokens.
-    private final class Regret: AuthorizationCodeFlowDelegate {
-        private let cancel: @MainActor @Sendable () async -> Void
-
-        init(_ cancel: @escaping @MainActor @Sendable () async -> Void) { self.cancel = cancel }
-
-        func authentication<Flow>(flow: Flow, received token: Token) { Task { [cancel] in await cancel() } }
-    }
-
     @Test("gives tokens back that came to an app which had given up", .timeLimit(.minutes(1)))
     func regret() async throws {
-        let issuer = ScriptedIssuer()
+        let (asked, gate) = (Gate(), Gate())
+        let issuer = ScriptedIssuer(
+            .init(tokenPause: {
+                asked.open()
+                await gate.wait()
+            }))
         let signin = try BrowserSignin(issuer.client(), in: ScriptedBrowser.signingIn(at: issuer))
-        let regret = Regret { await signin.cancel() }
-        signin.signInFlow.add(delegate: regret)
-        await #expect(throws: BrowserSigninError.userCancelledLogin()) { try await signin.signIn() }
+        let call = Task { try await signin.signIn() }
+        await asked.wait()
+        await signin.cancel()
+        await #expect(throws: BrowserSigninError.userCancelledLogin()) { try await call.value }
+        gate.open()
         var count = 0
         for await _ in issuer.revocations.prefix(2) { count += 1 }
         #expect(count == 2 && Set(issuer.forms("/revoke").map { $0["token"] }) == ["access-1", "refresh-1"])

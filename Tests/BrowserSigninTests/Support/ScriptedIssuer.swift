@@ -19,6 +19,8 @@ final class ScriptedIssuer: URLSessionProtocol {
         var logout: (status: Int, location: String?)?
         /// The statuses of requests, by the end of their path.
         var statuses: [String: Int] = [:]
+        /// What it waits for before it gives tokens.
+        var tokenPause: (@Sendable () async -> Void)?
         /// Further members of the discovery document.
         var metadata: [String: JSONValue] = [:]
     }
@@ -108,6 +110,7 @@ final class ScriptedIssuer: URLSessionProtocol {
             return (state.answers, state.nonce)
         }
         let path = url.path()
+        if path.hasSuffix("/token") { await answers.tokenPause?() }
         var status = answers.statuses.first { path.hasSuffix($0.key) }?.value ?? 200
         var headers: [String: String] = [:]
         var body = "{}"
