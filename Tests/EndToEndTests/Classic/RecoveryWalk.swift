@@ -23,11 +23,13 @@ enum RecoveryWalk {
             try await walk.sandbox.addCodeFactor(.call, to: number, for: SDKWalk.jane)
             try await byCode(walk, .call, .call)
             try await byMail(walk, to: OktaAuthStatusPasswordReset.self, can: "cancel reset")
+            later(walk)
             try await unlock(walk, hasQuestion: false)
             try await walk.sandbox.addSecurityQuestion("first_award", answer: answer, for: SDKWalk.jane)
             try await byQuestion(walk)
             let asked = try await byMail(walk, to: OktaAuthStatusRecovery.self, can: "cancel recover")
             #expect(asked.recoveryType == .password && asked.recoveryQuestion?.isEmpty == false)
+            later(walk)
             try await unlock(walk, hasQuestion: true)
             try await byBackEnd(walk)
         }
@@ -81,7 +83,6 @@ enum RecoveryWalk {
         }
         let again = await classicRefusal { _ = try await walk.start.verifyRecoveryToken(token) }
         #expect(again?.errorCode == "E0000011" && again?.statusCode == 401)
-        later(walk)
         return status
     }
 
