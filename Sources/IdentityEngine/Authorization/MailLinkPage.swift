@@ -1,9 +1,10 @@
 internal import Foundation
+internal import JOSE
 
 /// The page of the link that comes with a code by mail.
 extension IdentityEngine {
-    /// What the token of the form is about.
-    private static let mailForm = "mail link"
+    /// What the token of the form is about: this link, whichever the browser has opened since then.
+    private static func mailForm(_ token: String) -> String { "mail link \(Base64URL.encode(TicketDigest(of: token).bytes))" }
 
     /// What the page of a link asks.
     ///
@@ -19,7 +20,7 @@ extension IdentityEngine {
         }
         let secret = try browser.possibleBrowser ?? environment.random.secret()
         let content: HostedPage.Content = question.isApproved ? .mailLinkAnswered(isApproved: true) : .mailLink(question)
-        var answer = try await mailPage(content, secret: secret)
+        var answer = try await mailPage(content, of: token, secret: secret)
         if browser.possibleBrowser == nil { answer.cookies.browser = secret }
         return answer
     }
@@ -37,21 +38,24 @@ extension IdentityEngine {
     public func answerMailLink(
         _ token: String?, isApproved: Bool, formToken: String?, browser: BrowserSecrets, context: RequestContext
     ) async throws -> HostedAnswer {
-        guard let secret = browser.possibleBrowser, FormToken.isRight(formToken, browser: secret, transaction: Self.mailForm) else {
+        guard let secret = browser.possibleBrowser,
+            FormToken.isRight(formToken, browser: secret, transaction: Self.mailForm(token ?? ""))
+        else {
             return HostedAnswer(.refused(HostedRefusal(.otherBrowser)))
         }
         guard let token, try await answerMailLink(token, isApproved: isApproved, context: context) else {
             return HostedAnswer(.refused(HostedRefusal(.link)))
         }
-        return try await mailPage(.mailLinkAnswered(isApproved: isApproved), secret: secret)
+        return try await mailPage(.mailLinkAnswered(isApproved: isApproved), of: token, secret: secret)
     }
 
-    private func mailPage(_ content: HostedPage.Content, secret: String) async throws -> HostedAnswer {
+    private func mailPage(_ content: HostedPage.Content, of token: String, secret: String) async throws -> HostedAnswer {
         let snapshot = try await snapshot()
         return HostedAnswer(
             .page(
                 HostedPage(
                     content: content, notice: nil, applicationName: snapshot.organization.name,
-                    formToken: FormToken.make(browser: secret, transaction: Self.mailForm), returnURI: snapshot.origin, locales: [])))
+                    formToken: FormToken.make(browser: secret, transaction: Self.mailForm(token)), returnURI: snapshot.origin, locales: []))
+        )
     }
 }

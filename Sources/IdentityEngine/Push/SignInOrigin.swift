@@ -35,6 +35,21 @@ enum SignInOrigin {
             clientLocation: context.address)
     }
 
+    /// The browser and the system that a `User-Agent` names, in words of ours: what a stranger wrote stands on no page that asks a question.
+    static func browser(_ userAgent: String?) -> String? {
+        guard let text = userAgent?.prefix(300).lowercased() else { return nil }
+        // Most of them name those that they are like as well, so that the order counts.
+        let browsers = [
+            ("edg", "Edge"), ("opr/", "Opera"), ("firefox/", "Firefox"), ("fxios/", "Firefox"), ("crios/", "Chrome"), ("chrome/", "Chrome"),
+            ("safari/", "Safari"),
+        ]
+        let systems = [
+            "IOS": "iOS", "ANDROID": "Android", "WINDOWS": "Windows", "MAC_OS_X": "macOS", "CHROME_OS": "ChromeOS", "LINUX": "Linux",
+        ]
+        let parts = [browsers.first { text.contains($0.0) }?.1, operatingSystem(userAgent).flatMap { systems[$0] }].compactMap(\.self)
+        return parts.isEmpty ? nil : parts.joined(separator: ", ")
+    }
+
     /// The system that a `User-Agent` names.
     static func operatingSystem(_ userAgent: String?) -> String? {
         guard let text = userAgent?.prefix(300).lowercased() else { return nil }

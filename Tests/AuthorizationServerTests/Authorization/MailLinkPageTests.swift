@@ -10,7 +10,7 @@ struct MailLinkPageTests {
     /// Signs in to where the page waits for a mail.
     private static func begin(_ server: PushServer, _ browser: WireBrowser) async throws -> (page: WireResponse, link: String, code: String)
     {
-        browser.headers = [("User-Agent", "Browser of a test <b>")]
+        browser.headers = [("User-Agent", "Mozilla/5.0 (X11; Linux x86_64) Chrome/120.0 Safari/537.36 Press Yes <b>")]
         let choice = try await browser.signIn(try await app.begin(browser))
         let page = try await browser.submit(choice, "factor", ["factor": "email"])
         let mail = try #require(await server.messages.received())
@@ -38,9 +38,10 @@ struct MailLinkPageTests {
             let opened = try await other.get(link)
             #expect(opened.status == 303 && opened["Location"] == "/signin/confirm")
             let question = try await other.follow(opened)
-            for text in [PushOrganization.jane, "Browser app", "127.0.0.1", "Browser of a test &lt;b&gt;", "2027"] {
+            for text in [PushOrganization.jane, "Browser app", "127.0.0.1", "Chrome, Linux", "2027"] {
                 #expect(question.body.contains(text), "\(text)")
             }
+            #expect(!question.body.contains("Press Yes"), "what a stranger wrote stands beside the question")
             #expect(question["Content-Security-Policy"]?.contains("frame-ancestors 'none'") == true)
             #expect(!question.body.contains("<script") && question["Cache-Control"] == "no-cache, no-store")
             // To open it, how often ever, is no answer.
@@ -65,7 +66,7 @@ struct MailLinkPageTests {
         }
     }
 
-    @Test("takes no for an answer: neither code nor link is worth anything then, and the page asks again")
+    @Test("takes no for an answer: neither code nor link is worth anything then, and the sign-in is over")
     func denies() async throws {
         try await Self.with { server in
             let browser = WireBrowser(server.wire)
@@ -75,8 +76,25 @@ struct MailLinkPageTests {
             let no = try await other.post(form.action, form.fields.merging(["answer": "no"]) { $1 })
             #expect(no.body.contains("Not confirmed"))
             let late = try await browser.submit(page, "sent-code", ["code": code])
-            #expect(late.body.contains("Confirm that it is you") && late.body.contains("role=\"alert\""))
+            #expect(!late.body.contains("Confirm that it is you") && late["Location"] == nil && browser.cookies["session"] == nil)
             #expect(try await server.logged("user.account.report_suspicious_activity") == 1)
+        }
+    }
+
+    @Test("is answered by the page that asked, not by one of another link that the browser shows beside it")
+    func otherLink() async throws {
+        try await Self.with { server in
+            let jane = WireBrowser(server.wire)
+            let (_, link, _) = try await Self.begin(server, jane)
+            let mailbox = WireBrowser(server.wire)
+            let form = try WireBrowser.form(try await mailbox.follow(try await mailbox.get(link)), "confirm")
+            server.clock.advance(by: 31)
+            let attacker = WireBrowser(server.wire)
+            let (page, theirs, _) = try await Self.begin(server, attacker)
+            _ = try await mailbox.follow(try await mailbox.get(theirs))
+            #expect(try await mailbox.post(form.action, form.fields.merging(["answer": "yes"]) { $1 }).status == 403)
+            let address = try WireBrowser.form(page, "cancel").action.replacing("/cancel", with: "")
+            #expect(try await attacker.get("\(address)/events").body == #"{"waiting":true}"#)
         }
     }
 

@@ -1,10 +1,11 @@
 internal import Foundation
+internal import JOSE
 
 /// The link of a mail by which an account is recovered. To open it takes nothing: programs that look at mails do. Only the form of its
 /// page does, in the browser that shows it.
 extension IdentityEngine {
-    /// What the token of the form is about.
-    private static let linkForm = "recovery link"
+    /// What the token of the form is about: this link, whichever the browser has opened since then.
+    private static func linkForm(_ token: String) -> String { "recovery link \(Base64URL.encode(TicketDigest(of: token).bytes))" }
 
     /// The page of a link.
     ///
@@ -29,13 +30,14 @@ extension IdentityEngine {
             }
             return (recovery, snapshot)
         }
-        guard let (recovery, snapshot) = found else { return HostedAnswer(.refused(HostedRefusal(.link))) }
+        guard let token, let (recovery, snapshot) = found else { return HostedAnswer(.refused(HostedRefusal(.link))) }
         var answer = HostedAnswer(
             .page(
                 HostedPage(
                     content: .recoveryLink(isUnlock: recovery.kind == .unlock), notice: nil,
                     applicationName: snapshot.organization.name,
-                    formToken: FormToken.make(browser: secret, transaction: Self.linkForm), returnURI: snapshot.origin, locales: [])))
+                    formToken: FormToken.make(browser: secret, transaction: Self.linkForm(token)), returnURI: snapshot.origin, locales: []))
+        )
         if browser.possibleBrowser == nil { answer.cookies.browser = secret }
         return answer
     }
@@ -52,7 +54,9 @@ extension IdentityEngine {
     public func openRecoveryLink(
         _ token: String?, formToken: String?, browser: BrowserSecrets, context: RequestContext
     ) async throws -> HostedAnswer {
-        guard let secret = browser.possibleBrowser, FormToken.isRight(formToken, browser: secret, transaction: Self.linkForm) else {
+        guard let secret = browser.possibleBrowser,
+            FormToken.isRight(formToken, browser: secret, transaction: Self.linkForm(token ?? ""))
+        else {
             return HostedAnswer(.refused(HostedRefusal(.otherBrowser)))
         }
         let stateToken = try environment.random.secret(prefix: "00")

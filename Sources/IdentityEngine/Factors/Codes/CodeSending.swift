@@ -62,7 +62,7 @@ extension IdentityEngine {
             origin: link.map { _ in
                 CodeMethod.Origin(
                     applicationName: request.applicationName, address: context.address,
-                    userAgent: context.userAgent.map { String($0.prefix(200)) })
+                    userAgent: SignInOrigin.browser(context.userAgent))
             })
         lane.sent = lane.sent.filter { $0 > context.now.addingTimeInterval(-CodeMethod.sendingWindow) } + [context.now]
         next.code?[occasion] = lane

@@ -35,7 +35,7 @@ extension IdentityEngine {
         }
     }
 
-    /// Takes the answer of a link's page: yes lets the sign-in go on, no makes the code and the link good for nothing.
+    /// Takes the answer of a link's page: yes lets the sign-in go on; no ends it, and makes the code and the link good for nothing.
     ///
     /// - Parameters:
     ///   - token: The link's secret.
@@ -52,7 +52,13 @@ extension IdentityEngine {
                 isApproved ? "user.mfa.email.answer" : "user.account.report_suspicious_activity", isApproved ? .success : .denied,
                 reason: isApproved ? "by the link" : "by the link: it was not me", userID: next.userID, context: context)
             var changes: [Change] = [.require(.mailLink, digest: TicketDigest(of: token), now: context.now), .put(try next.record()), log]
-            if !isApproved { changes.append(.close(.mailLink, digest: TicketDigest(of: token))) }
+            if !isApproved {
+                changes.append(.close(.mailLink, digest: TicketDigest(of: token)))
+                if var refused = found.signIn?.value, refused.end == nil {
+                    refused.end = .refused
+                    changes += try [found.signIn?.writing(refused)].compactMap(\.self)
+                }
+            }
             if try await store.commit(changes) == .committed { return true }
         }
         throw StoreError(.unavailable, "The factor changed on every attempt to write it. Try again.")
@@ -62,6 +68,8 @@ extension IdentityEngine {
         var enrollment: Enrollment
         var open: CodeMethod.OpenCode
         var login: String
+        /// What it was sent for.
+        var signIn: StoredTransaction?
     }
 
     private func openMailLink(_ token: String, context: RequestContext) async throws -> FoundLink? {
@@ -72,7 +80,8 @@ extension IdentityEngine {
                 let enrollment = try view.record(.enrollment, id: ticket.owner.id).map(Enrollment.init), let open = enrollment.code?.open,
                 open.link == digest.bytes, context.now < open.expiresAt, let user = try user(id: enrollment.userID, in: view)
             else { return nil }
-            return FoundLink(enrollment: enrollment, open: open, login: user.value.login)
+            let signIn = try view.record(.transaction, id: open.owner).map(StoredTransaction.init)
+            return FoundLink(enrollment: enrollment, open: open, login: user.value.login, signIn: signIn)
         }
     }
 }
