@@ -23,12 +23,13 @@ struct AccessLog: Sendable {
         logger.log(level: level, "request", metadata: metadata)
     }
 
-    /// Without the token of a sign-in, which is in the address of its pages.
+    /// Without the token of a sign-in, which is in the address of its pages, and whose users and pictures are asked for.
     private static func path(of request: ServerRequest) -> String {
         if case .signIn(let route)? = Route(request.components), case .asset = route {
         } else if request.path.hasPrefix("/signin/") {
             return "/signin/-"
         }
+        if request.path.hasPrefix("/api/v1/users/") { return "/api/v1/users/-" }
         return printable(request.path, from: 0x21)
     }
 
