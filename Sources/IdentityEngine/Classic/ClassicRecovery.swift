@@ -77,7 +77,8 @@ extension SignInTransaction {
         var user = subject.user
         user.setStatus(.active, now: now)
         user.setPasswordHash(hash, remembering: subject.passwordPolicy.age.history, now: now)
-        user.failedCodes = nil
+        // Whoever comes here answered the question, if there is one; wrong codes of devices are remembered.
+        user.forgetFailures(of: .question)
         let activated = recovery.kind == .activation ? [Self.activated] : []
         let reset =
             [Effect.writeUser(user)] + activated + [.log(type: "user.account.reset_password", .success, reason: "by the person")]
@@ -112,7 +113,8 @@ extension SignInTransaction {
             next.end = .recovered
             return (next, .unlocked, [.writeUser(user), .log(type: "user.account.unlock", .success, reason: "by the person")])
         case .activation:
-            guard subject.user.passwordHash != nil else {
+            // One that is only to begin with is not left as it is: others may know it.
+            guard subject.user.passwordHash != nil, !subject.user.mustChangePassword else {
                 next.classic?.recovery?.stage = .reset
                 return (next, .recovering, [.log(type: Self.recoveryType, .success, reason: "the first password can be set")])
             }

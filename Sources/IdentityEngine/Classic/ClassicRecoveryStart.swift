@@ -57,7 +57,8 @@ extension IdentityEngine {
             for _ in 0..<Self.attempts {
                 let found = try await store.read { [self] in
                     try RecoveryStart(
-                        request.kind, username, channel, policy, user: user(login: username, in: $0), view: $0, now: context.now)
+                        request.kind, username, channel, policy, passwordPolicy: snapshot.passwordPolicy,
+                        user: user(login: username, in: $0), view: $0, now: context.now)
                 }
                 let answer =
                     channel == nil
@@ -213,11 +214,17 @@ struct RecoveryStart: Sendable {
     let reason: String
 
     init(
-        _ kind: ClassicRecovery.Kind, _ username: String, _ channel: CodeChannel?, _ policy: ClassicPolicy, user: StoredUser?,
-        view: any StoreView, now: Date
+        _ kind: ClassicRecovery.Kind, _ username: String, _ channel: CodeChannel?, _ policy: ClassicPolicy,
+        passwordPolicy: PasswordPolicy, user: StoredUser?, view: any StoreView, now: Date
     ) throws {
         self.user = user
-        isOpen = user?.value.status == .active && (kind == .password || user?.value.lockedAt != nil)
+        // A lock is what guesses at any factor come to: recovering the password opens none, unless the person may unlock.
+        let isLocked = user?.value.lockedAt != nil && user?.value.isLockOver(policy: passwordPolicy, now: now) != true
+        isOpen =
+            user?.value.status == .active
+            && (kind == .password
+                ? channel == nil || user?.value.passwordHash != nil && (!isLocked || policy.unlocksBySelfService)
+                : user?.value.lockedAt != nil)
         guard let user, isOpen else {
             (destination, enrollment, reason) = (nil, nil, user == nil ? "unknown user" : "account is not open to it")
             return

@@ -69,6 +69,13 @@ extension IdentityEngine {
                 } catch let refusal as CodeRefusal {
                     changes = [try unsent(refusal, to: state.user.value, context: context)]
                 }
+            } else {
+                // As much work for nobody as for somebody.
+                changes = [
+                    try logEntry(
+                        "user.mfa.code.send", .denied, reason: "\(channel.rawValue): nothing that could be reached", userID: nil,
+                        context: context)
+                ]
             }
             guard var answer = try await show(state.transaction, of: state, closing: changes, context: context) else { return nil }
             answer.messages = messages
@@ -119,6 +126,10 @@ extension IdentityEngine {
                     }
                 }
                 let state = try found.get()
+                // What was begun on a page goes on on pages, where it signs nobody in.
+                guard browser != nil || state.classic.page == nil else {
+                    throw ClassicRefusal.invalidToken("\(kind.rawValue): of a page")
+                }
                 var begun = state.transaction
                 if var classic = begun.classic {
                     change(&classic)

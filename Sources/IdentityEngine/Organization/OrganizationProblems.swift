@@ -223,7 +223,7 @@ struct DefinitionCheck {
             if let device = user.hardwareDevice,
                 (Base32.decode(device.secret)?.count ?? 0) < TimeBasedCode.shortestSecret
                     || !(1...100).contains(device.credentialID.utf8.count)
-                    || device.counter < 0
+                    || !(0...Int64.max >> 1).contains(device.counter)
             {
                 problem(
                     path + [.key("hardwareDevice")],

@@ -129,6 +129,68 @@ struct ClassicCodeTests {
         #expect((1...5).contains(sent))
     }
 
+    @Test("who takes a number back waits for the next one as long, and gets no more messages for it")
+    func takenBack() async throws {
+        let desk = try await Self.desk()
+        let token = try await desk.signIn().stateToken ?? ""
+        var sent = 0
+        for round in 0..<40 {
+            var request = ClassicEnrollmentRequest(type: "sms", provider: "OKTA")
+            request.phoneNumber = "+49 30 55502\(round)"
+            if case .success(let answer) = try await desk.engine.classicEnroll(request, stateToken: token, context: desk.context) {
+                sent += answer.messages.count
+                _ = try await desk.engine.classicPrevious(stateToken: token, context: desk.context)
+            }
+            desk.now += 15
+        }
+        #expect((1...8).contains(sent))
+    }
+
+    @Test("guessing at recoveries is over after ten wrong answers in a day, and takes no code from a sign-in")
+    func guessedRecoveries() async throws {
+        let desk = try await Self.recoverable()
+        var isSent: [Bool] = []
+        for wait in [0.0, 3_700, 3_700, 82_000] {
+            desk.now += wait
+            let begun = try await Self.recover(desk)
+            isSent.append(!begun.messages.isEmpty)
+            guard case .transaction(let transaction) = begun.outcome else { continue }
+            for _ in 0..<5 {
+                _ = try await desk.engine.classicRecoveryVerify(
+                    passCode: "000000x", stateToken: transaction.stateToken ?? "", context: desk.context)
+            }
+        }
+        #expect(isSent == [true, true, false, true])
+    }
+
+    @Test("a lock is not opened by recovering the password, unless people may unlock", arguments: [false, true])
+    func lockedRecovery(unlocks: Bool) async throws {
+        let desk = try await Self.recoverable(unlocks: unlocks)
+        for _ in 0..<10 {
+            _ = try await desk.engine.classicSignIn(
+                ClassicRequest(username: TestOrganization.jane, password: "wrong"), caller: ClassicCaller(), context: desk.context)
+            desk.now += 61
+        }
+        #expect(try await desk.jane().lockedAt != nil)
+        #expect(try await Self.recover(desk).messages.isEmpty == !unlocks)
+    }
+
+    private static func recoverable(unlocks: Bool = false) async throws -> ClassicDesk {
+        let desk = try await ClassicDesk(
+            ClassicPolicy(signOnPolicy: "one factor", recovery: [.sms], unlocksBySelfService: unlocks)
+        ) {
+            $0.signOnPolicies.append(SignOnPolicy(name: "one factor", rules: [SignOnRule(name: "any", assurance: .oneFactor)]))
+        }
+        let number = try #require(phone)
+        _ = try await desk.engine.grantCodeFactor(.sms, to: CodeDestination(number), userID: desk.jane().id, context: desk.context)
+        return desk
+    }
+
+    private static func recover(_ desk: ClassicDesk) async throws -> ClassicAnswer {
+        let request = ClassicRecoveryRequest(isUnlock: false, username: TestOrganization.jane, factorType: "SMS")
+        return try await desk.engine.classicRecover(request, caller: ClassicCaller(), context: desk.context).get()
+    }
+
     @Test("a question is set up at once, beside what is needed, and asked for by its text")
     func question() async throws {
         let desk = try await ClassicDesk(ClassicPolicy(signOnPolicy: "one factor", factors: [.question: .required])) {

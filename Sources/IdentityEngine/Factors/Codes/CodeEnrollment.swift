@@ -55,6 +55,10 @@ extension IdentityEngine {
             enrollment.code?.sent = waiting.flatMap { $0.code?.sent ?? [] }.sorted()
             enrollment.code?.wrong = waiting.flatMap { $0.code?.wrong ?? [] }.sorted()
         }
+        // Of the person too: who takes a number back must not begin anew with the next.
+        let pace = messagePacer.refusal(
+            request.channel, to: "enrollment \(user.id)", .known, limit: nil, requestID: context.requestID, now: context.now)
+        if let pace { throw pace }
         enrollment.pendingUntil = context.now.addingTimeInterval(Self.codeEnrollmentLifetime)
         var prepared = try prepareCode(
             CodeRequest(purpose: .enrollment, owner: request.owner), for: enrollment, of: user, snapshot: snapshot, context: context)

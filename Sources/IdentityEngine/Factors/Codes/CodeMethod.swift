@@ -11,6 +11,10 @@ struct CodeMethod: Sendable, Equatable, Codable {
     static let answeringWindow: TimeInterval = 300
     /// The most wrong answers in that time.
     static let mostWrongAnswers = 5
+    /// Seconds in which so many wrong answers close what anybody can ask for.
+    static let recoveryWindow: TimeInterval = 86_400
+    /// The most wrong answers in that time: who guesses at recoveries every day is right once in three centuries.
+    static let mostWrongRecoveries = 10
     /// Seconds in which so many messages can be sent without a right answer to one of them.
     static let sendingWindow: TimeInterval = 600
     /// The most messages in that time.
@@ -86,9 +90,14 @@ extension CodeMethod {
 
     /// When the factor takes answers again, after too many wrong ones; nil if it does.
     func closedUntil(at now: Date, for occasion: Occasion = .known) -> Date? {
-        let recent = self[occasion].wrong.filter { $0 > now.addingTimeInterval(-Self.answeringWindow) }
-        guard recent.count >= Self.mostWrongAnswers else { return nil }
-        return recent[recent.count - Self.mostWrongAnswers].addingTimeInterval(Self.answeringWindow)
+        let wrong = self[occasion].wrong
+        func end(_ most: Int, _ window: TimeInterval) -> Date? {
+            let recent = wrong.filter { $0 > now.addingTimeInterval(-window) }
+            return recent.count >= most ? recent[recent.count - most].addingTimeInterval(window) : nil
+        }
+        let short = end(Self.mostWrongAnswers, Self.answeringWindow)
+        guard occasion == .anybody, let long = end(Self.mostWrongRecoveries, Self.recoveryWindow) else { return short }
+        return max(long, short ?? long)
     }
 
     /// Why the next message must not be sent now; nil if it may.

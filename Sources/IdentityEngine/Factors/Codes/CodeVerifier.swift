@@ -61,7 +61,8 @@ extension Enrollment {
     /// The enrolment after a wrong answer.
     func countingWrongCode(of occasion: CodeMethod.Occasion, at now: Date) -> Enrollment {
         var counted = self
-        let wrong = (code?[occasion].wrong ?? []).filter { $0 > now.addingTimeInterval(-CodeMethod.answeringWindow) }
+        let window = occasion == .anybody ? CodeMethod.recoveryWindow : CodeMethod.answeringWindow
+        let wrong = (code?[occasion].wrong ?? []).filter { $0 > now.addingTimeInterval(-window) }
         counted.code?[occasion].wrong = wrong + [now]
         return counted
     }
