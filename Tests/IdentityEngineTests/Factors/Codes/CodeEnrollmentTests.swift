@@ -129,9 +129,9 @@ struct CodeEnrollmentTests {
                 context: PushFixture.context(seconds))
         }
         try begin("+1 555 123 4821", at: 1)
-        try begin("+353 1 234 5678", at: 2)
-        #expect(throws: CodeRefusal.foreignNumber) { try begin("+35 412 345 678", at: 3) }
-        #expect(throws: CodeRefusal.foreignNumber) { try begin("+44 20 7946 0958", at: 4) }
+        try begin("+353 1 234 5678", at: 32)
+        #expect(throws: CodeRefusal.foreignNumber) { try begin("+35 412 345 678", at: 63) }
+        #expect(throws: CodeRefusal.foreignNumber) { try begin("+44 20 7946 0958", at: 94) }
         for code in ["", "+1", "01", "35", "1234", "x"] {
             await #expect(throws: OrganizationError.self, "\(code)") { _ = try await PushFixture { $0.callingCodes = [code] } }
         }
