@@ -75,7 +75,9 @@ def mail_link(browser):
     other.button("No, it is not me").click()
     other.page("Not confirmed")
     there.see("denied")
-    browser.page("Confirm that it is you")
+    browser.expected.append("status of 400")
+    browser.page("This did not work")
+    check("This sign-in is over" in browser.text(), browser.text())
     other.quit()
 
 
