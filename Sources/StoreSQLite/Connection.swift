@@ -4,6 +4,15 @@ internal import IdentityEngine
 
 /// How connections to the file are opened, and how SQLite's errors read.
 enum Connection {
+    /// Opens files one after the other, also in other processes: SQLite does not wait for who is just making the same file. Blocks meanwhile.
+    static func alone<Result>(inFolderOf path: String, _ body: () throws -> Result) rethrows -> Result {
+        let folder = open(URL(filePath: path).deletingLastPathComponent().path, O_RDONLY | O_CLOEXEC)
+        defer { if folder >= 0 { close(folder) } }
+        // Where the file system has no such locks, two that open at one moment may be told to try again.
+        while folder >= 0, flock(folder, LOCK_EX) < 0, errno == EINTR {}
+        return try body()
+    }
+
     /// Opens the connection that writes, making the file if there is none.
     static func writer(path: String) throws -> DatabaseQueue {
         var configuration = base

@@ -37,8 +37,11 @@ public final class SQLiteStore: Store {
         self.path = path
         do {
             try Self.prepareFile(path)
-            let writer = try Connection.writer(path: path)
-            try Schema.migrate(writer, path: path)
+            let writer = try Connection.alone(inFolderOf: path) {
+                let writer = try Connection.writer(path: path)
+                try Schema.migrate(writer, path: path)
+                return writer
+            }
             let reading = try (0..<min(max(readerCount, 1), 16)).map { _ in try Connection.reader(path: path) }
             committer = Committer(writer)
             readers = WorkerThreads(reading, name: "countersign-store-reader")
