@@ -239,10 +239,13 @@ public final class PushGateway: Sendable {
         }
         let answer = Self.answer(of: fault) ?? check(exchange.request)
         let push = note(exchange.request, answer)
+        // Kept for a device out of reach before the answer: the provider's next push is the newer one, and reach may change once it knows.
+        let now = clock.now
+        let handler = answer.status == 200 ? state.withLockedValue { $0.devices.handler(for: push, now: now) } : nil
         await exchange.answer(answer, id: exchange.request.header("apns-id") ?? Self.nilID)
         if case .goAway = fault { await sayGoodbye(exchange, isTaken: true) }
-        guard answer.status == 200 else { return }
-        await hand(push, times: fault == .duplicate ? 2 : 1)
+        guard let handler else { return }
+        for _ in 0..<(fault == .duplicate ? 2 : 1) { await handler(push) }
     }
 
     /// What a push without an id is called; nobody asks for it again.
@@ -316,13 +319,5 @@ public final class PushGateway: Sendable {
             connection: request.connection, status: answer.status, reason: answer.reason)
         state.withLockedValue { $0.received.append(push) }
         return push
-    }
-
-    private func hand(_ push: ReceivedPush, times: Int) async {
-        let now = clock.now
-        for _ in 0..<times {
-            guard let handler = state.withLockedValue({ $0.devices.handler(for: push, now: now) }) else { return }
-            await handler(push)
-        }
     }
 }
