@@ -8,7 +8,7 @@ import urllib.parse
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 
-from pages_in_chromium import JANE, SCENARIO, Browser, PageLooks, advance, check, claims
+from pages_in_chromium import JANE, Browser, PageLooks, advance, check, claims, play
 from recovery_pages import Outbox
 
 
@@ -121,11 +121,4 @@ def set_up(browser):
 SCENARIOS = {"text": text, "mail-link": mail_link, "set-up": set_up}
 
 if __name__ == "__main__":
-    browser = Browser()
-    try:
-        SCENARIOS[SCENARIO](browser)
-    except BaseException:
-        browser.shoot("failure")
-        browser.driver.quit()
-        raise
-    browser.quit()
+    play(SCENARIOS)

@@ -233,3 +233,15 @@ class PageLooks:
         title = browser.driver.title
         check(browser.one("h1").text in title and title.lower().endswith("sandbox"), f"the title does not say the step: {title}")
         browser.look(1280, 900, False)
+
+
+def play(scenarios):
+    """Plays the scenario that the program was called with, in a browser of its own; of a failure there is a screenshot."""
+    browser = Browser()
+    try:
+        scenarios[SCENARIO](browser)
+    except BaseException:
+        browser.shoot("failure")
+        browser.driver.quit()
+        raise
+    browser.quit()

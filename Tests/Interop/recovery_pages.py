@@ -10,7 +10,7 @@ import requests
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 
-from pages_in_chromium import JANE, ORIGIN, PASSWORD, PATIENCE, SCENARIO, Browser, PageLooks, advance, check
+from pages_in_chromium import JANE, ORIGIN, PASSWORD, PATIENCE, Browser, PageLooks, advance, check, play
 
 NEW = "Next-Horse-Staple-8"
 
@@ -169,11 +169,4 @@ def unlock(browser):
 SCENARIOS = {"by-text": by_text, "by-mail": by_mail, "unlock": unlock}
 
 if __name__ == "__main__":
-    browser = Browser()
-    try:
-        SCENARIOS[SCENARIO](browser)
-    except BaseException:
-        browser.shoot("failure")
-        browser.driver.quit()
-        raise
-    browser.quit()
+    play(SCENARIOS)

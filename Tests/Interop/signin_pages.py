@@ -13,7 +13,7 @@ from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 
 from pages_in_chromium import (
-    FOLDER, JANE, ORIGIN, PASSWORD, PATIENCE, SCENARIO, SERVER, Browser, PageLooks, Phone, advance, check, claims, code)
+    FOLDER, JANE, ORIGIN, PASSWORD, PATIENCE, SCENARIO, SERVER, Browser, PageLooks, Phone, advance, check, claims, code, play)
 
 
 def push(browser):
@@ -490,11 +490,4 @@ SCENARIOS = {
 }
 
 if __name__ == "__main__":
-    browser = Browser()
-    try:
-        SCENARIOS[SCENARIO](browser)
-    except BaseException:
-        browser.shoot("failure")
-        browser.driver.quit()
-        raise
-    browser.quit()
+    play(SCENARIOS)
