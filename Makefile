@@ -24,7 +24,7 @@ kill-test: setup
 # Every page at 360 and 1280 pixels, light and dark, in .build/screenshots.
 screenshots: setup-test
 	rm -rf .build/screenshots
-	COUNTERSIGN_SCREENSHOTS=.build/screenshots swift test --filter 'SignInPagesTests/(looks|enrollment|withoutScripts|phoneByCode|duePassword|signOut|device|consent|expired|locked)'
+	COUNTERSIGN_SCREENSHOTS=.build/screenshots swift test --filter '^BrowserTests'
 	@ls .build/screenshots
 
 lint: setup

@@ -25,8 +25,18 @@ public final class SandboxClock: OAuth2Clock {
         /// The reading, while standing; the distance to the system's clock, while running.
         var standing: Date
         var offset: TimeInterval
+        /// How often it was moved by hand.
+        var moves = 0
         var waiters: [UInt64: CheckedContinuation<Void, any Error>] = [:]
         var nextWaiter: UInt64 = 0
+        var watchers: [(waiters: Int, signal: AsyncStream<Never>.Continuation)] = []
+
+        /// The watchers who wait for no more than the waiters that there are, and takes them off.
+        mutating func takeReadyWatchers() -> [AsyncStream<Never>.Continuation] {
+            let count = waiters.count
+            defer { watchers.removeAll { $0.waiters <= count } }
+            return watchers.filter { $0.waiters <= count }.map(\.signal)
+        }
     }
 
     /// How the clock goes by itself.
@@ -87,10 +97,22 @@ public final class SandboxClock: OAuth2Clock {
         }
         let deadline = now.addingTimeInterval(interval)
         while true {
-            let remaining = deadline.timeIntervalSince(now)
+            let (time, moves) = state.withLockedValue { (reading($0), $0.moves) }
+            let remaining = deadline.timeIntervalSince(time)
             guard remaining > 0 else { return }
-            try await waitForMove(orFor: mode == .running ? remaining : nil)
+            try await waitForMove(after: moves, orFor: mode == .running ? remaining : nil)
         }
+    }
+
+    /// Waits until so many tasks wait on this clock, so that a test knows whom it wakes; returns at once if its task is cancelled.
+    package func waitForSleepers(_ count: Int) async {
+        let (signals, signal) = AsyncStream.makeStream(of: Never.self)
+        let ready = state.withLockedValue { state in
+            state.watchers.append((count, signal))
+            return state.takeReadyWatchers()
+        }
+        for signal in ready { signal.finish() }
+        for await _ in signals {}
     }
 
     // MARK: - Waiting
@@ -102,16 +124,17 @@ public final class SandboxClock: OAuth2Clock {
     private func wake(_ change: (inout State) -> Void) {
         let waiters = state.withLockedValue { state in
             change(&state)
+            state.moves += 1
             defer { state.waiters = [:] }
             return state.waiters
         }
         for waiter in waiters.values { waiter.resume() }
     }
 
-    /// Returns when the clock was moved by hand, or after some real time.
-    private func waitForMove(orFor seconds: TimeInterval?) async throws {
+    /// Returns when the clock was moved by hand once more than that, or after some real time.
+    private func waitForMove(after moves: Int, orFor seconds: TimeInterval?) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await self.waitForMove() }
+            group.addTask { try await self.waitForMove(after: moves) }
             if let seconds {
                 group.addTask { try await Task.sleep(for: .seconds(min(seconds, 365 * 86_400)), clock: .continuous) }
             }
@@ -120,20 +143,22 @@ public final class SandboxClock: OAuth2Clock {
         }
     }
 
-    private func waitForMove() async throws {
+    private func waitForMove(after moves: Int) async throws {
         let id = state.withLockedValue { state in
             state.nextWaiter += 1
             return state.nextWaiter
         }
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-                // Cancelled before it waits: the handler below has run and found nobody.
-                let isCancelled = state.withLockedValue { state in
-                    if Task.isCancelled { return true }
+                let (outcome, ready): (Result<Void, any Error>?, _) = state.withLockedValue { state in
+                    // Cancelled before it waits: the handler below has run and found nobody.
+                    if Task.isCancelled { return (.failure(CancellationError()), []) }
+                    if state.moves != moves { return (.success(()), []) }
                     state.waiters[id] = continuation
-                    return false
+                    return (nil, state.takeReadyWatchers())
                 }
-                if isCancelled { continuation.resume(throwing: CancellationError()) }
+                if let outcome { continuation.resume(with: outcome) }
+                for signal in ready { signal.finish() }
             }
         } onCancel: {
             let waiter = state.withLockedValue { $0.waiters.removeValue(forKey: id) }

@@ -131,9 +131,9 @@ struct PushQueueTests {
         async let running: Void = queue.run()
         await sender.started(2)
         queue.shutdown()
-        let moving = advanceUntilStopped()
+        await clock.waitForSleepers(1)
+        clock.advance(by: 5)
         await running
-        moving.cancel()
         #expect(reports.ids.sorted() == (0..<10).map(String.init))
         #expect(reports.all.filter { $0.outcome == .gaveUp(reason: "cancelled") }.count == 2)
         #expect(reports.all.filter { $0.outcome == .dropped }.count == 8)
@@ -198,15 +198,5 @@ struct PushQueueTests {
         _ = queue(ScriptedSender())
         #expect(metrics.counters.count == 10)
         for counter in metrics.counters { #expect(counter.dimensions.map(\.0) == ["environment", "outcome"]) }
-    }
-
-    /// Moves the clock on until it is cancelled: who waits by it may begin to at any time.
-    private func advanceUntilStopped() -> Task<Void, Never> {
-        Task {
-            while !Task.isCancelled {
-                clock.advance(by: 1)
-                await Task.yield()
-            }
-        }
     }
 }
