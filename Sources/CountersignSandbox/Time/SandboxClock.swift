@@ -150,14 +150,15 @@ public final class SandboxClock: OAuth2Clock {
         }
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-                let (outcome, ready): (Result<Void, any Error>?, _) = state.withLockedValue { state in
-                    // Cancelled before it waits: the handler below has run and found nobody.
-                    if Task.isCancelled { return (.failure(CancellationError()), []) }
-                    if state.moves != moves { return (.success(()), []) }
+                let ready = state.withLockedValue { state -> [AsyncStream<Never>.Continuation]? in
+                    guard !Task.isCancelled, state.moves == moves else { return nil }
                     state.waiters[id] = continuation
-                    return (nil, state.takeReadyWatchers())
+                    return state.takeReadyWatchers()
                 }
-                if let outcome { continuation.resume(with: outcome) }
+                guard let ready else {
+                    // Moved meanwhile, or cancelled before it waits: the handler below has run and found nobody.
+                    return continuation.resume(with: Task.isCancelled ? .failure(CancellationError()) : .success(()))
+                }
                 for signal in ready { signal.finish() }
             }
         } onCancel: {
