@@ -11,8 +11,9 @@ setup-test: setup
 	    apache2-bin:/usr/sbin/apache2 libapache2-mod-auth-openidc:/usr/lib/apache2/modules/mod_auth_openidc.so glewlwyd:glewlwyd openssl:openssl
 	@scripts/venv
 
+# Where nobody is at the terminal, the phone approves by itself and the demo ends after its last step.
 demo: setup
-	swift run countersign demo $(DEMO)
+	swift run countersign demo $(DEMO) $(shell [ -t 0 ] || echo --once)
 
 test: setup-test
 	COUNTERSIGN_REQUIRE_ALL=1 scripts/test
