@@ -171,7 +171,7 @@ public actor DirectAuthenticationFlow: AuthenticationFlow, OAuth2ClientDelegate 
 
     /// Waits until nothing is under way any more, for a program that is about to end: not a call, not what the server is told of sign-ins
     /// that were given up. Ends when its task is cancelled, too.
-    nonisolated package func settled() async {
+    nonisolated public func settled() async {
         await background.settled()
     }
 
