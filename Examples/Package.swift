@@ -1,0 +1,90 @@
+// swift-tools-version: 6.1
+import Foundation
+import PackageDescription
+
+// Five apps, each with two faces: SwiftUI (`Views/`, where SwiftUI and UIKit are) and a terminal (`Terminal/`). What an app does is in its
+// service (`Auth/`) and its view models (`ViewModels/`), which know neither.
+let strict: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+]
+
+func countersign(_ modules: [String]) -> [Target.Dependency] { modules.map { .product(name: $0, package: "countersign") } }
+
+let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+
+/// An app: its library, its terminal face, and the tests of both.
+struct App {
+    let name: String
+    let modules: [String]
+
+    var library: Target {
+        .target(
+            name: "\(name)App", dependencies: ["Wording", "AppSession"] + countersign(modules), path: "\(name)App",
+            exclude: ["Terminal"], resources: [.process("Resources")], swiftSettings: strict)
+    }
+
+    var terminal: Target {
+        .executableTarget(
+            name: "\(name)Terminal",
+            dependencies: ["TerminalKit", "Wording", "AppSession", "AppArguments", .target(name: "\(name)App"), argumentParser]
+                + countersign(modules),
+            path: "\(name)App/Terminal", swiftSettings: strict)
+    }
+
+    var tests: Target {
+        .testTarget(
+            name: "\(name)AppTests",
+            dependencies: [
+                "TerminalKit", "Wording", "AppSession", "ExampleTestSupport", .target(name: "\(name)App"),
+                // Built with the tests that run it.
+                .target(name: "\(name)Terminal"),
+            ] + countersign(modules + ["CountersignSandbox"]), path: "Tests/\(name)AppTests", swiftSettings: strict)
+    }
+
+    /// What is there of it.
+    var targets: [Target] {
+        [library, terminal, tests].filter { target in
+            FileManager.default.fileExists(atPath: "\(Context.packageDirectory)/\(target.path ?? "")")
+        }
+    }
+}
+
+let apps = [
+    App(name: "DirectAuth", modules: ["AuthFoundation", "OktaDirectAuth"]),
+    App(name: "Password", modules: ["AuthFoundation", "OktaDirectAuth"]),
+    App(name: "Browser", modules: ["AuthFoundation", "OAuth2Auth", "BrowserSignin"]),
+    App(name: "PushAuthenticator", modules: ["AuthFoundation", "OktaDirectAuth", "DeviceAuthenticator"]),
+    App(name: "Classic", modules: ["AuthFoundation", "OAuth2Auth", "OktaAuthSdk"]),
+]
+
+let package = Package(
+    name: "examples",
+    defaultLocalization: "en",
+    platforms: [.iOS(.v17), .macOS(.v14)],
+    dependencies: [
+        .package(name: "countersign", path: ".."),
+        .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.2"),
+    ],
+    targets: [
+        // MARK: What the apps share
+        .target(name: "Wording", path: "Shared/Wording", swiftSettings: strict),
+        .target(
+            name: "AppSession", dependencies: ["Wording"] + countersign(["AuthFoundation", "OktaDirectAuth"]), path: "Shared/AppSession",
+            resources: [.process("Resources")], swiftSettings: strict),
+        .target(
+            name: "TerminalKit", dependencies: ["Wording", argumentParser], path: "TerminalKit", resources: [.process("Resources")],
+            swiftSettings: strict),
+        .target(
+            name: "AppArguments", dependencies: ["AppSession", argumentParser] + countersign(["AuthFoundation"]),
+            path: "Shared/AppArguments", swiftSettings: strict),
+
+        // MARK: Tests of what they share
+        .target(
+            name: "ExampleTestSupport", dependencies: countersign(["AuthFoundation", "CountersignSandbox"]),
+            path: "Tests/ExampleTestSupport", swiftSettings: strict),
+        .testTarget(name: "TerminalKitTests", dependencies: ["TerminalKit", "Wording", "ExampleTestSupport"], swiftSettings: strict),
+    ] + apps.flatMap(\.targets),
+    swiftLanguageModes: [.v6]
+)

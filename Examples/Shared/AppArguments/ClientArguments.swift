@@ -1,0 +1,74 @@
+public import AppSession
+public import ArgumentParser
+internal import AuthFoundation
+internal import Foundation
+
+/// Which server an app's terminal face talks to, as which client, and where it keeps its tokens.
+///
+/// `--sandbox` alone is enough where `countersign sandbox` runs; without any argument it is `Okta.plist`.
+public struct ClientArguments: ParsableArguments {
+    @Flag(help: "Talk to `countersign sandbox` on this machine, as its client for this app.")
+    public var sandbox = false
+
+    @Option(help: ArgumentHelp("The issuer.", valueName: "url"))
+    public var issuer: String?
+
+    @Option(name: .customLong("client-id"), help: ArgumentHelp("The client id.", valueName: "id"))
+    public var clientID: String?
+
+    @Option(help: ArgumentHelp("What to ask for, separated by spaces.", valueName: "scopes"))
+    public var scopes: String?
+
+    @Option(name: .customLong("redirect-uri"), help: ArgumentHelp("Where a browser returns to after a sign-in.", valueName: "uri"))
+    public var redirectURI: String?
+
+    @Option(name: .customLong("logout-redirect-uri"), help: ArgumentHelp("Where it returns to after a sign-out.", valueName: "uri"))
+    public var logoutRedirectURI: String?
+
+    @Option(help: ArgumentHelp("A property list with the settings; without it and --issuer, Okta.plist here.", valueName: "file"))
+    public var config: String?
+
+    @Option(
+        help: ArgumentHelp("The folder of the credentials; by default $COUNTERSIGN_VAULT, else one in ~/.local/share.", valueName: "folder")
+    )
+    public var vault: String?
+
+    public init() {}
+
+    public func validate() throws {
+        if !sandbox, (issuer == nil) != (clientID == nil) {
+            throw ValidationError("Give both --issuer and --client-id, or --sandbox, or a property list with --config.")
+        }
+    }
+
+    /// The settings that the arguments say.
+    ///
+    /// - Parameters:
+    ///   - sandboxClient: The client that this app is in the sandbox, such as `directauth-app`.
+    ///   - usualScopes: What to ask for unless `--scopes` says otherwise.
+    ///   - more: Further settings by the keys of the property list, unless the arguments say otherwise.
+    /// - Returns: The settings.
+    public func settings(
+        sandboxClient: String, usualScopes: String = "openid profile email offline_access", more: [String: String] = [:]
+    ) -> ClientSettings {
+        var values = more
+        values["issuer"] = issuer ?? (sandbox ? ClientSettings.sandboxIssuer : nil)
+        values["clientId"] = clientID ?? (sandbox ? sandboxClient : nil)
+        values["scopes"] = scopes ?? usualScopes
+        if let redirectURI { values["redirectUri"] = redirectURI }
+        if let logoutRedirectURI { values["logoutRedirectUri"] = logoutRedirectURI }
+        return ClientSettings(values: values, file: config.map { URL(filePath: $0) })
+    }
+
+    /// Runs code whose credentials are those of the vault.
+    ///
+    /// - Parameters:
+    ///   - isolation: The actor that the code runs on: the caller's.
+    ///   - body: The code.
+    /// - Returns: What the code returns.
+    /// - Throws: What the code throws.
+    public func withVault<T>(isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> T) async rethrows -> T {
+        let folder = vault.map { URL(filePath: $0, directoryHint: .isDirectory) } ?? FileTokenStorage.defaultDirectory
+        return try await Credential.withStorage(FileTokenStorage(directory: folder), isolation: isolation, operation: body)
+    }
+}

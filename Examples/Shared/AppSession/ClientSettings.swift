@@ -1,0 +1,51 @@
+public import AuthFoundation
+public import Foundation
+
+/// Where an app's client gets its settings: what was said when it was started, else `Okta.plist`.
+///
+/// A value; `Sendable`.
+public struct ClientSettings: Sendable {
+    /// The issuer of `countersign sandbox` at its usual port.
+    public static let sandboxIssuer = "http://localhost:8080/oauth2/default"
+
+    /// What was said, by the keys of the property list (`issuer`, `clientId`, `scopes`, …).
+    public var values: [String: String]
+    /// A property list to read instead of the usual one.
+    public var file: URL?
+
+    /// Collects what was said.
+    ///
+    /// - Parameters:
+    ///   - values: Settings by the keys of the property list. They are the whole configuration if the issuer and the client are among them.
+    ///   - file: A property list; nil for `Okta.plist` of the app, or beside the executable, or in the working directory.
+    public init(values: [String: String] = [:], file: URL? = nil) {
+        self.values = values
+        self.file = file
+    }
+
+    /// The client.
+    ///
+    /// - Parameter session: What its requests go through; nil for the usual one.
+    /// - Returns: A new client.
+    /// - Throws: `PropertyListConfigurationError`, whose text names what is missing or wrong and what to do.
+    public func client(session: (any URLSessionProtocol)? = nil) throws -> OAuth2Client {
+        OAuth2Client(try configuration(), session: session)
+    }
+
+    /// The settings of the client.
+    ///
+    /// - Returns: What an app would have in its `Okta.plist`.
+    /// - Throws: `PropertyListConfigurationError`.
+    public func configuration() throws -> OAuth2Client.Configuration {
+        try OAuth2Client.Configuration(plist: propertyList())
+    }
+
+    /// The settings as they were read, redirect URIs included.
+    ///
+    /// - Returns: The settings.
+    /// - Throws: `PropertyListConfigurationError`.
+    public func propertyList() throws -> OAuth2Client.PropertyListConfiguration {
+        if values["issuer"] != nil, values["clientId"] != nil { return try OAuth2Client.PropertyListConfiguration(values) }
+        return try file.map { try OAuth2Client.PropertyListConfiguration(plist: $0) } ?? OAuth2Client.PropertyListConfiguration()
+    }
+}

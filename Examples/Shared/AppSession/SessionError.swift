@@ -1,0 +1,37 @@
+public import Foundation
+internal import Wording
+
+/// What an app can't go on with, in the words of the person who reads it.
+public struct SessionError: LocalizedError, Equatable, Sendable {
+    /// Which of them it is, for programs.
+    public enum Code: Sendable {
+        case secondFactorRequired, noPush, unknownStep, sessionEnded
+    }
+
+    /// Which it is.
+    public let code: Code
+    private let message: String
+
+    /// What happened, and what to do next.
+    public var errorDescription: String? { message }
+
+    static func secondFactorRequired(_ wording: Wording) -> SessionError {
+        SessionError(
+            code: .secondFactorRequired,
+            message: wording("This account asks for a second factor, which this app can't give. Use an app that can."))
+    }
+
+    static func noPush(_ wording: Wording) -> SessionError {
+        SessionError(
+            code: .noPush,
+            message: wording("This account has no device that can approve the sign-in. Set one up, then sign in again."))
+    }
+
+    static func unknownStep(_ wording: Wording) -> SessionError {
+        SessionError(code: .unknownStep, message: wording("The server asks for a step that this app does not know."))
+    }
+
+    static func sessionEnded(_ wording: Wording) -> SessionError {
+        SessionError(code: .sessionEnded, message: wording("Your session has ended. Sign in again."))
+    }
+}

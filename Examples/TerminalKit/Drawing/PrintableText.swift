@@ -1,0 +1,28 @@
+/// Texts from elsewhere without what would steer a terminal, or turn the direction of what follows.
+enum PrintableText {
+    /// A text that may have lines.
+    static func lines(_ text: String) -> [String] {
+        text.replacing("\r\n", with: "\n").split(separator: "\n", omittingEmptySubsequences: false).map { line(String($0)) }
+    }
+
+    /// A text that is not to look like further lines.
+    static func line(_ text: String) -> String {
+        guard text.unicodeScalars.contains(where: steers) else { return text }
+        return String(
+            String.UnicodeScalarView(
+                text.unicodeScalars.map { scalar in
+                    switch scalar {
+                    case "\n", "\t": " "
+                    case let scalar where steers(scalar): "\u{FFFD}"
+                    default: scalar
+                    }
+                }))
+    }
+
+    private static func steers(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0x061C, 0x200E...0x200F, 0x2028...0x2029, 0x202A...0x202E, 0x2066...0x2069: true
+        default: scalar.properties.generalCategory == .control
+        }
+    }
+}

@@ -1,0 +1,32 @@
+public import ArgumentParser
+
+/// What every app with a terminal face takes on its command line.
+public struct TerminalOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Play a script of keys and expected texts instead of showing a screen; see the README of the examples.", valueName: "file"))
+    public var script: String?
+
+    @Option(help: ArgumentHelp("The language, such as de; by default that of the environment.", valueName: "code"))
+    public var language: String?
+
+    @Option(help: ArgumentHelp("The size of a script's screen.", valueName: "columns x rows"))
+    public var size = "80x24"
+
+    @Flag(help: "Let nothing move by itself.")
+    public var still = false
+
+    public init() {}
+
+    public func validate() throws {
+        guard scriptSize != nil else { throw ValidationError("Give the size as columns and rows, such as 80x24.") }
+    }
+
+    var scriptSize: TerminalSize? {
+        let parts = size.lowercased().split(separator: "x").map { Int($0) }
+        guard parts.count == 2, let columns = parts[0], let rows = parts[1], (20...500).contains(columns), (6...500).contains(rows) else {
+            return nil
+        }
+        return TerminalSize(columns: columns, rows: rows)
+    }
+}

@@ -1,0 +1,136 @@
+internal import ArgumentParser
+internal import Foundation
+internal import Wording
+
+/// Shows screens on the terminal of this process until the person quits, and gives the terminal back as it was.
+///
+/// ```swift
+/// try await TerminalProgram(options).run { face.screen }
+/// ```
+///
+/// The screen is made anew whenever something changes that it was made of (it has to be `@Observable`), and only what looks different is
+/// drawn. Where the process has no terminal, it plays a script: ``TerminalOptions/script``.
+@MainActor
+public struct TerminalProgram {
+    /// How long what is under way may take to end.
+    private static let patience: Duration = .seconds(3)
+
+    private let options: TerminalOptions
+    private let wording: Wording
+
+    /// - Parameter options: What the command line said.
+    public init(_ options: TerminalOptions) {
+        self.options = options
+        wording = Wording(bundle: .module, language: options.language)
+    }
+
+    /// Shows screens until the person quits: by Ctrl-C, by a signal, or by the end of the script.
+    ///
+    /// - Parameters:
+    ///   - onQuit: Ends what is under way; after three seconds it is cancelled.
+    ///   - screen: Makes the screen of the state that it reads.
+    /// - Throws: `ExitCode` after a signal, and for a script whose expectations were not met; `ValidationError` if there is neither a terminal
+    ///   nor a script.
+    public func run(onQuit: @escaping @MainActor () async -> Void = {}, screen: @escaping @MainActor () -> Screen) async throws {
+        if let file = options.script {
+            let script = try Script(contentsOf: URL(filePath: file))
+            let player = ScriptPlayer(size: options.scriptSize ?? .standard, wording: wording, screen: screen)
+            let isMet = await player.play(script)
+            await Self.end(onQuit)
+            if !isMet { throw ExitCode.failure }
+            return
+        }
+        guard let terminal = RawTerminal() else {
+            throw ValidationError("This needs a terminal. Where there is none, --script plays a file of keys and expected texts.")
+        }
+        terminal.enter()
+        let ending = await show(on: terminal, screen)
+        await Self.end(onQuit)
+        await terminal.leave()
+        if let ending { throw ExitCode(128 + ending) }
+    }
+
+    private enum Event: Sendable {
+        case key(Key)
+        case changed, tick, resized
+        /// By a signal, if it has a number.
+        case end(Int32?)
+    }
+
+    /// - Returns: The signal that ended it; nil if the person did.
+    private func show(on terminal: RawTerminal, _ screen: @escaping @MainActor () -> Screen) async -> Int32? {
+        let (events, send) = AsyncStream.makeStream(of: Event.self)
+        let keyboard = Keyboard { key in send.yield(key.map(Event.key) ?? .end(nil)) }
+        let signals = SignalSources { heard in
+            switch heard {
+            case .end(let number): send.yield(.end(number))
+            case .resized: send.yield(.resized)
+            }
+        }
+        defer { withExtendedLifetime((keyboard, signals)) {} }
+        let stage = Stage(size: terminal.size, wording: wording, changed: { send.yield(.changed) }, makeScreen: screen)
+        let timer = Timer { send.yield(.tick) }
+        defer { timer.set(nil) }
+        var painter = Painter(showsColours: ProcessInfo.processInfo.environment["NO_COLOR", default: ""].isEmpty)
+        var tick = 0
+        var shownTick: Int? { options.still ? nil : tick }
+        stage.update(tick: shownTick)
+        terminal.write(painter.paint(stage.frame.canvas, cursor: stage.frame.cursor))
+        for await event in events {
+            switch event {
+            case .end(let signal): return signal
+            case .key(let key):
+                switch stage.press(key, tick: shownTick) {
+                case .quit: return nil
+                case .repaint: painter.forget()
+                case .act, .moved: break
+                }
+            case .changed: stage.update(tick: shownTick)
+            case .tick:
+                tick += 1
+                stage.update(tick: shownTick)
+            case .resized:
+                stage.size = terminal.size
+                painter.forget()
+                stage.update(tick: shownTick)
+            }
+            timer.set(stage.frame.moves && !options.still ? .milliseconds(120) : stage.screen.redrawInterval)
+            terminal.write(painter.paint(stage.frame.canvas, cursor: stage.frame.cursor))
+        }
+        return nil
+    }
+
+    private static func end(_ onQuit: @escaping @MainActor () async -> Void) async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await onQuit() }
+            // Cut short when the other has ended.
+            group.addTask { try? await Task.sleep(for: patience) }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+}
+
+/// Calls again and again.
+@MainActor
+final class Timer {
+    private let call: @Sendable () -> Void
+    private var interval: Duration?
+    private var task: Task<Void, Never>?
+
+    init(_ call: @escaping @Sendable () -> Void) {
+        self.call = call
+    }
+
+    /// - Parameter interval: How often; nil for no longer.
+    func set(_ interval: Duration?) {
+        guard interval != self.interval else { return }
+        self.interval = interval
+        task?.cancel()
+        task = interval.map { interval in
+            Task { [call] in
+                while (try? await Task.sleep(for: interval)) != nil { call() }
+            }
+        }
+    }
+}

@@ -1,0 +1,57 @@
+/// Something on a screen that keys can go to.
+@MainActor
+struct Focusable {
+    enum Kind {
+        case field(Element.Field)
+        case button(Button)
+        case list(Element.Choice)
+        case toggle(Element.Toggle)
+        case scroll(Element.Scroll)
+    }
+
+    let kind: Kind
+
+    var id: String {
+        switch kind {
+        case .field(let field): field.id
+        case .button(let button): button.id
+        case .list(let list): list.id
+        case .toggle(let toggle): toggle.id
+        case .scroll(let scroll): scroll.id
+        }
+    }
+
+    var isEnabled: Bool {
+        switch kind {
+        case .field(let field): field.isEnabled
+        case .button(let button): button.isEnabled
+        case .list(let list): !list.rows.isEmpty
+        case .toggle(let toggle): toggle.isEnabled
+        case .scroll: true
+        }
+    }
+
+    var isScroll: Bool {
+        if case .scroll = kind { true } else { false }
+    }
+}
+
+extension Screen {
+    /// What keys can go to, from top to bottom: while there is an alert, its buttons only.
+    var focusables: [Focusable] {
+        if let alert { return alert.buttons.map { Focusable(kind: .button($0)) } }
+        return elements.flatMap { element -> [Focusable] in
+            switch element.kind {
+            case .field(let field): [Focusable(kind: .field(field))]
+            case .buttons(let buttons): buttons.map { Focusable(kind: .button($0)) }
+            case .list(let list): [Focusable(kind: .list(list))]
+            case .toggle(let toggle): [Focusable(kind: .toggle(toggle))]
+            case .scroll(let scroll): [Focusable(kind: .scroll(scroll))]
+            case .text, .lines, .pairs, .progress, .space: []
+            }
+        }
+    }
+
+    /// What the place of the focus is remembered by.
+    var identity: String { alert.map { "alert " + $0.title } ?? "screen " + title }
+}

@@ -1,0 +1,157 @@
+/// Where a person is on the screens: the focus, the places in texts, the rows of lists. What a key does follows from it and from the screen.
+@MainActor
+struct Interaction {
+    /// What a key leads to.
+    enum Outcome {
+        /// Something moved, or nothing did.
+        case moved
+        /// An action of the screen's owner.
+        case act(@MainActor () -> Void)
+        case quit
+        case repaint
+    }
+
+    /// The focus of each screen.
+    private var focuses: [String: String] = [:]
+    /// Where the cursor is in each field, as a distance from the end.
+    private(set) var carets: [String: Int] = [:]
+    /// The chosen row of each list.
+    private(set) var rows: [String: Int] = [:]
+    /// The first line that is seen of each scrolled text, and of each screen that is longer than the terminal.
+    var offsets: [String: Int] = [:]
+
+    // MARK: - The focus
+
+    /// What has the focus: what had it last, unless it is gone; else the first that can be used.
+    func focus(on screen: Screen) -> Focusable? {
+        let all = screen.focusables
+        if let last = focuses[screen.identity], let found = all.first(where: { $0.id == last }) { return found }
+        return all.first { $0.isEnabled && !$0.isScroll } ?? all.first(where: \.isEnabled)
+    }
+
+    mutating func focus(_ id: String, on screen: Screen) { focuses[screen.identity] = id }
+
+    private mutating func move(by step: Int, on screen: Screen) {
+        let all = screen.focusables
+        let current = focus(on: screen)?.id
+        let usable = all.filter { $0.isEnabled || $0.id == current }
+        guard let place = usable.firstIndex(where: { $0.id == current }) else { return }
+        focus(usable[(place + step + usable.count) % usable.count].id, on: screen)
+    }
+
+    // MARK: - Keys
+
+    /// - Parameters:
+    ///   - key: What was pressed.
+    ///   - screen: What is seen.
+    ///   - lengths: How far each scrolled text can be scrolled, and the screen itself by its identity.
+    /// - Returns: What it leads to.
+    mutating func press(_ key: Key, on screen: Screen, lengths: [String: Int] = [:]) -> Outcome {
+        let focus = focus(on: screen)
+        switch key {
+        case .control("c"): return .quit
+        case .control("l"): return .repaint
+        case .tab:
+            move(by: 1, on: screen)
+            return .moved
+        case .backTab:
+            move(by: -1, on: screen)
+            return .moved
+        case .escape: return escape(screen)
+        default: break
+        }
+        if let focus, let outcome = press(key, in: focus, on: screen, lengths: lengths) { return outcome }
+        switch key {
+        case .down, .right: move(by: 1, on: screen)
+        case .up, .left: move(by: -1, on: screen)
+        case .pageDown: scroll(screen.identity, by: 10, lengths)
+        case .pageUp: scroll(screen.identity, by: -10, lengths)
+        case .character(let character): return shortcut(character, on: screen)
+        default: break
+        }
+        return .moved
+    }
+
+    /// - Returns: Nil for a key that what has the focus has no use for.
+    private mutating func press(_ key: Key, in focus: Focusable, on screen: Screen, lengths: [String: Int]) -> Outcome? {
+        switch focus.kind {
+        case .field(let field): return field.isEnabled ? press(key, in: field, on: screen) : nil
+        case .button(let button):
+            guard key == .enter || key == .character(" ") else { return nil }
+            return button.isEnabled ? .act(button.action) : .moved
+        case .toggle(let toggle):
+            guard key == .enter || key == .character(" ") else { return nil }
+            return toggle.isEnabled ? .act { toggle.set(!toggle.isOn) } : .moved
+        case .list(let list): return press(key, in: list)
+        case .scroll(let scroll): return press(key, in: scroll.id, lengths)
+        }
+    }
+
+    private mutating func press(_ key: Key, in field: Element.Field, on screen: Screen) -> Outcome? {
+        let caret = min(carets[field.id] ?? 0, field.text.count)
+        let before = String(field.text.dropLast(caret))
+        let after = String(field.text.suffix(caret))
+        switch key {
+        case .character(let character): return .act { field.set(before + String(character) + after) }
+        case .backspace: return .act { field.set(before.dropLast() + after) }
+        case .delete:
+            guard !after.isEmpty else { return .moved }
+            carets[field.id] = caret - 1
+            return .act { field.set(before + after.dropFirst()) }
+        case .control("u"): return .act { field.set(after) }
+        case .left: carets[field.id] = min(field.text.count, caret + 1)
+        case .right: carets[field.id] = max(0, caret - 1)
+        case .home, .control("a"): carets[field.id] = field.text.count
+        case .end, .control("e"): carets[field.id] = 0
+        case .enter:
+            if let submit = field.submit { return .act(submit) }
+            move(by: 1, on: screen)
+        default: return nil
+        }
+        return .moved
+    }
+
+    private mutating func press(_ key: Key, in list: Element.Choice) -> Outcome? {
+        let row = min(rows[list.id] ?? 0, max(0, list.rows.count - 1))
+        switch key {
+        case .down where row + 1 < list.rows.count: rows[list.id] = row + 1
+        case .up where row > 0: rows[list.id] = row - 1
+        case .home: rows[list.id] = 0
+        case .end: rows[list.id] = list.rows.count - 1
+        case .enter, .character(" "): return list.rows.isEmpty ? .moved : .act { list.choose(row) }
+        default: return nil
+        }
+        return .moved
+    }
+
+    private mutating func press(_ key: Key, in scroll: String, _ lengths: [String: Int]) -> Outcome? {
+        let offset = offsets[scroll] ?? 0
+        switch key {
+        case .down where offset < lengths[scroll] ?? 0: self.scroll(scroll, by: 1, lengths)
+        case .up where offset > 0: self.scroll(scroll, by: -1, lengths)
+        case .pageDown, .character(" "): self.scroll(scroll, by: 10, lengths)
+        case .pageUp: self.scroll(scroll, by: -10, lengths)
+        case .home: offsets[scroll] = 0
+        case .end: offsets[scroll] = lengths[scroll] ?? 0
+        default: return nil
+        }
+        return .moved
+    }
+
+    private mutating func scroll(_ id: String, by step: Int, _ lengths: [String: Int]) {
+        offsets[id] = max(0, min((offsets[id] ?? 0) + step, lengths[id] ?? 0))
+    }
+
+    private func escape(_ screen: Screen) -> Outcome {
+        if let alert = screen.alert { return alert.buttons.last(where: \.isEnabled).map { .act($0.action) } ?? .moved }
+        return screen.back.map { .act($0.action) } ?? .moved
+    }
+
+    private func shortcut(_ character: Character, on screen: Screen) -> Outcome {
+        for case .button(let button) in screen.focusables.map(\.kind)
+        where button.isEnabled && button.key.map(String.init)?.lowercased() == character.lowercased() {
+            return .act(button.action)
+        }
+        return .moved
+    }
+}

@@ -1,0 +1,32 @@
+/// Something that a person presses.
+public enum Key: Hashable, Sendable {
+    /// A character that is typed.
+    case character(Character)
+    /// A letter, held with Ctrl: `control("c")`.
+    case control(Character)
+    case enter, escape, tab, backTab, backspace, delete
+    case up, down, left, right, home, end, pageUp, pageDown
+
+    /// The key of a name, as scripts have it: `tab`, `shift-tab`, `enter`, `esc`, `ctrl-c`, `pageup`, or a single character.
+    ///
+    /// - Parameter name: The name; upper and lower case are the same but for a single character.
+    public init?(named name: String) {
+        if name.count == 1, let character = name.first {
+            self = .character(character)
+            return
+        }
+        let lower = name.lowercased()
+        if lower.count == 6, lower.hasPrefix("ctrl-"), let letter = lower.last {
+            self = .control(letter)
+            return
+        }
+        guard let key = Self.names[lower] else { return nil }
+        self = key
+    }
+
+    private static let names: [String: Key] = [
+        "enter": .enter, "return": .enter, "esc": .escape, "escape": .escape, "tab": .tab, "shift-tab": .backTab,
+        "backspace": .backspace, "delete": .delete, "up": .up, "down": .down, "left": .left, "right": .right, "home": .home, "end": .end,
+        "pageup": .pageUp, "pagedown": .pageDown, "space": .character(" "),
+    ]
+}

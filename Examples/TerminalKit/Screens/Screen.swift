@@ -1,0 +1,104 @@
+/// What a terminal shows: a title, one element below the other, and perhaps an alert over them.
+///
+/// A screen is a value, made anew of the state of a view model each time that state changes, as SwiftUI's views are. ``TerminalProgram`` draws
+/// it, keeps the focus, and calls its actions.
+///
+/// ```swift
+/// Screen("Sign in") {
+///     Element.field("Email", text: model.email, set: { model.email = $0 })
+///     Element.secureField("Password", text: model.password, set: { model.password = $0 }, submit: { Task { await model.signIn() } })
+///     Element.buttons {
+///         Button("Sign In", role: .prominent, isEnabled: model.canSubmit) { Task { await model.signIn() } }
+///     }
+///     if let error = model.errorMessage { Element.text(error, .error) }
+/// }
+/// ```
+///
+/// Texts from elsewhere (names, messages of a server) may be put in as they are: what would steer the terminal is taken out where they are
+/// drawn.
+@MainActor
+public struct Screen {
+    /// What Esc does.
+    public struct Back {
+        let label: String
+        let action: @MainActor () -> Void
+
+        /// Describes what Esc does.
+        ///
+        /// - Parameters:
+        ///   - label: What the hints call it, such as "Close".
+        ///   - action: What it does.
+        public init(_ label: String, action: @escaping @MainActor () -> Void) {
+            self.label = label
+            self.action = action
+        }
+    }
+
+    /// A question or a message that everything else waits for.
+    public struct Alert {
+        let title: String
+        let message: String
+        let buttons: [Button]
+
+        /// Describes an alert.
+        ///
+        /// - Parameters:
+        ///   - title: Its title.
+        ///   - message: What it says; may have lines.
+        ///   - buttons: Its buttons, one at least; Esc presses the last one that is enabled.
+        public init(_ title: String, message: String, @ButtonsBuilder buttons: () -> [Button]) {
+            self.title = title
+            self.message = message
+            self.buttons = buttons()
+        }
+    }
+
+    let title: String
+    let back: Back?
+    let alert: Alert?
+    let redrawInterval: Duration?
+    let elements: [Element]
+
+    /// Describes a screen.
+    ///
+    /// - Parameters:
+    ///   - title: What it is called; on the first line.
+    ///   - back: What Esc does; nil for nothing.
+    ///   - alert: Covers the elements, if there is one.
+    ///   - redrawInterval: How often it is made anew although nothing has changed, for one that shows the time; nil for never.
+    ///   - elements: What it shows, from top to bottom. What does not fit is scrolled to where the focus is.
+    public init(
+        _ title: String, back: Back? = nil, alert: Alert? = nil, redrawInterval: Duration? = nil,
+        @ScreenBuilder elements: () -> [Element]
+    ) {
+        self.title = title
+        self.back = back
+        self.alert = alert
+        self.redrawInterval = redrawInterval
+        self.elements = elements()
+    }
+}
+
+/// Puts elements below each other.
+@resultBuilder
+public enum ScreenBuilder {
+    public static func buildExpression(_ element: Element) -> [Element] { [element] }
+    public static func buildExpression(_ elements: [Element]) -> [Element] { elements }
+    public static func buildBlock(_ parts: [Element]...) -> [Element] { parts.flatMap { $0 } }
+    public static func buildOptional(_ part: [Element]?) -> [Element] { part ?? [] }
+    public static func buildEither(first part: [Element]) -> [Element] { part }
+    public static func buildEither(second part: [Element]) -> [Element] { part }
+    public static func buildArray(_ parts: [[Element]]) -> [Element] { parts.flatMap { $0 } }
+}
+
+/// Puts buttons beside each other.
+@resultBuilder
+public enum ButtonsBuilder {
+    public static func buildExpression(_ button: Button) -> [Button] { [button] }
+    public static func buildExpression(_ buttons: [Button]) -> [Button] { buttons }
+    public static func buildBlock(_ parts: [Button]...) -> [Button] { parts.flatMap { $0 } }
+    public static func buildOptional(_ part: [Button]?) -> [Button] { part ?? [] }
+    public static func buildEither(first part: [Button]) -> [Button] { part }
+    public static func buildEither(second part: [Button]) -> [Button] { part }
+    public static func buildArray(_ parts: [[Button]]) -> [Button] { parts.flatMap { $0 } }
+}

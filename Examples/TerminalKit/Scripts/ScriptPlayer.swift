@@ -1,0 +1,124 @@
+internal import Foundation
+internal import Wording
+
+/// Plays a script on screens without a terminal, and prints them as text.
+@MainActor
+final class ScriptPlayer {
+    /// How many seconds a step waits unless the script says otherwise.
+    static let usualLimit = 10
+    /// How often a screen that shows the time is made anew.
+    private static let pause: Duration = .milliseconds(100)
+
+    private enum Event: Sendable {
+        case changed, tick
+        case timeUp(Int)
+    }
+
+    private let stage: Stage
+    private let send: AsyncStream<Event>.Continuation
+    private let events: AsyncStream<Event>
+    private let print: (String) -> Void
+    private var limit = Duration.seconds(usualLimit)
+    private var waits = 0
+
+    /// - Parameters:
+    ///   - size: Of the screen.
+    ///   - wording: The hints' language.
+    ///   - print: Takes each line; by default the standard output.
+    ///   - screen: Makes the screen.
+    init(
+        size: TerminalSize, wording: Wording, print: @escaping (String) -> Void = ScriptPlayer.write,
+        screen: @escaping @MainActor () -> Screen
+    ) {
+        let (events, send) = AsyncStream.makeStream(of: Event.self)
+        self.events = events
+        self.send = send
+        self.print = print
+        stage = Stage(size: size, wording: wording, changed: { send.yield(.changed) }, makeScreen: screen)
+    }
+
+    /// Writes a line to the standard output.
+    nonisolated static func write(_ line: String) {
+        // Who closed it reads nothing.
+        try? FileHandle.standardOutput.write(contentsOf: Data((line + "\n").utf8))
+    }
+
+    /// - Returns: Whether every step could be done.
+    func play(_ script: Script) async -> Bool {
+        let timer = Timer { [send] in send.yield(.tick) }
+        timer.set(Self.pause)
+        defer { timer.set(nil) }
+        for (line, step) in script.steps {
+            guard await play(step) else {
+                print("--- line \(line): \(Self.failure(of: step)) within \(limit.components.seconds) s. The screen is:")
+                print(stage.frame.canvas.text)
+                return false
+            }
+        }
+        return true
+    }
+
+    private func play(_ step: Script.Step) async -> Bool {
+        switch step {
+        case .type(let text):
+            for character in text { press(.character(character)) }
+            return true
+        case .keys(let keys):
+            for key in keys { press(key) }
+            return true
+        case .field(let label): return await wait { $0.focus(field: label) }
+        case .press(let label): return await wait { $0.press(labelled: label) }
+        case .expect(let text):
+            guard await wait(until: { $0.frame.canvas.text.contains(text) }) else { return false }
+            show()
+            return true
+        case .gone(let text): return await wait { !$0.frame.canvas.text.contains(text) }
+        case .within(let seconds):
+            limit = .seconds(seconds)
+            return true
+        case .show:
+            stage.update(tick: nil)
+            show()
+            return true
+        }
+    }
+
+    private static func failure(of step: Script.Step) -> String {
+        switch step {
+        case .field(let label): "there was no field “\(label)”"
+        case .press(let label): "there was nothing to press called “\(label)”"
+        case .expect(let text): "“\(text)” was not to be seen"
+        case .gone(let text): "“\(text)” did not go away"
+        case .type, .keys, .within, .show: "this could not be done"
+        }
+    }
+
+    private func press(_ key: Key) {
+        _ = stage.press(key, tick: nil)
+        // What one key changed, the next one sees.
+        stage.update(tick: nil)
+    }
+
+    private func show() {
+        print("--- \(stage.screen.title)")
+        print(stage.frame.canvas.text)
+    }
+
+    /// Waits until something is true of the screen.
+    private func wait(until condition: (Stage) -> Bool) async -> Bool {
+        waits += 1
+        let deadline = Task { [waits, send, limit] in
+            guard (try? await Task.sleep(for: limit)) != nil else { return }
+            send.yield(.timeUp(waits))
+        }
+        defer { deadline.cancel() }
+        stage.update(tick: nil)
+        var events = events.makeAsyncIterator()
+        while !condition(stage) {
+            if case .timeUp(waits)? = await events.next(isolation: #isolation) { return false }
+            stage.update(tick: nil)
+        }
+        stage.update(tick: nil)
+        return true
+    }
+}

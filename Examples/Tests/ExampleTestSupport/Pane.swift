@@ -1,0 +1,196 @@
+public import Foundation
+
+/// A terminal of 80 by 24 characters, in tmux, with a program in it.
+///
+/// Nothing here blocks a cooperative thread. A pane that nobody holds any more is closed, and its program with it.
+public final class Pane: Sendable {
+    /// What was waited for was not to be seen in time.
+    public struct NotSeen: Error, CustomStringConvertible {
+        /// What was waited for, and what was seen.
+        public let description: String
+    }
+
+    /// Whether tests with a pane should run: with tmux, or where every part is required.
+    public static var isEnabled: Bool {
+        executable != nil || ProcessInfo.processInfo.environment["COUNTERSIGN_REQUIRE_ALL"] == "1"
+    }
+
+    /// What a skipped test says.
+    public static let missingNote: String = "tmux is missing: run scripts/install tmux:tmux"
+
+    private static let executable: URL? = ["/usr/bin/tmux", "/usr/local/bin/tmux", "/opt/homebrew/bin/tmux"].map { URL(filePath: $0) }
+        .first { FileManager.default.isExecutableFile(atPath: $0.path) }
+
+    /// The folder of the programs that were built with this test.
+    private static var programs: URL {
+        // The bundle that runs is beside them.
+        let own = CommandLine.arguments.first.map { URL(filePath: $0).deletingLastPathComponent() }
+        let candidates = [own, Bundle.main.executableURL?.deletingLastPathComponent()].compactMap(\.self)
+        return candidates.first { FileManager.default.fileExists(atPath: $0.appending(path: "DirectAuthTerminal").path) } ?? candidates[0]
+    }
+
+    private let folder: URL
+    private let tmux: URL
+
+    /// Runs a program in a terminal of its own. When it has ended, the terminal shows `ended` and its status.
+    ///
+    /// - Parameters:
+    ///   - program: The name of the executable.
+    ///   - arguments: Its arguments.
+    ///   - environment: Variables beside those of the test.
+    /// - Throws: If tmux is missing or does not start.
+    public init(_ program: String, _ arguments: [String], environment: [String: String] = [:]) async throws {
+        guard let executable = Self.executable else { throw NotSeen(description: Self.missingNote) }
+        tmux = executable
+        folder = URL.temporaryDirectory.appending(path: "pane-\(UUID().uuidString)", directoryHint: .isDirectory)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        let variables = environment.merging(["LC_ALL": "C.UTF-8"]) { own, _ in own }.map { "\($0)=\($1)" }.sorted()
+        let words = ["env"] + variables + [Self.programs.appending(path: program).path] + arguments
+        let command = words.map { "'" + $0.replacing("'", with: "'\\''") + "'" }.joined(separator: " ")
+        try await run(["new-session", "-d", "-x", "80", "-y", "24", "echo before; \(command); echo \"ended $?\"; exec cat"])
+    }
+
+    deinit {
+        let (tmux, folder) = (tmux, folder)
+        // On a thread of its own: nobody waits for it.
+        Thread.detachNewThread {
+            let process = Process()
+            process.executableURL = tmux
+            process.arguments = ["-S", folder.appending(path: "socket").path, "kill-server"]
+            process.standardError = FileHandle.nullDevice
+            if (try? process.run()) != nil { process.waitUntilExit() }
+            try? FileManager.default.removeItem(at: folder)
+        }
+    }
+
+    /// Presses keys.
+    ///
+    /// - Parameter keys: By tmux's names, such as `Enter`, `Tab`, `Escape`, `C-c`, `Down`.
+    /// - Throws: If the terminal is gone.
+    public func press(_ keys: String...) async throws { try await run(["send-keys", "-t", ":"] + keys) }
+
+    /// Types a text.
+    ///
+    /// - Parameter text: The text.
+    /// - Throws: If the terminal is gone.
+    public func type(_ text: String) async throws { try await run(["send-keys", "-t", ":", "-l", text]) }
+
+    /// Pastes a text, as a terminal does that tells programs of it.
+    ///
+    /// - Parameter text: The text.
+    /// - Throws: If the terminal is gone.
+    public func paste(_ text: String) async throws {
+        try await run(["set-buffer", text])
+        try await run(["paste-buffer", "-p", "-t", ":"])
+    }
+
+    /// Makes the terminal larger or smaller.
+    ///
+    /// - Parameters:
+    ///   - columns: How many characters a line has.
+    ///   - rows: How many lines there are.
+    /// - Throws: If the terminal is gone.
+    public func resize(columns: Int, rows: Int) async throws {
+        try await run(["resize-window", "-t", ":", "-x", String(columns), "-y", String(rows)])
+    }
+
+    /// Sends a signal to the program.
+    ///
+    /// - Parameters:
+    ///   - signal: Its name, such as `TERM`.
+    ///   - program: The name of the executable.
+    /// - Throws: If the terminal is gone.
+    public func send(signal: String, to program: String) async throws {
+        let shell = try await run(["display-message", "-p", "-t", ":", "#{pane_pid}"]).trimmingCharacters(in: .whitespacesAndNewlines)
+        _ = try await Self.output(URL(filePath: "/usr/bin/env"), ["pkill", "-\(signal)", "-P", shell, "-f", program])
+    }
+
+    /// What is seen: lines without the blanks at their ends, what turns replaced by `*`.
+    ///
+    /// - Returns: The lines.
+    /// - Throws: If the terminal is gone.
+    public func screen() async throws -> String {
+        let text = try await run(["capture-pane", "-p", "-t", ":"])
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+            String(line.map { "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏".contains($0) ? "*" : $0 }).replacing(/\s+$/, with: "")
+        }
+        return lines.joined(separator: "\n").trimmingCharacters(in: .newlines)
+    }
+
+    /// Waits until a text is to be seen.
+    ///
+    /// - Parameters:
+    ///   - text: The text.
+    ///   - limit: How long at most.
+    /// - Returns: The whole screen.
+    /// - Throws: ``NotSeen``.
+    @discardableResult
+    public func waitFor(_ text: String, within limit: Duration = .seconds(30)) async throws -> String {
+        var seen = ""
+        let isSeen = try await poll(within: limit) {
+            seen = try await screen()
+            return seen.contains(text)
+        }
+        guard isSeen else { throw NotSeen(description: "“\(text)” is not on:\n\(seen)") }
+        return seen
+    }
+
+    /// Waits until the screen is exactly this.
+    ///
+    /// - Parameters:
+    ///   - expected: Its lines, as ``screen()`` gives them; a line that is `…` stands for any line.
+    ///   - limit: How long at most.
+    /// - Throws: ``NotSeen``.
+    public func waitForScreen(_ expected: String, within limit: Duration = .seconds(30)) async throws {
+        let wanted = expected.trimmingCharacters(in: .newlines).split(separator: "\n", omittingEmptySubsequences: false)
+        var seen = ""
+        let isSeen = try await poll(within: limit) {
+            seen = try await screen()
+            let lines = seen.split(separator: "\n", omittingEmptySubsequences: false)
+            return lines.count == wanted.count && zip(lines, wanted).allSatisfy { $1 == "…" || $0 == $1 }
+        }
+        guard isSeen else { throw NotSeen(description: "The screen is:\n\(seen)\ninstead of:\n\(expected)") }
+    }
+
+    private func poll(within limit: Duration, _ condition: () async throws -> Bool) async throws -> Bool {
+        let clock = ContinuousClock()
+        let deadline = clock.now.advanced(by: limit)
+        while !(try await condition()) {
+            guard clock.now < deadline else { return false }
+            try await clock.sleep(for: .milliseconds(30))
+        }
+        return true
+    }
+
+    @discardableResult
+    private func run(_ arguments: [String]) async throws -> String {
+        let (status, output) = try await Self.output(
+            tmux, ["-u", "-f", "/dev/null", "-S", folder.appending(path: "socket").path] + arguments)
+        guard status == 0 else { throw NotSeen(description: "tmux \(arguments.joined(separator: " ")): \(output)") }
+        return output
+    }
+
+    private static func output(_ executable: URL, _ arguments: [String]) async throws -> (status: Int32, text: String) {
+        let process = Process()
+        let file = URL.temporaryDirectory.appending(path: "output-\(UUID().uuidString)")
+        try Data().write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let handle = try FileHandle(forWritingTo: file)
+        defer { try? handle.close() }
+        process.executableURL = executable
+        process.arguments = arguments
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = handle
+        process.standardError = handle
+        let status: Int32 = try await withCheckedThrowingContinuation { continuation in
+            process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
+            do {
+                try process.run()
+            } catch {
+                process.terminationHandler = nil
+                continuation.resume(throwing: error)
+            }
+        }
+        return (status, try String(contentsOf: file, encoding: .utf8))
+    }
+}

@@ -1,0 +1,44 @@
+public import AuthFoundation
+public import CountersignSandbox
+internal import Foundation
+
+/// Runs a test with a sandbox of its own, which is stopped at the end, and with credentials in a store of their own on its clock.
+///
+/// - Parameters:
+///   - configuration: What the sandbox is made of.
+///   - isolation: The actor that the test runs on: the caller's.
+///   - body: The test.
+/// - Throws: What the test throws, or if no sandbox can be started.
+public func withSandbox(
+    _ configuration: Sandbox.Configuration = .init(), isolation: isolated (any Actor)? = #isolation,
+    _ body: (Sandbox) async throws -> Void
+) async throws {
+    let sandbox = try await Sandbox.start(configuration)
+    do {
+        try await Credential.withStorage(MemoryTokenStorage(), session: sandbox.transport, clock: sandbox.clock, isolation: isolation) {
+            try await body(sandbox)
+        }
+    } catch {
+        await sandbox.stop()
+        throw error
+    }
+    await sandbox.stop()
+}
+
+/// Waits until something is true that other tasks make true, but not for ever.
+///
+/// - Parameters:
+///   - limit: How long at most.
+///   - isolation: The actor that the condition is asked on: the caller's.
+///   - condition: What to wait for; asked again and again.
+/// - Returns: Whether it became true.
+public func eventually(
+    within limit: Duration = .seconds(20), isolation: isolated (any Actor)? = #isolation, _ condition: () async -> Bool
+) async -> Bool {
+    let clock = ContinuousClock()
+    let deadline = clock.now.advanced(by: limit)
+    while !(await condition()) {
+        guard clock.now < deadline, (try? await clock.sleep(for: .milliseconds(10))) != nil else { return false }
+    }
+    return true
+}
