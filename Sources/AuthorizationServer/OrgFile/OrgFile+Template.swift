@@ -192,6 +192,9 @@ extension OrgFile {
         #  - login: jane.doe@example.com
         #    password: ${JANES_FIRST_PASSWORD}
         #    must_change_password: true     # at the first sign-in, which takes a browser
+        #    hotp:                          # a device whose codes follow a counter (RFC 4226)
+        #      secret: ${JANES_SEED}        # Base32
+        #      credential_id: "4711-0815"
         #    totp_secret: ${JANES_TOTP_SECRET}   # for tests: the Base32 secret of an authenticator app that she has from the start
         #    groups: [Staff]
         #    profile:

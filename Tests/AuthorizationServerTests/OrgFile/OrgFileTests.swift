@@ -40,7 +40,7 @@ struct OrgFileTests {
             path: path.path,
             environment: [
                 "REPORTS_SECRET": "a-secret-of-some-length", "JANES_FIRST_PASSWORD": "Correct-Horse-7",
-                "JANES_TOTP_SECRET": "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ", "APNS_KEY": key,
+                "JANES_SEED": "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ", "JANES_TOTP_SECRET": "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ", "APNS_KEY": key,
                 "SMTP_PASSWORD": "mail-password", "HOOK_SECRET": "hook-secret", "HOOK_KEY": "hook-key",
                 "PORTAL_TOKEN": "0123456789abcdef0123456789abcdef",
             ])
@@ -60,6 +60,7 @@ struct OrgFileTests {
         #expect(file.organization.authenticators.map(\.clientID) == ["phone-app"])
         #expect(file.organization.authenticators.first?.credentials?.privateKey == key)
         #expect(file.organization.users.first?.password == "Correct-Horse-7")
+        #expect(file.organization.users.first?.hardwareDevice?.credentialID == "4711-0815")
         #expect(
             file.organization.classic?.trustedCallers == [
                 .init(name: "portal", token: "0123456789abcdef0123456789abcdef", gateways: ["10.0.0.0/8"])
