@@ -63,6 +63,8 @@ let package = Package(
     name: "examples",
     defaultLocalization: "en",
     platforms: [.iOS(.v17), .macOS(.v14)],
+    // What an Xcode app links for its SwiftUI face.
+    products: apps.filter { !$0.targets.isEmpty }.map { .library(name: "\($0.name)App", targets: ["\($0.name)App"]) },
     dependencies: [
         .package(name: "countersign", path: ".."),
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.2"),

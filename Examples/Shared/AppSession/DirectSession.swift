@@ -1,4 +1,5 @@
 public import AuthFoundation
+public import Foundation
 public import Observation
 internal import OktaDirectAuth
 internal import Wording
@@ -34,6 +35,9 @@ public final class DirectSession {
     /// Whether the server said that the session is over; until the next sign-in.
     public private(set) var hasEnded = false
 
+    /// What to tell the person when the session has ended.
+    public var endedMessage: String { SessionError.sessionEnded(wording).localizedDescription }
+
     @ObservationIgnored private let flow: Result<DirectAuthenticationFlow, any Error>
     @ObservationIgnored private let refreshesByItself: Bool
     @ObservationIgnored private let wording: Wording
@@ -64,6 +68,9 @@ public final class DirectSession {
     deinit {
         following?.cancel()
     }
+
+    /// The time, by the server's clock as far as its answers have told it.
+    public var now: Date { credential?.oauth2.now ?? (try? flow.get())?.client.now ?? .now }
 
     // MARK: - Signing in
 

@@ -44,9 +44,13 @@ final class Stage {
     /// - Returns: What is left to do for who shows the screen.
     func press(_ key: Key, tick: Int?) -> Interaction.Outcome {
         let outcome = interaction.press(key, on: screen, lengths: frame.lengths)
-        if case .act(let action) = outcome { action() }
-        // What the action changed is told as any change is; what moved is not.
-        draw(tick: tick)
+        if case .act(let action) = outcome {
+            action()
+            // At once: the next key, which may have come already, goes to what this one has changed.
+            update(tick: tick)
+        } else {
+            draw(tick: tick)
+        }
         return outcome
     }
 

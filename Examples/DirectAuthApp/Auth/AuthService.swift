@@ -1,0 +1,112 @@
+package import AppSession
+package import AuthFoundation
+package import Foundation
+internal import Observation
+
+/// Signs people in with a password and a push, keeps their session, and ends it.
+@MainActor
+@Observable
+package final class AuthService: AuthServicing {
+    /// Where a sign-in stands.
+    package enum State: Equatable {
+        /// Nobody is signed in.
+        case idle
+        /// The server is asked.
+        case authenticating
+        /// The person is asked on another device; to pick that number there, if there is one.
+        case waitingForPush(number: String? = nil)
+        /// Somebody is signed in. The token is the present one, whoever refreshed it.
+        case authorized(Token)
+        /// The last sign-in did not work, or the session is over.
+        case failed(errorMessage: String)
+    }
+
+    private enum Attempt: Equatable {
+        case none, running
+        case failed(String)
+    }
+
+    private let session: DirectSession
+    private var attempt = Attempt.none
+    @ObservationIgnored private var number = 0
+
+    /// Finds the session of the last time, so that who was signed in still is.
+    ///
+    /// - Parameters:
+    ///   - settings: Of the client; by default those of `Okta.plist`. What is wrong with them is told by the first sign-in.
+    ///   - language: The language of its messages; nil for that of the person.
+    package convenience init(settings: ClientSettings = ClientSettings(), language: String? = nil) {
+        self.init(session: DirectSession(language: language) { try settings.client() })
+    }
+
+    /// Uses a session.
+    ///
+    /// - Parameter session: The session.
+    package init(session: DirectSession) {
+        self.session = session
+    }
+
+    package var state: State {
+        switch attempt {
+        case .running:
+            switch session.waiting {
+            case nil: return .authenticating
+            case .approval: return .waitingForPush()
+            case .number(let number): return .waitingForPush(number: number)
+            }
+        case .failed(let message): return .failed(errorMessage: message)
+        case .none:
+            if let token = session.token { return .authorized(token) }
+            return session.hasEnded ? .failed(errorMessage: session.endedMessage) : .idle
+        }
+    }
+
+    package var accessToken: String? {
+        if case .authorized(let token) = state { token.accessToken } else { nil }
+    }
+
+    package var now: Date { session.now }
+
+    package func signIn(username: String, password: String) async throws {
+        number += 1
+        let mine = number
+        attempt = .running
+        do {
+            try await session.signIn(username: username, password: password, secondFactor: .push)
+            end(mine, with: .none)
+        } catch is CancellationError {
+            end(mine, with: .none)
+            throw CancellationError()
+        } catch {
+            end(mine, with: .failed(error.localizedDescription))
+            throw error
+        }
+    }
+
+    /// Unless a later sign-in has begun.
+    private func end(_ number: Int, with attempt: Attempt) {
+        if number == self.number { self.attempt = attempt }
+    }
+
+    package func cancelSignIn() {
+        // At once: the person sees the form again, and nothing of this sign-in counts any more.
+        number += 1
+        attempt = .none
+        session.cancel()
+    }
+
+    package func signOut() async {
+        // What the server was not told is kept, and told when it can be reached; see `Credential.revoke(type:)`.
+        try? await session.signOut()
+        number += 1
+        attempt = .none
+    }
+
+    package func refreshToken() async throws { try await session.refresh() }
+
+    package func refreshTokenIfNeeded() async throws { try await session.refreshIfNeeded() }
+
+    package func userInfo() async throws -> UserInfo? { try await session.userInfo() }
+
+    package func settled() async { await session.settled() }
+}

@@ -1,0 +1,34 @@
+package import AuthFoundation
+package import Foundation
+package import Wording
+
+extension Credential {
+    /// The tokens as text, for a developer to look at. An app for other people does not show them: who sees a token can use it.
+    ///
+    /// - Parameter wording: The language of the names.
+    /// - Returns: Names and values, an empty line after each.
+    package func toString(_ wording: Wording) -> String { token.text(wording, now: oauth2.now) }
+}
+
+extension Token {
+    /// The same as `Credential.toString`.
+    ///
+    /// - Parameters:
+    ///   - wording: The language of the names.
+    ///   - now: The time by which the tokens' end is told.
+    /// - Returns: Names and values, an empty line after each.
+    package func text(_ wording: Wording, now: Date) -> String {
+        var lines = [
+            wording("Token type: %@", tokenType),
+            wording("Access Token: %@", accessToken),
+            wording("Scopes: %@", scope?.joined(separator: ",") ?? wording("No scopes found")),
+        ]
+        if let idToken { lines.append(wording("ID Token: %@", idToken.rawValue)) }
+        if let refreshToken { lines.append(wording("Refresh Token: %@", refreshToken)) }
+        if let expiresAt {
+            let left = max(0, Int(expiresAt.timeIntervalSince(now)))
+            lines.append(wording("Expires in: %@ seconds", String(left)))
+        }
+        return lines.map { $0 + "\n\n" }.joined()
+    }
+}

@@ -1,0 +1,28 @@
+package import AuthFoundation
+package import Foundation
+package import Wording
+
+extension UserInfo {
+    /// The profile as text.
+    ///
+    /// - Parameters:
+    ///   - wording: The language of the names and of the date.
+    ///   - timeZone: Where the date is read.
+    /// - Returns: Names and values, an empty line between them.
+    package func text(_ wording: Wording, timeZone: TimeZone = .current) -> String {
+        var lines = [
+            wording("Name: %@", name ?? wording("No name set")),
+            wording("Username: %@", preferredUsername ?? wording("No username set")),
+            wording("User ID: %@", subject ?? wording("No ID found")),
+        ]
+        if let updatedAt {
+            let format = DateFormatter()
+            format.dateStyle = .medium
+            format.timeStyle = .short
+            format.timeZone = timeZone
+            if let language = wording.language { format.locale = Locale(identifier: language) }
+            lines.append(wording("Updated at: %@", format.string(from: updatedAt)))
+        }
+        return lines.joined(separator: "\n\n")
+    }
+}

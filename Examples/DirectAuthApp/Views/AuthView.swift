@@ -1,0 +1,52 @@
+#if canImport(SwiftUI) && canImport(UIKit)
+public import SwiftUI
+
+/// The app: the form, the wait for the push, and who is signed in.
+public struct AuthView: View {
+    @State private var viewModel: AuthViewModel
+
+    /// Shows the app with the client of `Okta.plist`.
+    public init() {
+        self.init(viewModel: AuthViewModel())
+    }
+
+    init(viewModel: AuthViewModel) {
+        _viewModel = State(initialValue: viewModel)
+    }
+
+    /// The screen of the present state.
+    public var body: some View {
+        VStack {
+            switch viewModel.state {
+            case .idle, .failed:
+                SignInForm(viewModel: viewModel)
+            case .authenticating:
+                ProgressView(viewModel.wording("Signing in..."))
+            case .waitingForPush(let number):
+                WaitingForPushView(number: number, wording: viewModel.wording) { viewModel.cancelSignIn() }
+            case .authorized:
+                SignedInView(viewModel: viewModel)
+                if viewModel.isLoading { ProgressView() }
+            }
+        }
+        .padding()
+        .fullScreenCover(isPresented: $viewModel.showsTokenInfo) {
+            TokenInfoView(viewModel: viewModel)
+        }
+        .fullScreenCover(item: $viewModel.userInfo) { info in
+            UserInfoView(userInfo: info.user, wording: viewModel.wording)
+        }
+    }
+}
+
+#if os(iOS)
+#Preview("Form") { AuthView(viewModel: AuthViewModel(authService: InMemoryAuthService())) }
+#Preview("Failed") { AuthView(viewModel: AuthViewModel(authService: InMemoryAuthService(.failed(errorMessage: "The password is wrong.")))) }
+#Preview("Waiting") { AuthView(viewModel: AuthViewModel(authService: InMemoryAuthService(.waitingForPush(number: "42")))) }
+#Preview("Signed in, dark, large") {
+    AuthView(viewModel: AuthViewModel(authService: (try? InMemoryAuthService.signedIn()) ?? InMemoryAuthService()))
+        .preferredColorScheme(.dark)
+        .dynamicTypeSize(.accessibility2)
+}
+#endif
+#endif

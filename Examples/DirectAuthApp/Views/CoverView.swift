@@ -1,0 +1,35 @@
+#if canImport(SwiftUI) && canImport(UIKit)
+internal import SwiftUI
+
+/// Covers the screen until it is closed.
+struct CoverView<Content: View>: View {
+    let title: String
+    let close: String
+    @ViewBuilder let content: () -> Content
+
+    @Environment(\.dismiss) private var dismiss
+
+    var body: some View {
+        NavigationStack {
+            ScrollView {
+                VStack(alignment: .leading, spacing: 20) {
+                    Button {
+                        dismiss()
+                    } label: {
+                        Image(systemName: "xmark.circle.fill")
+                            .resizable()
+                            .foregroundStyle(.primary)
+                            .frame(width: 40, height: 40)
+                            .padding(.leading, 10)
+                    }
+                    .spoken(close)
+                    content()
+                }
+            }
+            .background(Color(.systemGroupedBackground))
+            .navigationTitle(title)
+            .navigationBarTitleDisplayMode(.inline)
+        }
+    }
+}
+#endif

@@ -1,0 +1,34 @@
+#if canImport(SwiftUI) && canImport(UIKit)
+internal import SwiftUI
+
+/// Asks for a name and a password.
+struct SignInForm: View {
+    @Bindable var viewModel: AuthViewModel
+
+    var body: some View {
+        VStack(spacing: 16) {
+            Text(viewModel.wording("Countersign DirectAuth (Password + Push)"))
+                .font(.headline)
+                .multilineTextAlignment(.center)
+            TextField(viewModel.wording("Email"), text: $viewModel.username)
+                .keyboardType(.emailAddress)
+                .textContentType(.username)
+                .textInputAutocapitalization(.never)
+                .autocorrectionDisabled()
+            SecureField(viewModel.wording("Password"), text: $viewModel.password)
+                .textContentType(.password)
+                .onSubmit { Task { await viewModel.signIn() } }
+            Button(viewModel.wording("Sign In")) {
+                Task { await viewModel.signIn() }
+            }
+            .buttonStyle(.borderedProminent)
+            .disabled(!viewModel.canSignIn)
+            if let message = viewModel.message {
+                Text(message)
+                    .foregroundStyle(.red)
+                    .font(.footnote)
+            }
+        }
+    }
+}
+#endif

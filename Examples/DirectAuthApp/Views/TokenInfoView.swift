@@ -1,0 +1,22 @@
+#if canImport(SwiftUI) && canImport(UIKit)
+internal import SwiftUI
+
+/// The tokens, for a developer to look at. An app for other people does not show them.
+struct TokenInfoView: View {
+    let viewModel: AuthViewModel
+
+    var body: some View {
+        CoverView(title: viewModel.wording("Token Info"), close: viewModel.wording("Close")) {
+            Text(viewModel.wording("Whoever sees these tokens can use them."))
+                .font(.footnote)
+                .foregroundStyle(.secondary)
+                .padding(.horizontal)
+            Text(viewModel.tokenInfo)
+                .font(.system(.body, design: .monospaced))
+                .textSelection(.enabled)
+                .padding()
+                .frame(maxWidth: .infinity, alignment: .leading)
+        }
+    }
+}
+#endif

@@ -1,0 +1,21 @@
+#if canImport(SwiftUI) && canImport(UIKit)
+internal import AuthFoundation
+internal import SwiftUI
+internal import Wording
+
+/// The profile of who is signed in.
+struct UserInfoView: View {
+    let userInfo: UserInfo
+    let wording: Wording
+
+    var body: some View {
+        CoverView(title: wording("User Info"), close: wording("Close")) {
+            Text(userInfo.text(wording))
+                .font(.subheadline)
+                .textSelection(.enabled)
+                .frame(maxWidth: .infinity, alignment: .leading)
+                .padding()
+        }
+    }
+}
+#endif

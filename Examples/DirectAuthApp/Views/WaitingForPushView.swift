@@ -1,0 +1,26 @@
+#if canImport(SwiftUI) && canImport(UIKit)
+internal import SwiftUI
+internal import Wording
+
+/// Waits for the person's other device.
+struct WaitingForPushView: View {
+    let number: String?
+    let wording: Wording
+    let onCancel: () -> Void
+
+    var body: some View {
+        VStack(spacing: 16) {
+            ProgressView()
+            Text(wording("Approve the push on your device."))
+                .multilineTextAlignment(.center)
+            if let number {
+                Text(wording("Pick this number there: %@", number))
+                    .font(.title2)
+                    .bold()
+            }
+            Button(wording("Cancel"), role: .cancel, action: onCancel)
+        }
+        .padding()
+    }
+}
+#endif

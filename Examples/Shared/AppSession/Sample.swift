@@ -1,0 +1,33 @@
+package import AuthFoundation
+internal import Foundation
+
+/// Somebody who is signed in to nothing, for previews.
+package enum Sample {
+    /// Tokens that no server takes.
+    ///
+    /// - Parameter number: Which of them; each number gives another.
+    /// - Returns: The tokens.
+    /// - Throws: If they can't be written down.
+    package static func token(_ number: Int = 1) throws -> Token {
+        let settings = ["issuer": "https://id.example.com/oauth2/default", "clientId": "example-app", "scopes": "openid profile"]
+        let configuration = try OAuth2Client.Configuration(plist: OAuth2Client.PropertyListConfiguration(settings))
+        let stored: [String: Any] = [
+            "version": 1, "id": "sample",
+            "context": ["configuration": try JSONSerialization.jsonObject(with: JSONEncoder().encode(configuration))],
+            "response": [
+                "token_type": "Bearer", "expires_in": 3600, "access_token": "sample-access-token-\(number)", "scope": "openid profile",
+                "refresh_token": "sample-refresh-token-\(number)",
+            ],
+        ]
+        return try JSONDecoder().decode(Token.self, from: JSONSerialization.data(withJSONObject: stored))
+    }
+
+    /// A profile.
+    ///
+    /// - Returns: The profile.
+    /// - Throws: Nothing that could happen.
+    package static func userInfo() throws -> UserInfo {
+        let claims = #"{"sub":"00u1a2b3c4d5","name":"Jane Doe","preferred_username":"jane.doe@example.com","email":"jane.doe@example.com"}"#
+        return try UserInfo(JSON(Data(claims.utf8)))
+    }
+}
