@@ -27,7 +27,8 @@ struct SandboxOrganization: Sendable {
         file.users.map {
             SandboxUser(
                 login: $0.login, password: $0.password, profile: $0.profile, groups: $0.groups, totpSecret: $0.totpSecret,
-                mustChangePassword: $0.mustChangePassword)
+                mustChangePassword: $0.mustChangePassword, counterDevice: $0.hardwareDevice.map(CounterDevice.init),
+                status: SandboxUser.Status($0.status))
         }
     }
 
@@ -55,8 +56,43 @@ struct SandboxOrganization: Sendable {
         definition.users = users.map {
             UserDefinition(
                 login: $0.login, profile: $0.profile, groups: $0.groups, password: $0.password, totpSecret: $0.totpSecret,
+                hardwareDevice: $0.counterDevice.map(UserDefinition.HardwareDevice.init), status: User.Status($0.status),
                 mustChangePassword: $0.mustChangePassword)
         }
         return definition
+    }
+}
+
+extension CounterDevice {
+    fileprivate init(_ device: UserDefinition.HardwareDevice) {
+        self.init(secret: device.secret, credentialID: device.credentialID, counter: device.counter)
+    }
+}
+
+extension UserDefinition.HardwareDevice {
+    fileprivate init(_ device: CounterDevice) {
+        self.init(secret: device.secret, credentialID: device.credentialID, counter: device.counter)
+    }
+}
+
+extension SandboxUser.Status {
+    fileprivate init(_ status: User.Status) {
+        switch status {
+        case .active: self = .active
+        case .staged: self = .staged
+        case .suspended: self = .suspended
+        case .deactivated: self = .deactivated
+        }
+    }
+}
+
+extension User.Status {
+    fileprivate init(_ status: SandboxUser.Status) {
+        switch status {
+        case .active: self = .active
+        case .staged: self = .staged
+        case .suspended: self = .suspended
+        case .deactivated: self = .deactivated
+        }
     }
 }

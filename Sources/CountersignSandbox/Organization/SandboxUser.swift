@@ -9,12 +9,26 @@ public struct SandboxUser: Sendable, Equatable {
     /// The secret of an authenticator app that they have from the start, in Base32; nil for none. See
     /// ``Sandbox/currentAuthenticatorApp(of:)``.
     public var totpSecret: String?
+    /// The device with a counter that they were given; nil for none.
+    public var counterDevice: CounterDevice?
+    /// What may be done with the account when the person is added.
+    public var status: Status
     /// Whether their next sign-in on the pages asks for a new password.
     public var mustChangePassword: Bool
     /// Profile attributes by claim name.
     public var profile: [String: JSONValue]
     /// The names of their groups, which the organization must have.
     public var groups: [String]
+
+    /// What may be done with an account.
+    public enum Status: String, Sendable, CaseIterable {
+        /// The person signs in.
+        case active
+        /// They have not signed in yet, and do so first by ``Sandbox/activationToken(for:)``.
+        case staged
+        /// They do not, for a while or for good.
+        case suspended, deactivated
+    }
 
     /// Describes a person.
     ///
@@ -25,9 +39,11 @@ public struct SandboxUser: Sendable, Equatable {
     ///   - groups: The names of their groups.
     ///   - totpSecret: The secret of an authenticator app that they have from the start: Base32 of at least 16 bytes; nil for none.
     ///   - mustChangePassword: Whether their next sign-in on the pages asks for a new password.
+    ///   - counterDevice: The device with a counter that they were given; nil for none.
+    ///   - status: What may be done with the account.
     public init(
         login: String, password: String?, profile: [String: JSONValue] = [:], groups: [String] = [], totpSecret: String? = nil,
-        mustChangePassword: Bool = false
+        mustChangePassword: Bool = false, counterDevice: CounterDevice? = nil, status: Status = .active
     ) {
         self.login = login
         self.password = password
@@ -35,6 +51,8 @@ public struct SandboxUser: Sendable, Equatable {
         self.groups = groups
         self.totpSecret = totpSecret
         self.mustChangePassword = mustChangePassword
+        self.counterDevice = counterDevice
+        self.status = status
         if self.profile["email"] == nil { self.profile["email"] = .string(login) }
         if self.profile["name"] == nil { self.profile["name"] = .string(login) }
     }

@@ -90,17 +90,19 @@ extension Sandbox {
         try tokens.give(provider, to: login, random: SystemRandomSource())
     }
 
-    /// Makes the token by which a person who has no password signs in for the first time, by the classic API.
+    /// Makes the token by which a person signs in for the first time, by the classic API.
     ///
-    /// - Parameter login: Whose: somebody who was added without a password.
+    /// - Parameter login: Whose: somebody who is staged, or has no password.
     /// - Returns: The token, good once and for a week.
-    /// - Throws: ``CodeFactorError`` if there is nobody with that login, or they have a password; or what the store throws.
+    /// - Throws: ``CodeFactorError`` if there is nobody with that login, or they can sign in already; or what the store throws.
     public func activationToken(for login: String) async throws -> String {
         let context = RequestContext(now: clock.now, requestID: "sandbox-activation")
         guard let id = try await engine.user(login: login)?.id,
             let token = try await engine.activationToken(forUser: id, context: context)
         else {
-            throw CodeFactorError(.unknownPerson, "There is nobody with the login \(login) who has no password. Add them without one.")
+            throw CodeFactorError(
+                .unknownPerson,
+                "There is nobody with the login \(login) who cannot sign in yet. Add them staged, or without a password.")
         }
         return token
     }
