@@ -1,3 +1,4 @@
+internal import AuthFoundation
 internal import Foundation
 
 #if canImport(Glibc)
@@ -6,7 +7,8 @@ internal import Glibc
 internal import Darwin
 #endif
 
-/// Somebody who is told things by HTTP: takes every request on a port of this machine, keeps it, and answers with 204.
+/// Somebody who is told things by HTTP: takes every request on a port of this machine, one for each connection, keeps it, and answers as a
+/// test says.
 ///
 /// Its calls block a thread of its own. It closes when nobody holds it any more, or by ``close()``.
 public final class PlainListener: Sendable {
@@ -16,6 +18,8 @@ public final class PlainListener: Sendable {
         public let head: String
         /// The body.
         public let body: String
+        /// All of it.
+        public var text: String { head + "\r\n\r\n" + body }
     }
 
     /// The system has no port or no socket.
@@ -25,11 +29,19 @@ public final class PlainListener: Sendable {
     public let port: Int
     private let descriptor: Int32
     private let requests: AsyncStream<Request>
+    private let kept = Locked<[Request]>([])
+    /// Whether the descriptor is this listener's: once it is closed, the system gives its number to somebody else.
+    private let isOpen = Locked(true)
+
+    /// What came until now, in the order in which it came; what was answered is among it.
+    public var received: [Request] { kept.withLock { $0 } }
 
     /// Begins to listen.
     ///
+    /// - Parameter answers: What it answers: the first to the first request and so on, and the last one from then on. An empty one ends the
+    ///   connection without any.
     /// - Throws: ``Failure``.
-    public init() throws {
+    public init(answering answers: [String] = [PlainListener.answer(204)]) throws {
         #if canImport(Glibc)
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         #else
@@ -54,18 +66,25 @@ public final class PlainListener: Sendable {
         port = Int(UInt16(bigEndian: address.sin_port))
         let (requests, entrance) = AsyncStream.makeStream(of: Request.self)
         self.requests = requests
-        Thread.detachNewThread {
+        Thread.detachNewThread { [kept, isOpen] in
             while true {
                 let connection = accept(descriptor, nil, nil)
                 guard connection >= 0 else { break }
                 if let request = Self.read(connection) {
-                    let answer = Array("HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n".utf8)
+                    let count = kept.withLock { kept in
+                        kept.append(request)
+                        return kept.count
+                    }
+                    let answer = Array(answers[min(count, answers.count) - 1].utf8)
                     _ = send(connection, answer, answer.count, Self.noSignal)
                     entrance.yield(request)
                 }
                 _ = Self.closeSystem(connection)
             }
-            _ = Self.closeSystem(descriptor)
+            isOpen.withLock {
+                $0 = false
+                _ = Self.closeSystem(descriptor)
+            }
             entrance.finish()
         }
     }
@@ -75,7 +94,21 @@ public final class PlainListener: Sendable {
     /// Ends it; later calls change nothing.
     public func close() {
         // The thread that waits there closes it: nobody else may have the number meanwhile.
-        shutdown(descriptor, Int32(SHUT_RDWR))
+        isOpen.withLock { if $0 { shutdown(descriptor, Int32(SHUT_RDWR)) } }
+    }
+
+    /// An answer to a request.
+    ///
+    /// - Parameters:
+    ///   - status: Its status.
+    ///   - body: Its body, JSON if there is any.
+    ///   - fields: Further fields, each with its line end.
+    /// - Returns: What goes over the wire; the connection ends with it.
+    public static func answer(_ status: Int, _ body: String = "", fields: String = "") -> String {
+        let content = body.isEmpty ? "" : "Content-Type: application/json\r\n"
+        // RFC 9112 section 6.1: an answer without content says nothing of its length.
+        let length = status == 204 ? "" : "Content-Length: \(body.utf8.count)\r\n"
+        return "HTTP/1.1 \(status) Status\r\n\(content)\(length)Connection: close\r\n\(fields)\r\n\(body)"
     }
 
     /// The next requests, in the order in which they came.

@@ -2,6 +2,7 @@ import Delivery
 import Foundation
 import Logging
 import NIOConcurrencyHelpers
+import TestSupport
 import Testing
 
 @Suite("Posting logout tokens")
@@ -10,30 +11,30 @@ struct LogoutSenderTests {
     private static func send(
         _ answers: [String], lifetime: TimeInterval = 120
     ) async throws -> (outcome: LogoutOutcome, requests: [String], pauses: [Duration]) {
-        try await ScriptedReceiver.with(answers) { receiver in
-            let start = Date(timeIntervalSince1970: 1_800_000_000)
-            let time = NIOLockedValueBox((now: start, pauses: [Duration]()))
-            let timing = PushTiming(
-                now: { time.withLockedValue { $0.now } },
-                sleep: { pause in
-                    time.withLockedValue {
-                        $0.now += pause / .seconds(1)
-                        $0.pauses.append(pause)
-                    }
-                }, jitter: { 1 })
-            let sender = HTTPLogoutSender(timing: timing, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-            let outcome = await sender.send(
-                LogoutNotification(
-                    id: "LT.1", clientID: "web-app", uri: "http://127.0.0.1:\(receiver.port)/logout?app=1", token: "a.b.c",
-                    expiresAt: start + lifetime))
-            await sender.shutdown()
-            return (outcome, receiver.received, time.withLockedValue { $0.pauses })
-        }
+        let receiver = try PlainListener(answering: answers)
+        defer { receiver.close() }
+        let start = Date(timeIntervalSince1970: 1_800_000_000)
+        let time = NIOLockedValueBox((now: start, pauses: [Duration]()))
+        let timing = PushTiming(
+            now: { time.withLockedValue { $0.now } },
+            sleep: { pause in
+                time.withLockedValue {
+                    $0.now += pause / .seconds(1)
+                    $0.pauses.append(pause)
+                }
+            }, jitter: { 1 })
+        let sender = HTTPLogoutSender(timing: timing, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        let outcome = await sender.send(
+            LogoutNotification(
+                id: "LT.1", clientID: "web-app", uri: "http://127.0.0.1:\(receiver.port)/logout?app=1", token: "a.b.c",
+                expiresAt: start + lifetime))
+        await sender.shutdown()
+        return (outcome, receiver.received.map(\.text), time.withLockedValue { $0.pauses })
     }
 
     @Test("The token goes in a form, once, where the application answers 200 or 204", arguments: [200, 204])
     func delivered(status: Int) async throws {
-        let (outcome, requests, pauses) = try await Self.send([ScriptedReceiver.answer(status)])
+        let (outcome, requests, pauses) = try await Self.send([PlainListener.answer(status)])
         #expect(outcome == .delivered)
         #expect(pauses.isEmpty)
         let request = try #require(requests.first)
@@ -46,7 +47,7 @@ struct LogoutSenderTests {
     @Test("What the application refuses is not sent again, and no redirect is followed", arguments: [400, 404, 301, 302, 307])
     func refused(status: Int) async throws {
         let (outcome, requests, _) = try await Self.send([
-            ScriptedReceiver.answer(status, "Location: http://127.0.0.1:1/elsewhere\r\n"), ScriptedReceiver.answer(200),
+            PlainListener.answer(status, fields: "Location: http://127.0.0.1:1/elsewhere\r\n"), PlainListener.answer(200),
         ])
         #expect(outcome == .refused(status: status))
         #expect(requests.count == 1)
@@ -54,7 +55,7 @@ struct LogoutSenderTests {
 
     @Test("A server with a problem of its own, and a connection that ends, are tried again after a pause that grows")
     func retried() async throws {
-        let (outcome, requests, pauses) = try await Self.send([ScriptedReceiver.answer(503), "", ScriptedReceiver.answer(204)])
+        let (outcome, requests, pauses) = try await Self.send([PlainListener.answer(503), "", PlainListener.answer(204)])
         #expect(outcome == .delivered)
         #expect(requests.count == 3)
         #expect(pauses == [.seconds(1), .seconds(2)])
@@ -62,11 +63,11 @@ struct LogoutSenderTests {
 
     @Test("It gives up after five tries, and when the token is over")
     func gaveUp() async throws {
-        let (outcome, requests, pauses) = try await Self.send([ScriptedReceiver.answer(500)])
+        let (outcome, requests, pauses) = try await Self.send([PlainListener.answer(500)])
         #expect(outcome == .gaveUp(reason: "too many tries, after status 500"))
         #expect(requests.count == 5)
         #expect(pauses == [.seconds(1), .seconds(2), .seconds(4), .seconds(8)])
-        let (late, tries, _) = try await Self.send([ScriptedReceiver.answer(500)], lifetime: 3)
+        let (late, tries, _) = try await Self.send([PlainListener.answer(500)], lifetime: 3)
         #expect(late == .gaveUp(reason: "expired"))
         #expect(tries.count == 2)
     }

@@ -3,6 +3,7 @@ import Delivery
 import Foundation
 import JOSE
 import NIOConcurrencyHelpers
+import TestSupport
 import Testing
 
 @Suite("Texts and calls through a telephony hook", .timeLimit(.minutes(2)))
@@ -19,48 +20,55 @@ struct TelephonyHookTests {
 
     private struct Bed: Sendable {
         let sender: TelephonyHookSender
-        let hook: ScriptedHook
+        let hook: PlainListener
         let pauses: NIOLockedValueBox<[Duration]>
         let logs: RecordedLogs
     }
 
+    /// What a hook says that sent a text.
+    static func sent(_ status: String = "SUCCESSFUL") -> String {
+        PlainListener.answer(
+            200,
+            #"{"commands":[{"type":"com.okta.telephony.action","value":[{"status":"\#(status)","provider":"X","transactionId":"tx1"}]}]}"#)
+    }
+
     private func run(_ answers: [String], _ body: @escaping @Sendable (Bed) async throws -> Void) async throws {
-        try await ScriptedHook.with(answers) { (hook) async throws in
-            let pauses = NIOLockedValueBox<[Duration]>([])
-            let logs = RecordedLogs()
-            let now = NIOLockedValueBox(Self.start)
-            let sender = try TelephonyHookSender(
-                .init(
-                    url: "http://127.0.0.1:\(hook.port)/telephony?a=b", headerName: "X-Hook-Secret", secret: "s3cret", signingKey: "k3y",
-                    source: "https://id.example.com", timeout: .seconds(30)),
-                timing: PushTiming(
-                    now: { now.withLockedValue { $0 } },
-                    sleep: { pause in
-                        pauses.withLockedValue { $0.append(pause) }
-                        now.withLockedValue { $0 += pause / .seconds(1) }
-                    }, jitter: { 1 }), logger: logs.logger)
-            do {
-                try await body(Bed(sender: sender, hook: hook, pauses: pauses, logs: logs))
-            } catch {
-                await sender.shutdown()
-                throw error
-            }
+        let hook = try PlainListener(answering: answers)
+        defer { hook.close() }
+        let pauses = NIOLockedValueBox<[Duration]>([])
+        let logs = RecordedLogs()
+        let now = NIOLockedValueBox(Self.start)
+        let sender = try TelephonyHookSender(
+            .init(
+                url: "http://127.0.0.1:\(hook.port)/telephony?a=b", headerName: "X-Hook-Secret", secret: "s3cret", signingKey: "k3y",
+                source: "https://id.example.com", timeout: .seconds(30)),
+            timing: PushTiming(
+                now: { now.withLockedValue { $0 } },
+                sleep: { pause in
+                    pauses.withLockedValue { $0.append(pause) }
+                    now.withLockedValue { $0 += pause / .seconds(1) }
+                }, jitter: { 1 }), logger: logs.logger)
+        do {
+            try await body(Bed(sender: sender, hook: hook, pauses: pauses, logs: logs))
+        } catch {
             await sender.shutdown()
+            throw error
         }
+        await sender.shutdown()
     }
 
     @Test("tells the hook what to send in the published form, with a secret and a signature", arguments: [("SMS", nil), ("VOICE", "42")])
     func request(_ channel: String, _ phoneExtension: String?) async throws {
-        try await run([ScriptedHook.sent()]) { (bed) async throws in
+        try await run([Self.sent()]) { (bed) async throws in
             let message = Self.message(channel == "SMS" ? .text : .call)
             #expect(await bed.sender.send(.telephone(message)) == .delivered(id: "tx1"))
             let request = try #require(bed.hook.received.first)
-            let parts = request.components(separatedBy: "\r\n\r\n")
-            let head = parts[0].components(separatedBy: "\r\n").map { $0.lowercased() }
+            let head = request.head.components(separatedBy: "\r\n").map { $0.lowercased() }
             #expect(head.first == "post /telephony?a=b http/1.1")
             #expect(head.contains("x-hook-secret: s3cret") && head.contains("content-type: application/json"))
             let time = "1700000000"
-            let code = HMAC<SHA256>.authenticationCode(for: Data("\(time).\(parts[1])".utf8), using: SymmetricKey(data: Data("k3y".utf8)))
+            let code = HMAC<SHA256>.authenticationCode(
+                for: Data("\(time).\(request.body)".utf8), using: SymmetricKey(data: Data("k3y".utf8)))
             let hex = code.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
             #expect(head.contains("x-countersign-signature: t=\(time),v1=\(hex)"))
             var profile: JSONValue = [
@@ -69,7 +77,7 @@ struct TelephonyHookTests {
             ]
             if let phoneExtension { profile["phoneExtension"] = .string(phoneExtension) }
             #expect(
-                try JSONValue(parsing: Array(parts[1].utf8)) == [
+                try JSONValue(parsing: Array(request.body.utf8)) == [
                     "eventId": "msg123", "eventTime": "2023-11-14T22:13:20.000Z", "eventType": "com.okta.telephony.provider",
                     "eventTypeVersion": "1.0", "contentType": "application/json", "cloudEventVersion": "0.1",
                     "source": "https://id.example.com", "requestType": "com.okta.user.telephony.mfa-verification",
@@ -85,15 +93,15 @@ struct TelephonyHookTests {
     @Test(
         "takes only a clear yes for one",
         arguments: [
-            (ScriptedHook.sent("PENDING"), MessageOutcome.delivered(id: "tx1")),
-            (ScriptedHook.sent("FAILED"), .refused(reason: "the hook could not send it")),
-            (ScriptedHook.answer(200, "{}"), .refused(reason: "the hook's answer has no telephony action")),
-            (ScriptedHook.answer(200, "sent"), .refused(reason: "the hook's answer is no JSON object")),
+            (TelephonyHookTests.sent("PENDING"), MessageOutcome.delivered(id: "tx1")),
+            (TelephonyHookTests.sent("FAILED"), .refused(reason: "the hook could not send it")),
+            (PlainListener.answer(200, "{}"), .refused(reason: "the hook's answer has no telephony action")),
+            (PlainListener.answer(200, "sent"), .refused(reason: "the hook's answer is no JSON object")),
             (
-                ScriptedHook.answer(200, #"{"error":{"errorSummary":"+15551234821 is barred"}}"#),
+                PlainListener.answer(200, #"{"error":{"errorSummary":"+15551234821 is barred"}}"#),
                 .refused(reason: "the hook answered with an error")
-            ), (ScriptedHook.answer(204), .refused(reason: "status 204")), (ScriptedHook.answer(401), .refused(reason: "status 401")),
-            (ScriptedHook.answer(302, headers: "Location: http://127.0.0.1:9/\r\n"), .refused(reason: "status 302")),
+            ), (PlainListener.answer(204), .refused(reason: "status 204")), (PlainListener.answer(401), .refused(reason: "status 401")),
+            (PlainListener.answer(302, fields: "Location: http://127.0.0.1:9/\r\n"), .refused(reason: "status 302")),
         ])
     func answers(_ answer: String, _ outcome: MessageOutcome) async throws {
         try await run([answer]) { (bed) async throws in
@@ -104,13 +112,13 @@ struct TelephonyHookTests {
 
     @Test("tries again with the same event while the hook has a problem of its own, three times at most")
     func retrying() async throws {
-        try await run([ScriptedHook.answer(503, headers: "Retry-After: 7\r\n"), ScriptedHook.answer(500), ScriptedHook.sent()]) {
+        try await run([PlainListener.answer(503, fields: "Retry-After: 7\r\n"), PlainListener.answer(500), Self.sent()]) {
             (bed) async throws in
             #expect(await bed.sender.send(.telephone(Self.message())) == .delivered(id: "tx1"))
             #expect(bed.pauses.withLockedValue { $0 } == [.seconds(7), .seconds(2)])
-            #expect(bed.hook.received.count == 3 && bed.hook.received.allSatisfy { $0.contains(#""eventId":"msg123""#) })
+            #expect(bed.hook.received.count == 3 && bed.hook.received.allSatisfy { $0.body.contains(#""eventId":"msg123""#) })
         }
-        try await run([ScriptedHook.answer(503)]) { (bed) async throws in
+        try await run([PlainListener.answer(503)]) { (bed) async throws in
             #expect(await bed.sender.send(.telephone(Self.message())) == .gaveUp(reason: "too many tries, after status 503"))
             #expect(bed.hook.received.count == 3)
         }
@@ -118,7 +126,7 @@ struct TelephonyHookTests {
 
     @Test("does not try again what would come too late")
     func tooLate() async throws {
-        try await run([ScriptedHook.answer(503, headers: "Retry-After: 200\r\n")]) { (bed) async throws in
+        try await run([PlainListener.answer(503, fields: "Retry-After: 200\r\n")]) { (bed) async throws in
             let message = Self.message(expiresIn: 100)
             #expect(await bed.sender.send(.telephone(message)) == .gaveUp(reason: "expires before the next try, after status 503"))
             #expect(await bed.sender.send(.telephone(Self.message(expiresIn: 0))) == .gaveUp(reason: "expired"))
