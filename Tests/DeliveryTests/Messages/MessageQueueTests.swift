@@ -2,6 +2,7 @@ import Delivery
 import Foundation
 import MetricsTestKit
 import NIOConcurrencyHelpers
+import TestSupport
 import Testing
 
 @Suite("The queue of messages", .timeLimit(.minutes(2)))
@@ -19,7 +20,10 @@ struct MessageQueueTests {
             ))
     }
 
-    private let timing = PushTiming(now: { TelephonyHookTests.start }, sleep: { try await Task.sleep(for: $0) })
+    private let clock = ManualClock(TelephonyHookTests.start)
+    private var timing: PushTiming {
+        PushTiming(now: { [clock] in clock.now }, sleep: { [clock] in try await clock.sleep(for: $0 / .seconds(1)) })
+    }
 
     @Test("tells of each message once how it ended, and counts it")
     func outcomes() async throws {
