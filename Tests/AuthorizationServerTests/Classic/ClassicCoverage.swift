@@ -1,37 +1,10 @@
 import JOSE
 import NIOConcurrencyHelpers
+import TestSupport
 import Testing
 
-/// The edges of the reference's table (authn reference 3.4), and those that were walked over the wire.
+/// What of the reference was walked over the wire, and what there is of it: the edges stand in ``ClassicTable``.
 struct ClassicCoverage: Sendable {
-    /// From, by, to: every row of the table, those of step-up, U2F and WebAuthn left out. "Continue" is spelled by where it led.
-    static let edges: Set<String> = [
-        "(none) | password | SUCCESS", "(none) | password | MFA_REQUIRED", "(none) | password | MFA_ENROLL",
-        "(none) | password | PASSWORD_WARN", "(none) | password | PASSWORD_EXPIRED", "(none) | password | LOCKED_OUT",
-        "(none) | activation token | PASSWORD_RESET", "(none) | activation token | SUCCESS",
-        "(none) | recover by text or call | RECOVERY_CHALLENGE",
-        "(none) | recover by mail | RECOVERY_CHALLENGE", "(none) | recover, trusted | RECOVERY", "(none) | recovery token | RECOVERY",
-        "(none) | recovery token | PASSWORD_RESET", "PASSWORD_WARN | change password | SUCCESS", "PASSWORD_WARN | skip | SUCCESS",
-        "PASSWORD_EXPIRED | change password | SUCCESS", "PASSWORD_EXPIRED | change password | MFA_ENROLL",
-        "LOCKED_OUT | unlock | RECOVERY_CHALLENGE", "RECOVERY_CHALLENGE | verify | PASSWORD_RESET",
-        "RECOVERY_CHALLENGE | verify | RECOVERY",
-        "RECOVERY_CHALLENGE | verify | SUCCESS", "RECOVERY_CHALLENGE | resend | RECOVERY_CHALLENGE", "RECOVERY | answer | PASSWORD_RESET",
-        "RECOVERY | answer | SUCCESS", "PASSWORD_RESET | reset password | SUCCESS", "PASSWORD_RESET | reset password | MFA_REQUIRED",
-        "MFA_ENROLL | enroll question | MFA_ENROLL", "MFA_ENROLL | enroll question | SUCCESS", "MFA_ENROLL | enroll token | SUCCESS",
-        "MFA_ENROLL | enroll totp | MFA_ENROLL_ACTIVATE", "MFA_ENROLL | enroll code | MFA_ENROLL_ACTIVATE",
-        "MFA_ENROLL | enroll push | MFA_ENROLL_ACTIVATE", "MFA_ENROLL | skip | SUCCESS", "MFA_ENROLL_ACTIVATE | activate | SUCCESS",
-        "MFA_ENROLL_ACTIVATE | activate | MFA_ENROLL", "MFA_ENROLL_ACTIVATE | poll | MFA_ENROLL_ACTIVATE",
-        "MFA_ENROLL_ACTIVATE | poll | SUCCESS", "MFA_ENROLL_ACTIVATE | poll | MFA_ENROLL",
-        "MFA_ENROLL_ACTIVATE | activate | MFA_ENROLL_ACTIVATE", "MFA_ENROLL_ACTIVATE | send link | MFA_ENROLL_ACTIVATE",
-        "MFA_ENROLL_ACTIVATE | resend | MFA_ENROLL_ACTIVATE", "MFA_ENROLL_ACTIVATE | previous | MFA_ENROLL",
-        "MFA_REQUIRED | verify without proof | MFA_CHALLENGE", "MFA_REQUIRED | verify with proof | SUCCESS",
-        "MFA_REQUIRED | verify with proof | PASSWORD_EXPIRED", "MFA_CHALLENGE | verify with proof | SUCCESS",
-        "MFA_CHALLENGE | poll | MFA_CHALLENGE", "MFA_CHALLENGE | poll | SUCCESS", "MFA_CHALLENGE | resend | MFA_CHALLENGE",
-        "MFA_CHALLENGE | another factor | MFA_CHALLENGE", "MFA_CHALLENGE | another factor | SUCCESS",
-        "MFA_CHALLENGE | previous | MFA_REQUIRED", "any | get state | unchanged", "any | cancel | revoked",
-        "any | not listed | E0000079, unchanged", "any | failed proof | refused, unchanged", "any | too many failed proofs | E0000069",
-    ]
-
     /// The operations (authn reference 4.1), by their paths.
     static let operations: Set<String> = [
         "/", "/previous", "/skip", "/cancel", "/credentials/change_password", "/credentials/reset_password", "/factors",

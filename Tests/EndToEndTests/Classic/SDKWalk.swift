@@ -20,11 +20,14 @@ final class SDKWalk {
         start = OktaAuthStatusUnauthenticated(oktaDomain: sandbox.origin)
     }
 
-    /// Walks at a sandbox of its own.
+    /// Walks at a sandbox of its own, whose org file may be changed.
     static func with(
-        _ settings: String, more: String = "", _ coverage: SDKCoverage, _ body: @MainActor (SDKWalk) async throws -> Void
+        _ settings: String, more: String = "", changing change: (String) -> String = { $0 }, _ coverage: SDKCoverage,
+        _ body: @MainActor (SDKWalk) async throws -> Void
     ) async throws {
-        try await withClassicSandbox(.classic(settings, more: more)) { sandbox in try await body(SDKWalk(sandbox, coverage)) }
+        var configuration = try Sandbox.Configuration.classic(settings, more: more)
+        configuration.organization = configuration.organization.map(change)
+        try await withClassicSandbox(configuration) { sandbox in try await body(SDKWalk(sandbox, coverage)) }
     }
 
     /// Takes an edge: the status must be of the class that the table says, and allow what it should.
@@ -33,16 +36,19 @@ final class SDKWalk {
     ///   - operation: As the table calls it.
     ///   - type: Where it leads.
     ///   - abilities: What the new status says that it can do, sorted.
-    ///   - factor: The factor that it is done with.
+    ///   - factor: The type of the factor that it is done with.
+    ///   - provider: Whose that factor is; by default Google's for authenticator apps, and Okta's for all others.
     ///   - call: The call of the SDK.
     @discardableResult
     func step<Status: OktaAuthStatus>(
         _ operation: String, to type: Status.Type, can abilities: String, with factor: FactorType? = nil,
+        of provider: FactorProvider? = nil,
         sourceLocation: SourceLocation = #_sourceLocation, _ call: @MainActor () async throws -> OktaAuthStatus
     ) async throws -> Status {
         let next = try await call()
         let (from, to) = (status?.statusType.rawValue ?? "(none)", next.statusType.rawValue)
-        coverage.add(from: from, operation, to: to, factor: factor?.rawValue)
+        let maker = provider ?? (factor == .TOTP ? .google : .okta)
+        coverage.add(from: from, operation, to: to, factor: factor.map { "\($0.rawValue) \(maker.rawValue)" })
         #expect(Self.abilities(of: next) == abilities, "\(from) | \(operation) | \(to)", sourceLocation: sourceLocation)
         if let token = status?.model.stateToken, let new = next.model.stateToken {
             #expect(token == new, "The token is the transaction's", sourceLocation: sourceLocation)
