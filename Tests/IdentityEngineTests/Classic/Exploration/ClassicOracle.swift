@@ -1,0 +1,342 @@
+/// What a client of the classic API can do, as the exploration chooses from it.
+enum ClassicMove: Hashable, Sendable {
+    enum Kind: String, Hashable, Sendable, CaseIterable { case totp, sms, question }
+
+    case signIn(isRight: Bool)
+    case look
+    case ask(Kind), prove(Kind, isRight: Bool), resend
+    case enroll(Kind), activate(isRight: Bool), resendActivation
+    case previous, skip, cancel
+    case recover(isUnlock: Bool), recoveryCode(isRight: Bool), recoveryResend, recoveryAnswer(isRight: Bool)
+    case resetPassword(isGood: Bool)
+
+    /// Whether something may be sent by it: there is a pause before.
+    var sends: Bool {
+        switch self {
+        case .ask(.sms), .resend, .enroll, .resendActivation, .recover, .recoveryResend: true
+        default: false
+        }
+    }
+
+    /// Whether it is a guess that is wrong.
+    var isWrong: Bool {
+        switch self {
+        case .signIn(isRight: false), .prove(_, isRight: false), .activate(isRight: false), .recoveryCode(isRight: false),
+            .recoveryAnswer(isRight: false):
+            true
+        default: false
+        }
+    }
+
+    static let all: [ClassicMove] =
+        [.look, .resend, .resendActivation, .previous, .skip, .cancel, .recoveryResend]
+        + Kind.allCases.flatMap { [.ask($0), .prove($0, isRight: true), .prove($0, isRight: false), .enroll($0)] }
+        + [true, false].flatMap { flag -> [ClassicMove] in
+            [
+                .signIn(isRight: flag), .activate(isRight: flag), .recover(isUnlock: flag), .recoveryCode(isRight: flag),
+                .recoveryAnswer(isRight: flag), .resetPassword(isGood: flag),
+            ]
+        }
+}
+
+/// What must come of each move, by the reference's table and nothing of the code under test. Time is in seconds.
+struct ClassicOracle {
+    typealias Kind = ClassicMove.Kind
+
+    /// Where the sign-in is.
+    enum Place: Hashable {
+        case nowhere, required, challenge(Kind), enroll(canSkip: Bool), activate(Kind), recoveryChallenge, recovery, reset
+    }
+
+    // The person.
+    var held: Set<Kind>
+    private(set) var isLocked = false
+    private var failures: [String: Int] = [:]
+    private var lastStep: Int?
+    // The sign-in.
+    private(set) var place = Place.nowhere
+    private(set) var begunAt = 0
+    /// When it is over unless it is asked for again.
+    private(set) var expiresAt = 0
+    private var provedAt = 0
+    private var wrong = 0
+    private var hasSecondFactor = false
+    private var enrolled = 0
+    private var recovery: (isUnlock: Bool, isReal: Bool) = (false, false)
+    /// When the code was sent that is open; for the telephone that is there, and for the one that is set up.
+    private var codeSentAt: Int?
+    private var activationSentAt: Int?
+    private var pendingUntil = 0
+    /// How often a code came to set it up: in this minute, and when wrongly in the last five.
+    private var tries: (minute: Int, count: Int) = (0, 0)
+    private var wrongTries: [Int] = []
+    /// When codes of a recovery were wrong since the last right one.
+    private var wrongRecoveries: [Int] = []
+    let enrollsAll: Bool
+
+    /// When messages went out in the last hour: to who signs in, to whoever knows the name, and what was asked for by name and in a recovery.
+    private struct Pace {
+        let most: Int
+        var times: [Int] = []
+
+        mutating func admits(_ now: Int) -> Bool {
+            times.removeAll { $0 <= now - 3_600 }
+            guard times.count < most else { return false }
+            times.append(now)
+            return true
+        }
+    }
+    private var knownPace = Pace(most: 8)
+    private var anybodyPace = Pace(most: 4)
+    private var namePace = Pace(most: 4)
+    private var resendPace = Pace(most: 4)
+
+    init(held: Set<Kind>, enrollsAll: Bool) { (self.held, self.enrollsAll) = (held, enrollsAll) }
+
+    /// The name of where it is; nil for nowhere.
+    var status: String? {
+        switch place {
+        case .nowhere: nil
+        case .required: "MFA_REQUIRED"
+        case .challenge: "MFA_CHALLENGE"
+        case .enroll: "MFA_ENROLL"
+        case .activate: "MFA_ENROLL_ACTIVATE"
+        case .recoveryChallenge: "RECOVERY_CHALLENGE"
+        case .recovery: "RECOVERY"
+        case .reset: "PASSWORD_RESET"
+        }
+    }
+
+    /// Time goes by.
+    mutating func wait(until now: Int) {
+        if now >= expiresAt { place = .nowhere }
+        if case .activate = place, now >= pendingUntil { place = .enroll(canSkip: enrolled > 0) }
+    }
+
+    /// An answer says until when the sign-in is good.
+    ///
+    /// - Returns: Whether it may say so: each request puts the end off by five minutes, to the minute (whoever polls must not write each
+    ///   time), but not beyond an hour.
+    mutating func see(end: Int, at now: Int) -> Bool {
+        let latest = min(now + 300, begunAt + 3_600)
+        expiresAt = end
+        return end <= latest && end > latest - 60
+    }
+
+    /// What a move leads to: a status, a code, or `cancelled`.
+    mutating func take(_ move: ClassicMove, at now: Int) -> String {
+        switch move {
+        case .signIn(let isRight): return signIn(isRight, now)
+        case .recover(let isUnlock):
+            begin(now)
+            guard namePace.admits(now) else { return "E0000047" }
+            resendPace.times = []
+            recovery = (isUnlock, held.contains(.sms) && (!isUnlock || isLocked))
+            // What may not be sent is not, and nobody is told.
+            sendRecoveryCode(now)
+            place = .recoveryChallenge
+            return "RECOVERY_CHALLENGE"
+        default: break
+        }
+        guard let status else { return "E0000011" }
+        switch move {
+        case .look: return status
+        case .cancel:
+            place = .nowhere
+            return "cancelled"
+        case .previous:
+            switch place {
+            case .challenge: place = .required
+            case .activate: place = .enroll(canSkip: enrolled > 0)
+            default: return "E0000079"
+            }
+            return self.status ?? ""
+        case .skip:
+            guard place == .enroll(canSkip: true) else { return "E0000079" }
+            return succeed()
+        case .ask, .prove, .resend: return challenge(move, now)
+        case .enroll, .activate, .resendActivation: return enroll(move, now)
+        default: return recover(move, now)
+        }
+    }
+
+    // MARK: - By password and factor
+
+    private mutating func begin(_ now: Int) {
+        (begunAt, expiresAt, wrong, enrolled, hasSecondFactor, codeSentAt) = (now, now + 300, 0, 0, false, nil)
+        place = .nowhere
+    }
+
+    private mutating func signIn(_ isRight: Bool, _ now: Int) -> String {
+        begin(now)
+        if isLocked { return "LOCKED_OUT" }
+        guard isRight else {
+            fail("password")
+            return isLocked ? "LOCKED_OUT" : "E0000004"
+        }
+        failures["password"] = nil
+        provedAt = now
+        return goOn()
+    }
+
+    private mutating func goOn() -> String {
+        if !hasSecondFactor {
+            place = held.isEmpty ? .enroll(canSkip: false) : .required
+        } else if enrolled > 0, enrollsAll, held.count < Kind.allCases.count {
+            place = .enroll(canSkip: true)
+        } else {
+            return succeed()
+        }
+        return status ?? ""
+    }
+
+    private mutating func succeed() -> String {
+        place = .nowhere
+        return "SUCCESS"
+    }
+
+    private mutating func fail(_ kind: String) {
+        failures[kind, default: 0] += 1
+        if failures.values.reduce(0, +) >= 5 { isLocked = true }
+    }
+
+    private mutating func challenge(_ move: ClassicMove, _ now: Int) -> String {
+        switch place {
+        case .required, .challenge: break
+        default: return "E0000079"
+        }
+        switch move {
+        case .ask(let kind):
+            guard held.contains(kind) else { return "E0000007" }
+            if kind == .sms {
+                guard knownPace.admits(now) else { return "E0000047" }
+                codeSentAt = now
+            }
+            place = .challenge(kind)
+            return "MFA_CHALLENGE"
+        case .resend:
+            guard held.contains(.sms) else { return "E0000007" }
+            guard place == .challenge(.sms) else { return "E0000079" }
+            guard knownPace.admits(now) else { return "E0000047" }
+            codeSentAt = now
+            return "MFA_CHALLENGE"
+        case .prove(let kind, let isRight):
+            guard held.contains(kind) else { return "E0000007" }
+            var refusal = "E0000068"
+            var isProved = isRight
+            if kind == .sms, isRight { isProved = codeSentAt.map { now < $0 + 300 } ?? false }
+            if kind == .totp, isRight, let lastStep, now / 30 <= lastStep { (isProved, refusal) = (false, "E0000082") }
+            guard isProved else {
+                fail(kind.rawValue)
+                wrong += 1
+                guard wrong < 5, !isLocked else {
+                    place = .nowhere
+                    return "E0000069"
+                }
+                return refusal
+            }
+            if kind == .sms { codeSentAt = nil }
+            if kind == .totp { lastStep = now / 30 }
+            failures[kind.rawValue] = nil
+            (hasSecondFactor, provedAt) = (true, now)
+            return goOn()
+        default: return "E0000079"
+        }
+    }
+
+    // MARK: - Setting up
+
+    private mutating func enroll(_ move: ClassicMove, _ now: Int) -> String {
+        switch (move, place) {
+        case (.enroll(let kind), .enroll(let canSkip)):
+            // A question alone is no second factor that could be asked for.
+            guard !held.contains(kind), kind != .question || canSkip else { return "E0000001" }
+            guard now <= provedAt + 900 else { return "E0000011" }
+            if kind == .question {
+                held.insert(kind)
+                enrolled += 1
+                return goOn()
+            }
+            guard kind != .sms || knownPace.admits(now) else { return "E0000047" }
+            place = .activate(kind)
+            (tries, wrongTries, pendingUntil, activationSentAt) = ((0, 0), [], now + 600, now)
+            return "MFA_ENROLL_ACTIVATE"
+        case (.resendActivation, .activate(.sms)):
+            guard knownPace.admits(now) else { return "E0000047" }
+            (tries, wrongTries, pendingUntil, activationSentAt) = ((0, 0), [], now + 600, now)
+            return "MFA_ENROLL_ACTIVATE"
+        case (.activate(let isRight), .activate(let kind)):
+            tries = (now / 60, tries.minute == now / 60 ? tries.count + 1 : 1)
+            wrongTries.removeAll { $0 <= now - 300 }
+            guard tries.count <= 5, wrongTries.count < 5 else { return "E0000047" }
+            let isOpen = kind == .totp || activationSentAt.map { now < $0 + 300 } ?? false
+            guard isRight, isOpen else {
+                if kind == .sms, isOpen { wrongTries.append(now) }
+                return "E0000068"
+            }
+            held.insert(kind)
+            if kind == .totp { lastStep = now / 30 }
+            enrolled += 1
+            (hasSecondFactor, provedAt) = (true, now)
+            return goOn()
+        default: return "E0000079"
+        }
+    }
+
+    // MARK: - Without the password
+
+    /// Ten wrong codes in a day close the way of who has forgotten the password.
+    private func isRecoveryClosed(_ now: Int) -> Bool { wrongRecoveries.count { $0 > now - 86_400 } >= 10 }
+
+    private mutating func sendRecoveryCode(_ now: Int) {
+        if recovery.isReal, !isRecoveryClosed(now), anybodyPace.admits(now) { codeSentAt = now }
+    }
+
+    private mutating func recover(_ move: ClassicMove, _ now: Int) -> String {
+        switch (move, place) {
+        case (.recoveryCode(let isRight), .recoveryChallenge):
+            let isOpen = recovery.isReal && !isRecoveryClosed(now) && codeSentAt.map { now < $0 + 300 } ?? false
+            guard isRight, isOpen else {
+                if isOpen { wrongRecoveries.append(now) }
+                return countWrong("E0000068")
+            }
+            (codeSentAt, wrongRecoveries) = (nil, [])
+            guard !held.contains(.question) else {
+                place = .recovery
+                return "RECOVERY"
+            }
+            return recovered()
+        case (.recoveryResend, .recoveryChallenge):
+            guard resendPace.admits(now) else { return "E0000047" }
+            sendRecoveryCode(now)
+            return "RECOVERY_CHALLENGE"
+        case (.recoveryAnswer(let isRight), .recovery):
+            if isRight { return recovered() }
+            fail("question")
+            return countWrong("E0000087")
+        case (.resetPassword(let isGood), .reset):
+            guard isGood else { return "E0000080" }
+            // Wrong codes of devices still count: who reads the mail would guess them without end.
+            (failures["password"], failures["question"]) = (nil, nil)
+            (isLocked, wrong, provedAt) = (false, 0, now)
+            return goOn()
+        default: return "E0000079"
+        }
+    }
+
+    private mutating func countWrong(_ code: String) -> String {
+        wrong += 1
+        guard wrong >= 5 else { return code }
+        place = .nowhere
+        return "E0000069"
+    }
+
+    private mutating func recovered() -> String {
+        guard recovery.isUnlock else {
+            place = .reset
+            return "PASSWORD_RESET"
+        }
+        (failures, isLocked) = ([:], false)
+        return succeed()
+    }
+}
