@@ -77,6 +77,26 @@ struct ClassicPasswordTests {
         }
     }
 
+    @Test("The sessions that she has end with the old one, whether the client asks for that or not", arguments: [true, false, nil])
+    func sessions(revokes: Bool?) async throws {
+        try await Self.with(.init(maximumDays: 90, warningDays: 5)) { client, server in
+            server.clock.advance(by: 86 * 86_400)
+            let token = try #require(try ClassicStatus(try await client.signIn()).json["sessionToken"]?.stringValue)
+            let browser = WireBrowser(server.wire)
+            let app = WireRelyingParty.readingApp
+            _ = try app.code(try await browser.get(app.authorizeURL(["sessionToken": token, "prompt": "none"])))
+            _ = try app.code(try await browser.get(app.authorizeURL(["prompt": "none"])))
+            let status = try await client.begin(["options": ["warnBeforePasswordExpired": true]])
+            var change: [String: JSONValue] = ["oldPassword": .string(PushOrganization.janesPassword), "newPassword": "horse"]
+            change["revokeSessions"] = revokes.map(JSONValue.bool)
+            try expectClassicRefusal(try await client.follow(status.next, of: status, change), 403, "E0000014", causes: 1)
+            _ = try app.code(try await browser.get(app.authorizeURL(["prompt": "none"])))
+            change["newPassword"] = .string(Self.new)
+            #expect(try ClassicStatus(try await client.follow(status.next, of: status, change)).name == "SUCCESS")
+            #expect(try app.error(try await browser.get(app.authorizeURL(["prompt": "none"]))) == "login_required")
+        }
+    }
+
     @Test("The second factor is asked for before, and nothing can be changed without it")
     func afterFactor() async throws {
         var organization = PushOrganization(classic: ClassicPolicy(signOnPolicy: "two factors"))
