@@ -279,7 +279,7 @@ let package = Package(
             name: "EndToEndTests",
             dependencies: [
                 "BrowserSignin", "CountersignSandbox", "AuthorizationServer", "Delivery", "AuthFoundation", "OAuth2Auth", "OktaDirectAuth",
-                "DeviceAuthenticator", "OktaAuthSdk", "JOSE", "ResourceServer", "TestSupport", "countersign",
+                "DeviceAuthenticator", "OktaAuthSdk", "JOSE", "QRCode", "ResourceServer", "TestSupport", "countersign",
             ],
             swiftSettings: strict),
         .testTarget(

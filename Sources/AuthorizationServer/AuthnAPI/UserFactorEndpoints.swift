@@ -49,6 +49,11 @@ extension Endpoint {
                         reason: "authn: picture")
                     return ServerResponse.refusal(refusal, to: call.request).uncached().counted(call, by: engine)
                 }
+                // For terminals, which draw it themselves. Apps send `application/json`, and get the picture.
+                if call.request.head.headerFields[.accept] == "text/plain" {
+                    return ServerResponse(status: .ok, headers: [.contentType: "text/plain; charset=utf-8"], body: Array(text.utf8))
+                        .uncached().counted(call, by: engine)
+                }
                 return ServerResponse(status: .ok, headers: [.contentType: "image/png"], body: symbol.png()).uncached()
                     .counted(call, by: engine)
             }

@@ -45,6 +45,10 @@ struct ClassicPhoneTests {
             #expect(text == RunningServer.origin + "/enroll/autphone1#client_id=phone-app&ticket=" + ticket)
             let image = try await server.wire.bytes("GET", path, headers: [("Accept", "application/json")])
             #expect(image.starts(with: [0x89, 0x50, 0x4E, 0x47]))
+            let plain = try await server.wire.call("GET", path, headers: [("Accept", "text/plain")])
+            #expect(
+                plain.body == text && plain["Content-Type"] == "text/plain; charset=utf-8" && plain["Cache-Control"] == "no-cache, no-store"
+            )
             let last = path.last == "A" ? "B" : "A"
             try expectClassicRefusal(try await server.wire.get(path.dropLast(2) + last + String(path.last ?? "A")), 404, "E0000007")
             // Once a phone came, nobody else can, but it is waited for.

@@ -2,8 +2,13 @@ import CountersignSandbox
 import Delivery
 import Foundation
 import OktaAuthSdk
+import QRCode
 import TestSupport
 import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
 
 /// `countersign sign-in classic` with a person at the terminal.
 @Suite("The classic sign-in at a terminal", .timeLimit(.minutes(3)))
@@ -58,6 +63,29 @@ struct ClassicTerminalTests {
             try await terminal.give(code: sandbox.code(by: .call))
             try await terminal.choose("Enrol: e-mail")
             try await terminal.give(code: sandbox.code(by: .mail))
+            try await terminal.isSignedIn()
+        }
+    }
+
+    @Test("a phone is set up by the code that is drawn, or by its address where none can be", arguments: ["dark", "never"])
+    func phone(drawing: String) async throws {
+        try await withSandbox(.classic(Self.twoFactors + "factors: { push: optional, totp: not_allowed }")) { sandbox in
+            let terminal = try ClassicTerminal(sandbox, "--qr", drawing)
+            try await terminal.givePassword()
+            try await terminal.choose("Enrol: ")
+            let shown = try await terminal.waitFor(
+                drawing == "dark" ? "Scan it with your device; it is also at " : "scan with your device is at ")
+            #expect(shown.contains("█") == (drawing == "dark"))
+            let address = try await terminal.waitFor("\n").trimmingCharacters(in: .whitespacesAndNewlines)
+            var request = URLRequest(url: try #require(URL(string: address)))
+            request.setValue("text/plain", forHTTPHeaderField: "Accept")
+            let text = String(decoding: try await PlainHTTP.data(for: request).0, as: UTF8.self)
+            if drawing == "dark" {
+                let symbol = try QRSymbol(text, errorCorrection: .low).terminalText(colors: .darkBackground)
+                #expect(shown.replacing("\r\n", with: "\n").contains(symbol), "\(shown)")
+            }
+            _ = try await sandbox.phone(for: Self.jane, scanning: text)
+            try await terminal.choose("Wait for your device")
             try await terminal.isSignedIn()
         }
     }

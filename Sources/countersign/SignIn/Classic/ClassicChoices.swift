@@ -5,8 +5,8 @@ import OktaAuthSdk
 /// What can be done in each state: what its links allow, and nothing else.
 @MainActor
 enum ClassicChoices {
-    static func choices(in status: OktaAuthStatus, of session: ClassicSession) -> [ClassicChoice] {
-        var choices = own(status, session)
+    static func choices(in status: OktaAuthStatus, of session: ClassicSession) async -> [ClassicChoice] {
+        var choices = await own(status, session)
         if status.canReturn() {
             choices.append(ClassicChoice(key: "b", title: "Back") { try await status.returnToPreviousStatus() })
         }
@@ -21,7 +21,7 @@ enum ClassicChoices {
         return choices
     }
 
-    private static func own(_ status: OktaAuthStatus, _ session: ClassicSession) -> [ClassicChoice] {
+    private static func own(_ status: OktaAuthStatus, _ session: ClassicSession) async -> [ClassicChoice] {
         switch status {
         case let status as OktaAuthStatusPasswordWarning:
             return (status.canChange() ? [change { try await status.changePassword(oldPassword: $0, newPassword: $1) }] : [])
@@ -47,7 +47,7 @@ enum ClassicChoices {
         case let status as OktaAuthStatusFactorEnroll:
             return status.availableFactors.filter { status.canEnrollFactor(factor: $0) }.map(ClassicFactors.enrolment)
                 + (status.canSkipEnrollment() ? [skip("Go on without") { try await status.skipEnrollment() }] : [])
-        case let status as OktaAuthStatusFactorEnrollActivate: return ClassicFactors.activation(status, drawing: session.drawing)
+        case let status as OktaAuthStatusFactorEnrollActivate: return await ClassicFactors.activation(status, drawing: session.drawing)
         case let status as OktaAuthStatusFactorRequired:
             return status.availableFactors.filter { $0.canSelect() }.map { factor in
                 ClassicChoice(title: ClassicText.name(of: factor)) { try await status.selectFactor(factor) }

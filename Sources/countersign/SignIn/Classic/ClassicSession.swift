@@ -70,7 +70,7 @@ final class ClassicSession {
     ///
     /// - Returns: The next state; nil if this one was the last.
     private func step(from status: OktaAuthStatus) async throws -> OktaAuthStatus? {
-        let choices = ClassicChoices.choices(in: status, of: self)
+        let choices = await ClassicChoices.choices(in: status, of: self)
         show(status, choices)
         guard !choices.isEmpty else { return nil }
         do {

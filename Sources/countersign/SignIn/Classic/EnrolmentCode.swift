@@ -1,10 +1,15 @@
+import AuthFoundation
 import Foundation
 import OktaAuthSdk
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
 
 /// Shows what an authenticator app needs: a code to scan, and the secret to type.
 @MainActor
 enum EnrolmentCode {
-    static func show(for factor: OktaFactor, user: String?, drawing: QRCodeDrawing) {
+    static func show(for factor: OktaFactor, user: String?, drawing: QRCodeDrawing) async {
         switch factor {
         case let totp as OktaFactorTotp:
             guard let activation = totp.activation, let secret = activation.sharedSecret else { return }
@@ -15,9 +20,23 @@ enum EnrolmentCode {
             Terminal.note("\(way) in your authenticator app: \(Terminal.printableLine(secret))")
         case let push as OktaFactorPush:
             guard let link = push.qrCodeLink else { return }
-            Terminal.note("The code to scan with your device is at \(Terminal.printableLine(link.href.absoluteString))")
+            let symbol = drawing.colors == nil ? nil : await text(of: link.href).flatMap { drawing.symbol(of: $0) }
+            if let symbol { Terminal.note(symbol) }
+            let opening = symbol == nil ? "The code to scan with your device is at" : "Scan it with your device; it is also at"
+            Terminal.note("\(opening) \(Terminal.printableLine(link.href.absoluteString))")
         default: break
         }
+    }
+
+    /// What a picture says: our server tells whoever asks for plain text. Nil from others, who give the picture, and if it can't be had.
+    private static func text(of picture: URL) async -> String? {
+        var request = URLRequest(url: picture)
+        request.setValue("text/plain", forHTTPHeaderField: "Accept")
+        request.timeoutInterval = 10
+        guard let (data, response) = try? await EphemeralSession.shared.data(for: request),
+            (response as? HTTPURLResponse)?.statusCode == 200, response.mimeType == "text/plain"
+        else { return nil }
+        return String(data: data, encoding: .utf8)
     }
 
     /// The way in which authenticator apps take a secret; nil for secrets in another encoding.
