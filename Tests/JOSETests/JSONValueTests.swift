@@ -57,6 +57,22 @@ struct JSONValueTests {
         #expect(throws: JOSEError(.tooDeep, "")) { try JSONValue(parsing: String(repeating: "[", count: 100_000)) }
     }
 
+    @Test("what is decoded is nested no deeper than anything that is parsed", arguments: ["[", #"{"a":"#, #"[{"a":"#])
+    func decodedNesting(_ opening: String) throws {
+        let closing = String(opening.compactMap { ["[": "]", "{": "}"][$0] }.reversed())
+        let levels = closing.count
+        func text(_ depth: Int) -> Data {
+            Data((String(repeating: opening, count: depth / levels) + "1" + String(repeating: closing, count: depth / levels)).utf8)
+        }
+        let deepest = try JSONDecoder().decode(JSONValue.self, from: text(128))
+        #expect(try deepest == JSONValue(parsing: text(128), limits: .init(maximumDepth: 128)))
+        for depth in [128 + levels, 400] {
+            let error = #expect(throws: DecodingError.self) { try JSONDecoder().decode(JSONValue.self, from: text(depth)) }
+            guard case .dataCorrupted(let context) = error else { throw try #require(error) }
+            #expect(context.debugDescription.contains("128 levels"))
+        }
+    }
+
     @Test("a text is accepted up to the limit of its size, and no longer")
     func size() throws {
         let limits = JSONValue.Limits(maximumSize: 4)

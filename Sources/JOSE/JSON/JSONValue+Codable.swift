@@ -1,9 +1,9 @@
 /// So that values of the outside world can be members of types that are `Codable`, in any coder's format.
 extension JSONValue: Codable {
-    /// Reads whatever stands there.
+    /// Reads whatever stands there, to the depth of 128 levels of arrays and objects, counted from the beginning of what is decoded.
     ///
     /// - Parameter decoder: The decoder to read from.
-    /// - Throws: `DecodingError` if what stands there is no JSON value.
+    /// - Throws: `DecodingError` if what stands there is no JSON value, or is nested deeper.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if container.decodeNil() {
@@ -16,10 +16,14 @@ extension JSONValue: Codable {
             self = .double(value)
         } else if let value = try? container.decode(String.self) {
             self = .string(value)
-        } else if let value = try? container.decode([JSONValue].self) {
-            self = .array(value)
         } else {
-            self = .object(try container.decode([String: JSONValue].self))
+            guard decoder.codingPath.count < Limits.deepest else {
+                throw DecodingError.dataCorruptedError(
+                    in: container, debugDescription: "The value is nested more than \(Limits.deepest) levels deep.")
+            }
+            do { self = .array(try container.decode([JSONValue].self)) } catch DecodingError.typeMismatch {
+                self = .object(try container.decode([String: JSONValue].self))
+            }
         }
     }
 

@@ -28,6 +28,9 @@ extension JSONValue {
     public struct Limits: Sendable, Hashable {
         /// The longest text, in bytes.
         public var maximumSize: Int
+        /// The deepest nesting that anything here reads: each level takes a part of the stack.
+        static let deepest = 128
+
         /// The deepest nesting of arrays and objects; a scalar has depth 0.
         public var maximumDepth: Int
 
@@ -38,7 +41,7 @@ extension JSONValue {
         ///   - maximumDepth: The deepest nesting of arrays and objects, at most 128; by default 16.
         public init(maximumSize: Int = 1 << 20, maximumDepth: Int = 16) {
             self.maximumSize = maximumSize
-            self.maximumDepth = min(maximumDepth, 128)
+            self.maximumDepth = min(maximumDepth, Self.deepest)
         }
 
         /// 1 MiB, 16 levels.
