@@ -4,31 +4,57 @@ public import JOSE
 public struct Refusal: Sendable, Equatable, Error {
     /// The error codes of the back-channel endpoints (RFC 6749 section 5.2 and its extensions).
     public enum Code: String, Sendable {
+        /// A parameter is missing, twice there, or unreadable.
         case invalidRequest = "invalid_request"
+        /// The request as a token is not good.
         case invalidRequestObject = "invalid_request_object"
+        /// The client is unknown, or did not prove who it is.
         case invalidClient = "invalid_client"
+        /// What was to be traded for tokens is not good, or not this client's.
         case invalidGrant = "invalid_grant"
+        /// The client is not registered for this grant.
         case unauthorizedClient = "unauthorized_client"
+        /// The server has no such grant.
         case unsupportedGrantType = "unsupported_grant_type"
+        /// A scope is unknown, or more than was granted.
         case invalidScope = "invalid_scope"
+        /// The person or a policy said no.
         case accessDenied = "access_denied"
+        /// Another factor is needed; a token to go on with comes with it.
         case mfaRequired = "mfa_required"
+        /// The person has not answered.
         case authorizationPending = "authorization_pending"
+        /// Asked again too soon.
         case slowDown = "slow_down"
+        /// What was waited for has ended.
         case expiredToken = "expired_token"
+        /// The access token is not good.
         case invalidToken = "invalid_token"
+        /// The access token lacks a scope.
         case insufficientScope = "insufficient_scope"
+        /// No sign-in that the request asks for is possible.
         case unmetAuthenticationRequirements = "unmet_authentication_requirements"
+        /// Nobody is called so.
         case unknownUserID = "unknown_user_id"
+        /// The message for the phone is too long, or has characters that it can't show.
         case invalidBindingMessage = "invalid_binding_message"
+        /// The proof of the client's key is not good (RFC 9449).
         case invalidDPoPProof = "invalid_dpop_proof"
+        /// The proof must have the nonce that comes with this (RFC 9449).
         case useDPoPNonce = "use_dpop_nonce"
+        /// Only codes are given here.
         case unsupportedResponseType = "unsupported_response_type"
+        /// The answer can't be sent so.
         case unsupportedResponseMode = "unsupported_response_mode"
+        /// Requests as tokens are not taken.
         case requestNotSupported = "request_not_supported"
+        /// What was pushed is unknown, used or ended.
         case invalidRequestURI = "invalid_request_uri"
+        /// Nobody is signed in, and the client wanted no page.
         case loginRequired = "login_required"
+        /// It takes a page, and the client wanted none.
         case interactionRequired = "interaction_required"
+        /// The person was not asked, and the client wanted no page.
         case consentRequired = "consent_required"
         /// Too many requests: the API form `E0000047` with status 429.
         case tooManyRequests = "E0000047"
@@ -37,7 +63,12 @@ public struct Refusal: Sendable, Equatable, Error {
     }
 
     /// A status that a code does not have by itself.
-    public enum Status: Int, Sendable { case forbidden = 403, tooManyRequests = 429 }
+    public enum Status: Int, Sendable {
+        /// 403.
+        case forbidden = 403
+        /// 429.
+        case tooManyRequests = 429
+    }
 
     /// What a program reads.
     public var code: Code

@@ -34,29 +34,60 @@ public struct ClassicAnswer: Sendable {
 public struct ClassicTransaction: Sendable {
     /// Where it stands.
     public enum Status: String, Sendable {
+        /// The password ends soon; changing it can wait.
         case passwordWarn = "PASSWORD_WARN"
+        /// The password has ended and must be changed.
         case passwordExpired = "PASSWORD_EXPIRED"
+        /// The person sets a new password.
         case passwordReset = "PASSWORD_RESET"
+        /// The security question is to be answered.
         case recovery = "RECOVERY"
+        /// A code that was sent is to be given back.
         case recoveryChallenge = "RECOVERY_CHALLENGE"
+        /// Too many wrong passwords.
         case lockedOut = "LOCKED_OUT"
+        /// A factor must, or may, be set up.
         case factorEnroll = "MFA_ENROLL"
+        /// The factor that is being set up is to be proved.
         case factorEnrollActivate = "MFA_ENROLL_ACTIVATE"
+        /// A factor is to be picked.
         case factorRequired = "MFA_REQUIRED"
+        /// The factor that was picked is to be answered.
         case factorChallenge = "MFA_CHALLENGE"
+        /// Done; the session token is there, unless it was an unlock.
         case success = "SUCCESS"
     }
 
     /// What came of the last attempt with a factor.
     public enum FactorResult: String, Sendable {
+        /// The person has not answered on their phone.
         case waiting = "WAITING"
+        /// The person denied it, there or elsewhere.
         case rejected = "REJECTED"
+        /// Nobody answered in time.
         case timeout = "TIMEOUT"
     }
 
     /// What the link `next` does; nil for none.
     public enum Next: String, Sendable {
-        case poll, pollActivation, verify, activate, changePassword, resetPassword, unlock, answer, recovery
+        /// Asks whether the push was answered.
+        case poll
+        /// Asks whether the phone was set up.
+        case pollActivation
+        /// Proves the factor.
+        case verify
+        /// Proves the factor that is being set up.
+        case activate
+        /// Changes the password.
+        case changePassword
+        /// Sets a new password.
+        case resetPassword
+        /// Opens the account.
+        case unlock
+        /// Answers the security question.
+        case answer
+        /// Takes the recovery token.
+        case recovery
     }
 
     /// Where it stands.

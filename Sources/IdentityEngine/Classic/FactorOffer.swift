@@ -12,10 +12,20 @@ enum FactorOffer: Sendable, Equatable {
 extension ClassicPolicy {
     /// A factor that people can set up at the classic API.
     public enum Factor: String, Sendable, Codable, CodingKeyRepresentable, CaseIterable {
+        /// The codes of any authenticator app.
         case totp
         /// The codes of the app that takes pushes too, beside those of any app.
         case oktaTOTP = "okta_totp"
-        case push, sms, call, email, question
+        /// An approval on a phone.
+        case push
+        /// A code by text.
+        case sms
+        /// A code by call.
+        case call
+        /// A code by mail.
+        case email
+        /// The answer to a question.
+        case question
         /// A token that another system knows.
         case rsa, symantec
         /// A device whose codes follow a counter. An administrator gives it; people do not set it up.

@@ -3,14 +3,28 @@ public import JOSE
 /// A client application (RFC 6749 section 2).
 public struct Application: Sendable, Equatable, Codable {
     /// What the application runs on.
-    public enum Kind: String, Sendable, Codable { case native, browser, web, service }
+    public enum Kind: String, Sendable, Codable {
+        /// A device that people hold, with nothing on it that is secret.
+        case native
+        /// A page, with nothing in it that is secret.
+        case browser
+        /// A server that serves pages and keeps a secret.
+        case web
+        /// A server that acts for nobody but itself.
+        case service
+    }
 
     /// How the client authenticates at the token endpoint (OpenID Connect Core section 9).
     public enum Authentication: String, Sendable, Codable {
+        /// Not at all: a public client.
         case none
+        /// By a secret in the `Authorization` header.
         case clientSecretBasic = "client_secret_basic"
+        /// By a secret in the body.
         case clientSecretPost = "client_secret_post"
+        /// By an assertion that the secret signs.
         case clientSecretJWT = "client_secret_jwt"
+        /// By an assertion that its own key signs.
         case privateKeyJWT = "private_key_jwt"
     }
 

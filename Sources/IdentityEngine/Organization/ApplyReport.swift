@@ -3,7 +3,16 @@ public struct ApplyReport: Sendable, Equatable, CustomStringConvertible {
     /// One thing that the definition names, or no longer names.
     public struct Entry: Sendable, Equatable {
         /// What happened to it.
-        public enum Action: String, Sendable { case created, changed, removed, unchanged }
+        public enum Action: String, Sendable {
+            /// It was not there.
+            case created
+            /// It was there, and is another now.
+            case changed
+            /// The definition no longer names it.
+            case removed
+            /// It is as it was.
+            case unchanged
+        }
 
         /// What happened to it.
         public var action: Action

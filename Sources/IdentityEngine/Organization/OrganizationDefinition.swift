@@ -130,7 +130,12 @@ public struct ScopeDefinition: Sendable, Equatable, Codable {
 /// A claim that an authorization server adds to tokens.
 public struct ClaimDefinition: Sendable, Equatable, Codable {
     /// Where a claim goes.
-    public enum Destination: String, Sendable, Codable { case accessToken, idToken }
+    public enum Destination: String, Sendable, Codable {
+        /// Into access tokens.
+        case accessToken
+        /// Into id tokens.
+        case idToken
+    }
     /// Where a claim's value comes from.
     public enum Source: Sendable, Equatable, Codable {
         /// The same for everybody.

@@ -3,21 +3,27 @@
 public struct PushAuthenticator: Sendable, Equatable, Codable {
     /// Which app it is; decides the metadata's `key` and the `amr` values.
     public enum Kind: String, Sendable, Codable {
+        /// An app of the organization's own.
         case customApp = "custom_app"
+        /// Okta Verify.
         case oktaVerify = "okta_verify"
     }
 
     /// Whether an enrolment must have a key that the person unlocks.
     public enum UserVerification: String, Sendable, Codable {
+        /// It has one if the device can.
         case preferred = "PREFERRED"
+        /// Without one nothing is enrolled or approved.
         case required = "REQUIRED"
     }
 
     /// When the person has to pick the number that the app shows.
     public enum NumberChallenge: String, Sendable, Codable {
+        /// No numbers.
         case never
         /// When a person signs in from an address or a device that they did not sign in from before.
         case risky
+        /// At every sign-in.
         case always
     }
 

@@ -63,7 +63,14 @@ public struct UserDefinition: Sendable, Equatable, Codable {
 public struct User: Sendable, Equatable, Codable {
     /// What may be done with an account.
     public enum Status: String, Sendable, Codable {
-        case active, staged, suspended, deactivated
+        /// Signs in.
+        case active
+        /// Is to be activated by a token first.
+        case staged
+        /// Does not sign in until an administrator allows it.
+        case suspended
+        /// Is gone, but for the record.
+        case deactivated
     }
 
     /// `00u` and 17 characters; the `sub` of id tokens, the `uid` of access tokens.

@@ -2,8 +2,42 @@ public import Foundation
 
 /// The kinds of records.
 public enum RecordKind: String, Sendable, CaseIterable, Codable {
-    case organization, authorizationServer, application, group, signOnPolicy, passwordPolicy, signingKey, authenticator
-    case user, enrollment, device, session, consent, transaction, grant, logEvent, assertionID, rememberedDevice
+    /// The organization itself.
+    case organization
+    /// Where tokens for APIs come from.
+    case authorizationServer
+    /// An application.
+    case application
+    /// A group of people.
+    case group
+    /// What an application asks of people.
+    case signOnPolicy
+    /// What passwords must be.
+    case passwordPolicy
+    /// A key that signs tokens.
+    case signingKey
+    /// An app that confirms sign-ins.
+    case authenticator
+    /// A person.
+    case user
+    /// A factor of a person.
+    case enrollment
+    /// A device that people enrolled.
+    case device
+    /// A sign-in of a browser.
+    case session
+    /// What a person allowed an application.
+    case consent
+    /// A sign-in under way.
+    case transaction
+    /// One issuance of tokens.
+    case grant
+    /// A line of the system log.
+    case logEvent
+    /// An assertion that was used.
+    case assertionID
+    /// A device that need not prove the second factor.
+    case rememberedDevice
 
     /// Whether records of this kind are configuration: few, hot, and read through a cache.
     public var isConfiguration: Bool {

@@ -3,8 +3,30 @@ public import Foundation
 
 /// What a ticket is for. A secret of one kind is never accepted as another.
 public enum TicketKind: String, Sendable, CaseIterable, Codable {
-    case authorizationCode, pushedRequest, sessionToken, deviceCode, userCode, refreshToken
-    case stateToken, mfaToken, oobCode, recoveryToken, backchannelRequest, deviceSecret
+    /// The code of a redirect.
+    case authorizationCode
+    /// The reference to a request that was pushed.
+    case pushedRequest
+    /// Begins a session.
+    case sessionToken
+    /// What a device without a browser polls with.
+    case deviceCode
+    /// What the person types for that device.
+    case userCode
+    /// Brings new tokens.
+    case refreshToken
+    /// Leads to a sign-in at the classic API.
+    case stateToken
+    /// Goes on with a sign-in after its first factor.
+    case mfaToken
+    /// Waits for an answer by another channel.
+    case oobCode
+    /// Begins a recovery that a mail leads to.
+    case recoveryToken
+    /// Waits for an answer to a backchannel request.
+    case backchannelRequest
+    /// What apps of one device share.
+    case deviceSecret
     /// The id of a push challenge, by which a device answers.
     case pushChallenge
     /// The link that came with a code by mail.

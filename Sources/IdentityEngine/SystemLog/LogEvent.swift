@@ -3,7 +3,14 @@ public import Foundation
 /// One line of the system log: who did what, to what, with which outcome, and which rule decided. Never a secret.
 public struct LogEvent: Sendable, Equatable, Codable {
     /// How it ended.
-    public enum Outcome: String, Sendable, Codable { case success, failure, denied }
+    public enum Outcome: String, Sendable, Codable {
+        /// As was wanted.
+        case success
+        /// It failed: a wrong password, for example.
+        case failure
+        /// A policy or a person said no.
+        case denied
+    }
 
     /// Unique; sorts by time.
     public var id: String
