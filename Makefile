@@ -8,7 +8,8 @@ setup:
 
 setup-test: setup
 	@scripts/install node-jose:/usr/share/nodejs/jose nodejs:node chromium:chromium chromium-driver:chromedriver zbar-tools:zbarimg \
-	    apache2-bin:/usr/sbin/apache2 libapache2-mod-auth-openidc:/usr/lib/apache2/modules/mod_auth_openidc.so glewlwyd:glewlwyd openssl:openssl
+	    apache2-bin:/usr/sbin/apache2 libapache2-mod-auth-openidc:/usr/lib/apache2/modules/mod_auth_openidc.so glewlwyd:glewlwyd openssl:openssl \
+	    curl:curl iproute2:ip sqlite3:sqlite3
 	@scripts/venv
 
 # Where nobody is at the terminal, the phone approves by itself and the demo ends after its last step.
@@ -42,5 +43,6 @@ bench: setup
 	scripts/install wrk:wrk sqlite3:sqlite3 curl:curl
 	scripts/bench
 
+# The guides and the reference, as one site in .build/docs/site.
 docs: setup
 	scripts/docs

@@ -289,11 +289,14 @@ let package = Package(
                 "TestSupport",
             ],
             swiftSettings: strict),
+        // Compiles and runs what the guides show; needs the modules and the command, and links none of them.
+        .testTarget(
+            name: "GuideTests",
+            dependencies: [
+                "AuthorizationServer", "CountersignSandbox", "OktaAuthSdk", "TestSupport", "countersign",
+                .product(name: "Crypto", package: "swift-crypto"),
+            ],
+            swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]
 )
-
-// The documentation plugin is no business of those who link the package: it is asked for only by `make docs`.
-if Context.environment["COUNTERSIGN_DOCS"] != nil {
-    package.dependencies.append(.package(url: "https://github.com/swiftlang/swift-docc-plugin.git", from: "1.5.0"))
-}

@@ -1,0 +1,114 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// A page of documentation with code in it.
+///
+/// What a test does with a block stands in a comment of one line before it, which readers do not see:
+///
+/// | Comment | What happens |
+/// |---|---|
+/// | none, before `swift` | the block is a file of the guide's module |
+/// | `<!-- body: (sandbox: Sandbox) -->` | the block is the body of an asynchronous function with these parameters |
+/// | `<!-- file: PATH -->` | the block is written to that file of the guide's folder; Swift files are compiled as well |
+/// | none, before `shell` | the block is run, after those before it, in the same folder |
+/// | `<!-- background until: TEXT -->` | the block is started, and goes on while the rest runs, once it has written the text |
+/// | `<!-- org file -->` | the sections replace those of the file that `countersign init` writes; the result must load |
+/// | `<!-- output -->` | the block is what the shell block before it writes; `…` stands for anything |
+/// | `<!-- not run: REASON -->`, `<!-- only parsed: REASON -->` | what it says; `GuideTests` lists the reasons |
+struct Guide: Sendable, CustomTestStringConvertible {
+    let url: URL
+    let blocks: [GuideBlock]
+
+    var name: String { url.deletingPathExtension().lastPathComponent }
+    var testDescription: String { name }
+
+    init(_ url: URL) throws {
+        self.url = url
+        blocks = try GuideBlock.all(in: String(contentsOf: url, encoding: .utf8), of: url.lastPathComponent)
+    }
+
+    /// Every page whose blocks are compiled and run.
+    static let all: [Guide] = {
+        let manager = FileManager.default
+        let folder = OutsidePart.root.appending(path: "Documentation/Countersign.docc")
+        let names = (try? manager.contentsOfDirectory(atPath: folder.path())) ?? []
+        return names.sorted().filter { $0.hasSuffix(".md") }.compactMap { try? Guide(folder.appending(path: $0)) }
+    }()
+}
+
+/// A block of code in a guide.
+struct GuideBlock: Sendable {
+    /// What the comment before it asks for.
+    enum Role: Sendable, Equatable {
+        case plain
+        case body(String)
+        case file(String)
+        case background(until: String)
+        case output
+        case orgFile
+        case notRun(reason: String)
+        case onlyParsed(reason: String)
+    }
+
+    /// A guide that can't be read.
+    struct Unreadable: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    /// Where it begins, for messages: `Guide.md:12`.
+    let place: String
+    /// The line of its first line of code.
+    let line: Int
+    let language: String
+    let role: Role
+    let text: String
+
+    /// The blocks of a text, in order.
+    static func all(in text: String, of file: String) throws -> [GuideBlock] {
+        var blocks: [GuideBlock] = []
+        var role = Role.plain
+        var open: (fence: Substring, language: String, line: Int, lines: [String])?
+        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+            let trimmed = line.drop { $0 == " " }
+            if let block = open {
+                guard trimmed == block.fence else {
+                    open?.lines.append(String(line))
+                    continue
+                }
+                blocks.append(
+                    GuideBlock(
+                        place: "\(file):\(block.line)", line: block.line, language: block.language, role: role,
+                        text: block.lines.joined(separator: "\n") + "\n"))
+                (open, role) = (nil, .plain)
+            } else if trimmed.hasPrefix("```") {
+                let fence = trimmed.prefix { $0 == "`" }
+                open = (fence, String(trimmed.dropFirst(fence.count)), index + 2, [])
+            } else if trimmed.hasPrefix("<!--") {
+                role = try Self.role(trimmed, at: "\(file):\(index + 1)")
+            } else if !trimmed.isEmpty, role != .plain {
+                throw Unreadable(description: "\(file):\(index + 1): the comment before this line belongs to a block of code.")
+            }
+        }
+        guard open == nil else { throw Unreadable(description: "\(file): the last block of code has no end.") }
+        return blocks
+    }
+
+    private static func role(_ comment: Substring, at place: String) throws -> Role {
+        let words = comment.dropFirst(4).replacing("-->", with: "").trimmingCharacters(in: .whitespaces)
+        let (name, value) =
+            words.firstIndex(of: ":").map { colon in
+                (String(words[..<colon]), words[words.index(after: colon)...].trimmingCharacters(in: .whitespaces))
+            } ?? (words, "")
+        switch (name, value.isEmpty) {
+        case ("body", _): return .body(value.isEmpty ? "()" : value)
+        case ("file", false): return .file(value)
+        case ("background until", false): return .background(until: value)
+        case ("output", true): return .output
+        case ("org file", true): return .orgFile
+        case ("not run", false): return .notRun(reason: value)
+        case ("only parsed", false): return .onlyParsed(reason: value)
+        default: throw Unreadable(description: "\(place): “\(words)” is nothing that a block can be told. See Guide.swift.")
+        }
+    }
+}

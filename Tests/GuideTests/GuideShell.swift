@@ -1,0 +1,118 @@
+import Foundation
+import TestSupport
+
+/// The shell blocks of a guide as one script, which runs in a folder and on a network of its own.
+///
+/// The network has a loopback interface and nothing else: the ports are the ones that the guide names, and nothing gets out. It ends with
+/// all that was started in it.
+struct GuideShell {
+    /// What came of it.
+    struct Run {
+        let status: Int32
+        /// What all of it wrote, for the message of a test that failed.
+        let log: String
+        /// What each block wrote, by its line.
+        let outputs: [Int: String]
+    }
+
+    private let guide: Guide
+    private let folder: URL
+    private let built: BuiltModules
+
+    init(_ guide: Guide, in folder: URL, with built: BuiltModules) {
+        (self.guide, self.folder, self.built) = (guide, folder, built)
+    }
+
+    /// Whether the guides are looked at here.
+    static var isEnabled: Bool {
+        #if os(Linux)
+        let parts = ["/usr/bin/unshare", "/usr/bin/curl"].allSatisfy(FileManager.default.isExecutableFile(atPath:))
+        return parts || ProcessInfo.processInfo.environment["COUNTERSIGN_REQUIRE_ALL"] == "1"
+        #else
+        return false
+        #endif
+    }
+
+    /// Whether there is anything to run.
+    var isEmpty: Bool { runnable.isEmpty }
+
+    private var runnable: [GuideBlock] {
+        guide.blocks.filter { block in
+            if case .notRun = block.role { return false }
+            return block.language == "shell"
+        }
+    }
+
+    /// Writes the files of the guide and runs its blocks.
+    func run() async throws -> Run {
+        let work = folder.appending(path: "work", directoryHint: .isDirectory)
+        let logs = folder.appending(path: "logs", directoryHint: .isDirectory)
+        let programs = folder.appending(path: "bin", directoryHint: .isDirectory)
+        for each in [work, logs, programs] {
+            try FileManager.default.createDirectory(at: each, withIntermediateDirectories: true)
+        }
+        try FileManager.default.createSymbolicLink(at: programs.appending(path: "countersign"), withDestinationURL: built.command)
+        try writeSwiftRun(to: programs.appending(path: "swift"))
+        try Data(script.utf8).write(to: folder.appending(path: "guide.sh"))
+        let isolated = ["--user", "--map-root-user", "--net", "--pid", "--fork", "--kill-child", "--mount-proc"]
+        let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
+        let ended = try await ChildProcess.run(
+            URL(filePath: "/usr/bin/unshare"), isolated + ["bash", folder.appending(path: "guide.sh").path()],
+            environment: [
+                "PATH": "\(programs.path()):\(path)", "HOME": work.path(), "GUIDE": folder.path(),
+            ])
+        var outputs: [Int: String] = [:]
+        for block in runnable {
+            outputs[block.line] = try? String(contentsOf: logs.appending(path: "\(block.line).out"), encoding: .utf8)
+        }
+        let written = outputs.sorted { $0.key < $1.key }.map { "line \($0.key):\n\($0.value)" }.joined()
+        return Run(status: ended.status, log: ended.errors + written, outputs: outputs)
+    }
+
+    /// The blocks in order; each writes its output to a file beside.
+    private var script: String {
+        var lines = [
+            "set -euo pipefail", "unset ${!COUNTERSIGN_@} BROWSER", "export XDG_DATA_HOME=\"$GUIDE/data\"", "ip link set lo up",
+            "cd \"$GUIDE/work\"",
+            "trap 'kill $(jobs -p) 2>/dev/null || true; wait' EXIT",
+        ]
+        for (index, block) in guide.blocks.enumerated() {
+            if case .file(let path) = block.role {
+                let end = "END_OF_BLOCK_\(index)"
+                lines.append("mkdir -p \"$(dirname '\(path)')\"; cat >'\(path)' <<'\(end)'\n\(block.text)\(end)")
+            }
+            guard block.language == "shell" else { continue }
+            let output = "\"$GUIDE/logs/\(block.line).out\""
+            switch block.role {
+            case .notRun, .file: continue
+            case .background(let text):
+                lines.append("echo '--- \(block.place), in the background' >&2")
+                lines.append(": >\(output)\n{ \(block.text)} >>\(output) 2>&1 &")
+                // What follows the file ends with the process of the block, not with this one.
+                lines.append(
+                    "timeout 60 grep -q -m1 -- '\(text)' <(tail -f -n +1 --pid=$! \(output)) || { cat \(output) >&2; exit 1; }")
+            default:
+                lines.append("echo '--- \(block.place)' >&2")
+                // Not in a subshell: a later block has the variables and the folder of an earlier one.
+                lines.append("exec 3>&1 4>&2 >\(output) 2>&1\n\(block.text)exec >&3 2>&4 3>&- 4>&-")
+            }
+        }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// `swift run` of a guide's package: its sources against the modules that are built already, instead of all of them anew.
+    private func writeSwiftRun(to file: URL) throws {
+        let quoted = { (words: [String]) in words.map { "'\($0)'" }.joined(separator: " ") }
+        let program = """
+            #!/usr/bin/env bash
+            set -euo pipefail
+            [ "$*" = run ] || { echo "The test of the guides knows 'swift run' only." >&2; exit 64; }
+            \(quoted(["\(GuideSources.toolchain)/bin/swiftc", "-swift-version", "6"] + built.arguments)) \\
+                Sources/*/*.swift -o "$GUIDE/program" -lstdc++ \(quoted(built.clientObjects.map(\.path)))
+            exec "$GUIDE/program"
+
+            """
+        try Data(program.utf8).write(to: file)
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: file.path())
+    }
+}

@@ -1,0 +1,98 @@
+import Foundation
+import TestSupport
+
+/// The Swift code of a guide, as files that the compiler takes.
+struct GuideSources {
+    /// What the compiler said.
+    struct Judgement {
+        let isGood: Bool
+        let text: String
+    }
+
+    private let guide: Guide
+    private let folder: URL
+
+    /// Writes the files into a folder.
+    ///
+    /// - Parameters:
+    ///   - guide: The guide.
+    ///   - folder: An empty folder.
+    init(_ guide: Guide, in folder: URL) throws {
+        self.guide = guide
+        self.folder = folder
+        for (index, block) in guide.blocks.enumerated() where block.language == "swift" {
+            guard let path = Self.path(of: block, number: index) else { continue }
+            let file = folder.appending(path: path)
+            try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try Data(Self.source(of: block, number: index).utf8).write(to: file)
+        }
+    }
+
+    /// Compiles all of them as one module, in Swift 6 mode, and each package description by itself.
+    func compile(with built: BuiltModules) async throws -> [Judgement] {
+        let blocks = guide.blocks.enumerated().filter { $0.element.language == "swift" }
+        let paths = blocks.compactMap { Self.path(of: $0.element, number: $0.offset) }
+        let manifests = paths.filter { $0.hasSuffix("Package.swift") }
+        let parsed = blocks.filter { if case .onlyParsed = $0.element.role { true } else { false } }
+            .compactMap { Self.path(of: $0.element, number: $0.offset) }
+        let sources = paths.filter { !manifests.contains($0) && !parsed.contains($0) }
+        var judgements: [Judgement] = []
+        if !sources.isEmpty {
+            var arguments = ["-typecheck", "-warnings-as-errors", "-Wwarning", "DeprecatedDeclaration"] + built.arguments
+            arguments += ["-module-name", "Guide", "-plugin-path", "\(Self.toolchain)/lib/swift/host/plugins/testing"]
+            if !sources.contains(where: { $0.hasSuffix("main.swift") }) { arguments.append("-parse-as-library") }
+            judgements.append(try await compiler(arguments, sources))
+        }
+        for manifest in manifests {
+            let interface = "\(Self.toolchain)/lib/swift/pm/ManifestAPI"
+            judgements.append(try await compiler(["-typecheck", "-I", interface, "-package-description-version", "6.1"], [manifest]))
+        }
+        if !parsed.isEmpty { judgements.append(try await compiler(["-parse"], parsed)) }
+        return judgements
+    }
+
+    private func compiler(_ arguments: [String], _ files: [String]) async throws -> Judgement {
+        let paths = files.map { folder.appending(path: $0).path() }
+        let ended = try await ChildProcess.run(
+            URL(filePath: "\(Self.toolchain)/bin/swiftc"), ["-swift-version", "6"] + arguments + paths)
+        return Judgement(isGood: ended.status == 0, text: ended.errors + ended.output)
+    }
+
+    /// The folder `usr` of the toolchain.
+    static let toolchain: String = {
+        let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
+        let folders = path.split(separator: ":").map { URL(filePath: String($0), directoryHint: .isDirectory) }
+        let found = folders.first { FileManager.default.isExecutableFile(atPath: $0.appending(path: "swiftc").path()) }
+        return found?.deletingLastPathComponent().path().trimmingSuffix("/") ?? "/usr"
+    }()
+
+    private static func path(of block: GuideBlock, number: Int) -> String? {
+        switch block.role {
+        case .file(let path): path
+        case .notRun: nil
+        default: "Block\(number).swift"
+        }
+    }
+
+    /// What goes into the file; a diagnostic names the line of the guide.
+    private static func source(of block: GuideBlock, number: Int) -> String {
+        let location = "#sourceLocation(file: \"\(block.place.prefix { $0 != ":" })\", line: \(block.line))\n"
+        guard case .body(let signature) = block.role else {
+            // A package description begins with its version.
+            return block.text.hasPrefix("// swift-tools-version") ? block.text : location + block.text
+        }
+        var lines = block.text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        var imports = ""
+        for index in lines.indices where lines[index].hasPrefix("import ") {
+            imports += lines[index] + "\n"
+            lines[index] = ""
+        }
+        let parameters = signature.replacing("@MainActor", with: "").trimmingCharacters(in: .whitespaces)
+        let actor = signature.contains("@MainActor") ? "@MainActor " : ""
+        return imports + "\(actor)func block\(number)\(parameters) async throws {\n" + location + lines.joined(separator: "\n") + "\n}\n"
+    }
+}
+
+extension String {
+    fileprivate func trimmingSuffix(_ suffix: String) -> String { hasSuffix(suffix) ? String(dropLast(suffix.count)) : self }
+}

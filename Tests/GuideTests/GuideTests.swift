@@ -1,0 +1,87 @@
+import AuthorizationServer
+import Crypto
+import Foundation
+import TestSupport
+import Testing
+
+/// The guides are true: their code compiles, their commands run, and what they show is what is written.
+@Suite("Guides", .enabled(if: GuideShell.isEnabled, "Guides are run on Linux, with unshare, ip and curl: run make setup-test"))
+struct GuideTests {
+    @Test("the code compiles in Swift 6 mode, without a warning", arguments: Guide.all)
+    func code(of guide: Guide) async throws {
+        let folder = TemporaryFolder()
+        let sources = try GuideSources(guide, in: folder.url)
+        for judgement in try await sources.compile(with: BuiltModules()) {
+            #expect(judgement.isGood, "\(guide.name): \(judgement.text)")
+        }
+    }
+
+    @Test("the commands run, and write what the guide shows", .serialized, .timeLimit(.minutes(5)), arguments: Guide.all)
+    func commands(of guide: Guide) async throws {
+        let folder = TemporaryFolder()
+        let shell = GuideShell(guide, in: folder.url, with: BuiltModules())
+        guard !shell.isEmpty else { return }
+        let run = try await shell.run()
+        #expect(run.status == 0, "\(guide.name): \(run.log)")
+        var last: Int?
+        for block in guide.blocks {
+            if block.language == "shell" { last = block.line }
+            guard block.role == .output else { continue }
+            let output = run.outputs[try #require(last, "\(block.place) follows no command.")] ?? ""
+            #expect(ShownOutput(block.text).matches(output), "\(block.place) shows\n\(block.text)where this is written:\n\(output)")
+        }
+    }
+
+    @Test("the parts of org files load", arguments: Guide.all)
+    func organizations(of guide: Guide) throws {
+        let folder = TemporaryFolder()
+        try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
+        try Data(P256.Signing.PrivateKey().pemRepresentation.utf8).write(to: folder.file("AuthKey.p8"))
+        for block in guide.blocks where block.role == .orgFile {
+            try Data(OrgFile.template(replacing: block.text).utf8).write(to: folder.file("org.yaml"))
+            #expect(throws: Never.self, "\(block.place)") { _ = try OrgFile.load(path: folder.file("org.yaml").path()) }
+        }
+    }
+
+    @Test("every block is compiled or run, but for these")
+    func exceptions() {
+        let exceptions = Guide.all.flatMap { guide in
+            guide.blocks.compactMap { block -> String? in
+                switch block.role {
+                case .notRun(let reason): "\(guide.name), not run: \(reason)"
+                case .onlyParsed(let reason): "\(guide.name), only parsed: \(reason)"
+                default: nil
+                }
+            }
+        }
+        #expect(exceptions.sorted() == Self.known.sorted())
+        let judged = Set(["swift", "shell"])
+        for guide in Guide.all {
+            for block in guide.blocks where !judged.contains(block.language) && block.role == .plain {
+                // Anything else is either shown output or written to a file that a command reads.
+                Issue.record("\(block.place): nobody looks at this block. Say in a comment before it what it is: see Guide.swift.")
+            }
+        }
+        #expect(Guide.all.count >= 1)
+    }
+
+    /// The blocks that no test compiles or runs, and why.
+    private static let known: [String] = [
+        "SignInWithAPassword, only parsed: SwiftUI is there on Apple's systems only",
+        "Countersign, not run: it fetches and builds the project, which made these pages",
+    ]
+}
+
+extension OrgFile {
+    /// The template with other sections in the place of its own.
+    fileprivate static func template(replacing sections: String) -> String {
+        func key(_ line: Substring) -> Substring? { line.first.map { $0.isLetter } == true ? line.prefix { $0 != ":" } : nil }
+        let replaced = Set(sections.split(separator: "\n").compactMap(key))
+        var isKept = true
+        let kept = template.split(separator: "\n").filter { line in
+            if let key = key(line) { isKept = !replaced.contains(key) }
+            return isKept
+        }
+        return kept.joined(separator: "\n") + "\n" + sections
+    }
+}

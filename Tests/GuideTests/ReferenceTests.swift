@@ -1,0 +1,57 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The reference says something of everything that others can use.
+@Suite("Reference", .enabled(if: GuideShell.isEnabled, "The symbols are read on Linux"))
+struct ReferenceTests {
+    /// What `swift-symbolgraph-extract` writes, as far as it matters here.
+    private struct Graph: Decodable {
+        struct Symbol: Decodable {
+            struct Documentation: Decodable {}
+            let pathComponents: [String]
+            let docComment: Documentation?
+        }
+        let symbols: [Symbol]
+    }
+
+    @Test(
+        "every public symbol is documented",
+        arguments: [
+            "JOSE", "AuthFoundation", "OAuth2Auth", "BrowserSignin", "OktaDirectAuth", "DeviceAuthenticator", "OktaAuthSdk", "QRCode",
+            "IdentityEngine", "StoreSQLite", "Delivery", "AuthorizationServer", "ResourceServer", "CountersignSandbox",
+        ])
+    func symbols(of module: String) async throws {
+        let folder = TemporaryFolder()
+        try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
+        let target = try await target
+        // Without what the compiler makes up, and with the comments that a symbol inherits from its protocol.
+        let ended = try await ChildProcess.run(
+            URL(filePath: "\(GuideSources.toolchain)/bin/swift-symbolgraph-extract"),
+            [
+                "-module-name", module, "-target", target, "-minimum-access-level", "public", "-skip-synthesized-members", "-output-dir",
+                folder.url.path(),
+            ] + BuiltModules().arguments)
+        try #require(ended.status == 0, "\(ended.errors)")
+        var count = 0
+        for file in try folder.names {
+            let graph = try JSONDecoder().decode(Graph.self, from: Data(contentsOf: folder.file(file)))
+            count += graph.symbols.count
+            let silent = graph.symbols.filter { $0.docComment == nil }.map { $0.pathComponents.joined(separator: ".") }
+            #expect(silent.isEmpty, "\(module): \(silent.sorted().joined(separator: ", "))")
+        }
+        #expect(count > 0)
+    }
+
+    /// What the modules were built for.
+    private var target: String {
+        get async throws {
+            let ended = try await ChildProcess.run(URL(filePath: "\(GuideSources.toolchain)/bin/swiftc"), ["-print-target-info"])
+            struct Info: Decodable {
+                struct Target: Decodable { let triple: String }
+                let target: Target
+            }
+            return try JSONDecoder().decode(Info.self, from: Data(ended.output.utf8)).target.triple
+        }
+    }
+}
