@@ -1,5 +1,4 @@
 // swift-tools-version: 6.1
-import Foundation
 import PackageDescription
 
 // Five apps, each with two faces: SwiftUI (`Views/`, where SwiftUI and UIKit are) and a terminal (`Terminal/`). What an app does is in its
@@ -40,23 +39,15 @@ struct App {
                 "TerminalKit", "Wording", "AppSession", "ExampleTestSupport", .target(name: "\(name)App"),
                 // Built with the tests that run it.
                 .target(name: "\(name)Terminal"),
-            ] + countersign(modules + ["CountersignSandbox"]), path: "Tests/\(name)AppTests", swiftSettings: strict)
+            ] + countersign(modules + ["AuthorizationServer", "CountersignSandbox"]), path: "Tests/\(name)AppTests", swiftSettings: strict)
     }
 
-    /// What is there of it.
-    var targets: [Target] {
-        [library, terminal, tests].filter { target in
-            FileManager.default.fileExists(atPath: "\(Context.packageDirectory)/\(target.path ?? "")")
-        }
-    }
+    var targets: [Target] { [library, terminal, tests] }
 }
 
 let apps = [
     App(name: "DirectAuth", modules: ["AuthFoundation", "OktaDirectAuth"]),
     App(name: "Password", modules: ["AuthFoundation", "OktaDirectAuth"]),
-    App(name: "Browser", modules: ["AuthFoundation", "OAuth2Auth", "BrowserSignin"]),
-    App(name: "PushAuthenticator", modules: ["AuthFoundation", "OktaDirectAuth", "DeviceAuthenticator"]),
-    App(name: "Classic", modules: ["AuthFoundation", "OAuth2Auth", "OktaAuthSdk"]),
 ]
 
 let package = Package(
@@ -64,7 +55,7 @@ let package = Package(
     defaultLocalization: "en",
     platforms: [.iOS(.v17), .macOS(.v14)],
     // What an Xcode app links for its SwiftUI face.
-    products: apps.filter { !$0.targets.isEmpty }.map { .library(name: "\($0.name)App", targets: ["\($0.name)App"]) },
+    products: apps.map { .library(name: "\($0.name)App", targets: ["\($0.name)App"]) },
     dependencies: [
         .package(name: "countersign", path: ".."),
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.2"),

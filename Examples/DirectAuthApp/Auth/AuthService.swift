@@ -96,10 +96,13 @@ package final class AuthService: AuthServicing {
     }
 
     package func signOut() async {
-        // What the server was not told is kept, and told when it can be reached; see `Credential.revoke(type:)`.
-        try? await session.signOut()
         number += 1
-        attempt = .none
+        do {
+            try await session.signOut()
+            attempt = .none
+        } catch {
+            attempt = .failed(error.localizedDescription)
+        }
     }
 
     package func refreshToken() async throws { try await session.refresh() }

@@ -186,13 +186,18 @@ public final class DirectSession {
 
     /// Signs out. The tokens are gone here also if the server can't be reached; it is told as soon as it can be.
     ///
-    /// - Throws: Why the server was not told. Nobody is signed in in any case.
+    /// - Throws: Errors of the storage, if the tokens could not be removed from it; then the person is still signed in.
     public func signOut() async throws {
         cancel()
         hasEnded = false
         guard let credential else { return }
-        defer { if self.credential === credential { use(nil) } }
-        try await credential.revoke()
+        do {
+            try await credential.revoke()
+        } catch {
+            // What the server was not told is kept by the SDK, and delivered later.
+            if try Credential.with(id: credential.id) != nil { throw error }
+        }
+        if self.credential === credential { use(nil) }
     }
 
     private func use(_ credential: Credential?) {

@@ -64,8 +64,8 @@ struct Interaction {
         switch key {
         case .down, .right: move(by: 1, on: screen)
         case .up, .left: move(by: -1, on: screen)
-        case .pageDown: scroll(screen.identity, by: 10, lengths)
-        case .pageUp: scroll(screen.identity, by: -10, lengths)
+        case .pageDown: scroll(scrolled(on: screen, lengths), by: 10, lengths)
+        case .pageUp: scroll(scrolled(on: screen, lengths), by: -10, lengths)
         case .character(let character): return shortcut(character, on: screen)
         default: break
         }
@@ -136,6 +136,12 @@ struct Interaction {
         default: return nil
         }
         return .moved
+    }
+
+    /// What a page further means: the screen, if it is longer than the terminal, else its first scrolled text.
+    private func scrolled(on screen: Screen, _ lengths: [String: Int]) -> String {
+        if lengths[screen.identity, default: 0] > 0 { return screen.identity }
+        return screen.focusables.first(where: \.isScroll)?.id ?? screen.identity
     }
 
     private mutating func scroll(_ id: String, by step: Int, _ lengths: [String: Int]) {

@@ -1,4 +1,4 @@
-public import Foundation
+internal import Foundation
 
 /// A terminal of 80 by 24 characters, in tmux, with a program in it.
 ///

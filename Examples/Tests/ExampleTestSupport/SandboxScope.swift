@@ -1,4 +1,4 @@
-public import AuthFoundation
+internal import AuthFoundation
 public import CountersignSandbox
 internal import Foundation
 

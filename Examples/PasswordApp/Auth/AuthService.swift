@@ -1,0 +1,87 @@
+package import AppSession
+package import AuthFoundation
+package import Foundation
+internal import Observation
+
+/// Signs people in with a password, keeps their session, and ends it.
+@MainActor
+@Observable
+package final class AuthService: AuthServicing {
+    /// Where the sign-in stands.
+    package enum AuthState: Equatable {
+        /// Nobody is signed in.
+        case notAuthenticated
+        /// The server is asked.
+        case authenticating
+        /// Somebody is signed in.
+        case authenticated
+        /// The last sign-in did not work, or the session is over.
+        case error(String)
+    }
+
+    private enum Attempt {
+        case none, running
+        case failed(String)
+    }
+
+    private let session: DirectSession
+    private var attempt = Attempt.none
+
+    /// Finds the session of the last time, so that who was signed in still is.
+    ///
+    /// - Parameters:
+    ///   - settings: Of the client; by default those of `Okta.plist`. What is wrong with them is told by the first sign-in.
+    ///   - language: The language of its messages; nil for that of the person.
+    package convenience init(settings: ClientSettings = ClientSettings(), language: String? = nil) {
+        self.init(session: DirectSession(language: language) { try settings.client() })
+    }
+
+    /// Uses a session.
+    ///
+    /// - Parameter session: The session.
+    package init(session: DirectSession) {
+        self.session = session
+    }
+
+    package var authenticationState: AuthState {
+        switch attempt {
+        case .running: .authenticating
+        case .failed(let message): .error(message)
+        case .none:
+            if session.token != nil { .authenticated } else if session.hasEnded { .error(session.endedMessage) } else { .notAuthenticated }
+        }
+    }
+
+    package var isAuthenticated: Bool { authenticationState == .authenticated }
+
+    package var token: Token? { isAuthenticated ? session.token : nil }
+
+    package var currentToken: String? { token?.accessToken }
+
+    package var now: Date { session.now }
+
+    package func authenticate(username: String, password: String) async throws {
+        attempt = .running
+        do {
+            try await session.signIn(username: username, password: password, secondFactor: .none)
+            attempt = .none
+        } catch {
+            attempt = error is CancellationError ? .none : .failed(error.localizedDescription)
+            throw error
+        }
+    }
+
+    package func logout() async throws {
+        try await session.signOut()
+        attempt = .none
+    }
+
+    package func refreshAccessToken() async throws {
+        guard session.token != nil else {
+            throw NSError(domain: "AuthService", code: -1, userInfo: [NSLocalizedDescriptionKey: "No credential available"])
+        }
+        try await session.refresh()
+    }
+
+    package func getCurrentUser() async throws -> UserInfo? { try await session.userInfo() }
+}

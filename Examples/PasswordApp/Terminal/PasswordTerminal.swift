@@ -1,0 +1,24 @@
+import AppArguments
+import ArgumentParser
+import PasswordApp
+import TerminalKit
+
+/// The app in a terminal.
+@main
+struct PasswordTerminal: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "PasswordTerminal", abstract: "Sign in with a password, in a terminal.",
+        discussion: "With `countersign sandbox` running on this machine: PasswordTerminal --sandbox")
+
+    @OptionGroup var client: ClientArguments
+    @OptionGroup var terminal: TerminalOptions
+
+    @MainActor
+    func run() async throws {
+        try await client.withVault {
+            let service = AuthService(settings: client.settings(sandboxClient: "password-app"), language: terminal.language)
+            let face = PasswordFace(model: LoginViewModel(authService: service, language: terminal.language))
+            try await TerminalProgram(terminal).run { face.screen }
+        }
+    }
+}

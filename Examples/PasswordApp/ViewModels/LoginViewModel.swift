@@ -1,0 +1,136 @@
+internal import AppSession
+package import AuthFoundation
+internal import Foundation
+internal import Observation
+package import Wording
+
+/// What the screens of the app show and do, for each of its faces.
+@MainActor
+@Observable
+package final class LoginViewModel {
+    /// How far the profile has come.
+    package enum Profile: Equatable {
+        case loading
+        case loaded(UserInfo)
+        case failed
+    }
+
+    private let authService: any AuthServicing
+    /// The app's texts.
+    @ObservationIgnored package let wording: Wording
+
+    /// What is typed.
+    package var username = ""
+    package var password = ""
+
+    /// How much of what buttons begin is under way.
+    private var running = 0
+    /// Why the last action did not work.
+    package private(set) var errorMessage: String?
+
+    /// Whether the profile is presented.
+    package var showsProfile = false
+    /// The profile, once ``loadProfile()`` has been called.
+    package private(set) var profile = Profile.loading
+    /// Whether the tokens are presented.
+    package var showsTokenDetails = false
+
+    /// Shows an authentication.
+    ///
+    /// - Parameters:
+    ///   - authService: The authentication; by default by the client of `Okta.plist`.
+    ///   - language: The language of the texts; nil for that of the person.
+    package init(authService: (any AuthServicing)? = nil, language: String? = nil) {
+        self.authService = authService ?? AuthService(language: language)
+        wording = Wording(bundle: .module, language: language)
+    }
+
+    /// Where the sign-in stands.
+    package var authState: AuthService.AuthState { authService.authenticationState }
+
+    /// Whether something is under way that was begun by a button.
+    package var isLoading: Bool { running > 0 }
+
+    /// Whether the form can be sent.
+    package var canSubmit: Bool { !username.isEmpty && !password.isEmpty && !isLoading }
+
+    /// What to tell the person in the banner: why the last action did not work, or why they are signed out.
+    package var message: String? {
+        if let errorMessage { return errorMessage }
+        if case .error(let message) = authState { return message }
+        return nil
+    }
+
+    /// The access token, for a look at it.
+    package var token: String { authService.currentToken ?? wording("No Token") }
+
+    /// The tokens, part by part, for a developer to look at; none if nobody is signed in.
+    package var tokenDetails: [TokenDetail] { authService.token?.details(wording, now: authService.now) ?? [] }
+
+    // MARK: - Actions
+
+    /// Signs in with what is typed; does nothing while ``canSubmit`` is false.
+    package func login() async {
+        guard canSubmit else { return }
+        await loading {
+            $0
+        } action: {
+            try await authService.authenticate(username: username, password: password)
+            password = ""
+        }
+    }
+
+    /// Signs out, and forgets what was typed and fetched.
+    package func logout() async {
+        await loading {
+            wording("Logout failed: %@", $0)
+        } action: {
+            try await authService.logout()
+            (username, password, showsProfile, showsTokenDetails, profile) = ("", "", false, false, .loading)
+        }
+    }
+
+    /// Gets new tokens.
+    package func refreshToken() async {
+        guard !isLoading else { return }
+        await loading {
+            wording("Token refresh failed: %@", $0)
+        } action: {
+            try await authService.refreshAccessToken()
+        }
+    }
+
+    /// Fetches the profile for its screen.
+    package func loadProfile() async {
+        profile = .loading
+        profile = await fetchUserProfile().map(Profile.loaded) ?? .failed
+    }
+
+    /// Fetches the profile.
+    ///
+    /// - Returns: Nil on failure; ``errorMessage`` says why.
+    package func fetchUserProfile() async -> UserInfo? {
+        do {
+            errorMessage = nil
+            return try await authService.getCurrentUser()
+        } catch is CancellationError {
+            return nil
+        } catch {
+            errorMessage = wording("Failed to fetch user profile: %@", error.localizedDescription)
+            return nil
+        }
+    }
+
+    private func loading(describe: (String) -> String, action: () async throws -> Void) async {
+        running += 1
+        defer { running -= 1 }
+        errorMessage = nil
+        do {
+            try await action()
+        } catch is CancellationError {
+            // Who cancelled knows.
+        } catch {
+            errorMessage = describe(error.localizedDescription)
+        }
+    }
+}

@@ -1,0 +1,53 @@
+package import AuthFoundation
+package import Foundation
+package import Wording
+
+/// A part of a profile as it is shown.
+package struct ProfileSection: Identifiable, Equatable {
+    /// A value with its name.
+    package struct Row: Identifiable, Equatable {
+        package let label: String
+        package let value: String
+
+        package var id: String { label }
+    }
+
+    /// What its values are.
+    package let title: String
+    /// The values.
+    package let rows: [Row]
+
+    package var id: String { title }
+}
+
+extension UserInfo {
+    /// The profile, part by part.
+    ///
+    /// - Parameters:
+    ///   - wording: The language of the names and of the date.
+    ///   - timeZone: Where the date is read.
+    /// - Returns: The parts.
+    package func sections(_ wording: Wording, timeZone: TimeZone = .current) -> [ProfileSection] {
+        var sections = [
+            ProfileSection(
+                title: wording("User Information"),
+                rows: [
+                    .init(label: wording("Name"), value: name ?? wording("Not provided")),
+                    .init(label: wording("Email"), value: email ?? wording("Not provided")),
+                    .init(label: wording("Username"), value: preferredUsername ?? wording("Not provided")),
+                    .init(label: wording("User ID"), value: subject ?? wording("Unknown")),
+                ])
+        ]
+        if let updatedAt {
+            let format = DateFormatter()
+            format.dateStyle = .long
+            format.timeStyle = .short
+            format.timeZone = timeZone
+            if let language = wording.language { format.locale = Locale(identifier: language) }
+            sections.append(
+                ProfileSection(
+                    title: wording("Metadata"), rows: [.init(label: wording("Last Updated"), value: format.string(from: updatedAt))]))
+        }
+        return sections
+    }
+}

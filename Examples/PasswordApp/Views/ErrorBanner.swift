@@ -1,0 +1,22 @@
+#if canImport(SwiftUI) && canImport(UIKit)
+internal import SwiftUI
+
+/// Says what did not work.
+struct ErrorBanner: View {
+    let message: String
+
+    var body: some View {
+        HStack {
+            Image(systemName: "exclamationmark.triangle.fill")
+                .silent()
+            Text(message)
+                .font(.footnote)
+        }
+        .foregroundStyle(.red)
+        .padding()
+        .background(Color.red.opacity(0.1))
+        .cornerRadius(8)
+        .padding(.horizontal)
+    }
+}
+#endif

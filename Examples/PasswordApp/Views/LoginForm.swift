@@ -1,0 +1,52 @@
+#if canImport(SwiftUI) && canImport(UIKit)
+internal import SwiftUI
+
+/// Asks for a name and a password.
+struct LoginForm: View {
+    @Bindable var viewModel: LoginViewModel
+
+    var body: some View {
+        ScrollView {
+            VStack(spacing: 24) {
+                header
+                VStack(spacing: 16) {
+                    TextField(viewModel.wording("Email or Username"), text: $viewModel.username)
+                        .textFieldStyle(.roundedBorder)
+                        .textInputAutocapitalization(.never)
+                        .autocorrectionDisabled()
+                        .keyboardType(.emailAddress)
+                        .textContentType(.username)
+                    SecureField(viewModel.wording("Password"), text: $viewModel.password)
+                        .textFieldStyle(.roundedBorder)
+                        .textContentType(.password)
+                        .onSubmit { Task { await viewModel.login() } }
+                }
+                .padding(.horizontal)
+                WideButton(title: viewModel.wording("Sign In"), colour: viewModel.canSubmit ? .blue : .gray) {
+                    Task { await viewModel.login() }
+                }
+                .disabled(!viewModel.canSubmit)
+                .padding(.horizontal)
+                if let message = viewModel.message { ErrorBanner(message: message) }
+            }
+            .padding()
+        }
+    }
+
+    private var header: some View {
+        VStack(spacing: 8) {
+            Image(systemName: "lock.shield")
+                .font(.system(size: 60))
+                .foregroundStyle(.blue)
+                .silent()
+            Text(viewModel.wording("Welcome Back"))
+                .font(.title)
+                .fontWeight(.bold)
+            Text(viewModel.wording("Sign in with your Countersign credentials"))
+                .font(.subheadline)
+                .foregroundStyle(.secondary)
+        }
+        .padding(.top, 40)
+    }
+}
+#endif

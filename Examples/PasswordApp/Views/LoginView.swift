@@ -1,0 +1,50 @@
+#if canImport(SwiftUI) && canImport(UIKit)
+public import SwiftUI
+
+/// The app: the form, and who is signed in.
+public struct LoginView: View {
+    @State private var viewModel: LoginViewModel
+
+    /// Shows the app with the client of `Okta.plist`.
+    public init() {
+        self.init(viewModel: LoginViewModel())
+    }
+
+    init(viewModel: LoginViewModel) {
+        _viewModel = State(initialValue: viewModel)
+    }
+
+    /// The screen of the present state.
+    public var body: some View {
+        NavigationStack {
+            Group {
+                switch viewModel.authState {
+                case .notAuthenticated, .error: LoginForm(viewModel: viewModel)
+                case .authenticating: loading
+                case .authenticated: AuthenticatedView(viewModel: viewModel)
+                }
+            }
+            .navigationTitle(viewModel.wording("Countersign DirectAuth"))
+        }
+        .sheet(isPresented: $viewModel.showsProfile) { ProfileView(viewModel: viewModel) }
+        .sheet(isPresented: $viewModel.showsTokenDetails) { TokenDetailsView(viewModel: viewModel) }
+    }
+
+    private var loading: some View {
+        VStack(spacing: 16) {
+            ProgressView().scaleEffect(1.5)
+            Text(viewModel.wording("Signing in...")).font(.headline)
+        }
+    }
+}
+
+#if os(iOS)
+#Preview("Form") { LoginView(viewModel: LoginViewModel(authService: InMemoryAuthService())) }
+#Preview("Error") { LoginView(viewModel: LoginViewModel(authService: InMemoryAuthService(.error("The password is wrong.")))) }
+#Preview("Signed in, dark, large") {
+    LoginView(viewModel: LoginViewModel(authService: InMemoryAuthService(.authenticated)))
+        .preferredColorScheme(.dark)
+        .dynamicTypeSize(.accessibility2)
+}
+#endif
+#endif

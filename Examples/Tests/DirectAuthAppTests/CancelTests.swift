@@ -1,0 +1,90 @@
+import AppSession
+import AuthFoundation
+import CountersignSandbox
+import ExampleTestSupport
+import Foundation
+import Testing
+
+@testable import DirectAuthApp
+
+@Suite("Giving a sign-in up")
+@MainActor
+struct CancelTests {
+    @Test("after a cancel the form is there at once, and a later approval signs nobody in")
+    func cancelThenApprove() async throws {
+        try await Scene.play { scene in
+            let signIn = scene.pressSignIn()
+            #expect(await scene.waitForPush())
+            #expect(await eventually { !scene.phone.waiting.isEmpty })
+            let request = try #require(scene.phone.waiting.first)
+
+            scene.model.cancelSignIn()
+            #expect(scene.model.state == .idle)
+            await signIn.value
+            await scene.model.leave()
+            // The server was told: it takes no approval any more, or the request is gone from the phone.
+            _ = try? await scene.phone.approve(request.id)
+            scene.letTimePass()
+            #expect(scene.model.state == .idle)
+            #expect(scene.model.message == nil)
+            #expect(Credential.allIDs.isEmpty)
+            #expect(scene.sandbox.requests.contains { $0.endpoint == .revoke })
+            #expect(!scene.phone.history.contains { $0.outcome == .approved }, "The server has withdrawn its request.")
+            #expect(scene.model.canSignIn)
+        }
+    }
+
+    @Test("who approved before the cancel was pressed, and was not seen yet, is not signed in either")
+    func approveThenCancel() async throws {
+        try await Scene.play { scene in
+            let signIn = scene.pressSignIn()
+            try await scene.phone.approveNext()
+            scene.model.cancelSignIn()
+            await signIn.value
+            scene.letTimePass()
+            await scene.model.leave()
+            #expect(scene.model.state == .idle)
+            #expect(Credential.allIDs.isEmpty)
+        }
+    }
+
+    @Test("a cancel while the password is checked ends the sign-in too")
+    func cancelWhileAuthenticating() async throws {
+        try await Scene.play { scene in
+            scene.sandbox.inject(Fault(.delay(30), at: .token))
+            let signIn = scene.pressSignIn()
+            #expect(await eventually { scene.model.state == .authenticating })
+            scene.model.cancelSignIn()
+            #expect(scene.model.state == .idle)
+            await signIn.value
+            scene.sandbox.advance(by: 31)
+            #expect(!scene.model.isLoading)
+            #expect(Credential.allIDs.isEmpty)
+        }
+    }
+
+    @Test("after a cancel the next sign-in works")
+    func again() async throws {
+        try await Scene.play { scene in
+            let signIn = scene.pressSignIn()
+            #expect(await scene.waitForPush())
+            scene.model.cancelSignIn()
+            await signIn.value
+            await scene.model.leave()
+            #expect(await eventually { scene.phone.waiting.isEmpty })
+            try await scene.signIn()
+        }
+    }
+
+    @Test("a sign-out while the push is waited for ends the wait")
+    func signOutWhileWaiting() async throws {
+        try await Scene.play { scene in
+            let signIn = scene.pressSignIn()
+            #expect(await scene.waitForPush())
+            await scene.model.signOut()
+            await signIn.value
+            #expect(scene.model.state == .idle)
+            #expect(scene.model.username.isEmpty)
+        }
+    }
+}

@@ -1,0 +1,69 @@
+import AppSession
+import AuthFoundation
+import AuthorizationServer
+import CountersignSandbox
+import DirectAuthApp
+import ExampleTestSupport
+import Foundation
+import Testing
+
+/// A sandbox, Jane with her phone, and the app.
+@MainActor
+struct Scene {
+    static let password = "Correct-Horse-7"
+
+    let sandbox: Sandbox
+    let phone: VirtualPhone
+    let model: AuthViewModel
+
+    /// Plays a scene in a store of its own.
+    ///
+    /// - Parameters:
+    ///   - asksForNumbers: Whether a push asks to pick a number.
+    ///   - refreshesByItself: Whether the app's tokens are refreshed by themselves.
+    static func play(
+        asksForNumbers: Bool = false, refreshesByItself: Bool = false, _ body: @MainActor (Scene) async throws -> Void
+    ) async throws {
+        let organization =
+            asksForNumbers
+            ? OrgFile.sandboxDefault.replacing("number_challenge: never", with: "number_challenge: always") : nil
+        try await withSandbox(Sandbox.Configuration(organization: organization)) { sandbox in
+            let phone = try await sandbox.phone(for: SandboxUser.jane.login)
+            let scene = Scene(
+                sandbox: sandbox, phone: phone, model: Self.model(sandbox, refreshesByItself: refreshesByItself))
+            try await body(scene)
+        }
+    }
+
+    /// The app, started anew.
+    static func model(_ sandbox: Sandbox, refreshesByItself: Bool = false) -> AuthViewModel {
+        let session = DirectSession(refreshesByItself: refreshesByItself, language: "en") { sandbox.client(.directAuth) }
+        return AuthViewModel(authService: AuthService(session: session), language: "en")
+    }
+
+    /// Types a name and a password, and presses the button.
+    func pressSignIn(_ username: String = SandboxUser.jane.login, password: String = Self.password) -> Task<Void, Never> {
+        model.username = username
+        model.password = password
+        return Task { await model.signIn() }
+    }
+
+    /// Waits until the app waits for the push.
+    func waitForPush() async -> Bool {
+        await eventually { if case .waitingForPush = model.state { true } else { false } }
+    }
+
+    /// Lets the app ask again at once.
+    func letTimePass() { sandbox.advance(by: 6) }
+
+    /// Signs in with an approval.
+    func signIn() async throws {
+        let signIn = pressSignIn()
+        _ = try await phone.approveNext()
+        letTimePass()
+        await signIn.value
+        try #require(isSignedIn, "\(model.state)")
+    }
+
+    var isSignedIn: Bool { if case .authorized = model.state { true } else { false } }
+}

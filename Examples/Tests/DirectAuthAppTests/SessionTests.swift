@@ -1,0 +1,240 @@
+import AppSession
+import AuthFoundation
+import CountersignSandbox
+import ExampleTestSupport
+import Foundation
+import Testing
+import Wording
+
+@testable import DirectAuthApp
+
+@Suite("The session of who is signed in")
+@MainActor
+struct SessionTests {
+    @Test("it is found again at the next launch")
+    func restored() async throws {
+        try await Scene.play { scene in
+            try await scene.signIn()
+            let again = Scene.model(scene.sandbox)
+            #expect(again.state == scene.model.state)
+            #expect(again.accessToken == scene.model.accessToken)
+        }
+    }
+
+    @Test("a refresh changes the tokens that are shown, and its button is disabled meanwhile")
+    func refresh() async throws {
+        try await Scene.play { scene in
+            try await scene.signIn()
+            let (accessToken, idToken) = (scene.model.accessToken, scene.model.idToken)
+            scene.sandbox.inject(Fault(.delay(30), at: .token))
+            let refresh = Task { await scene.model.refreshToken() }
+            #expect(await eventually { scene.model.isLoading })
+            #expect(scene.isSignedIn)
+            scene.sandbox.advance(by: 31)
+            await refresh.value
+            #expect(!scene.model.isLoading)
+            #expect(scene.model.accessToken != accessToken)
+            #expect(scene.model.idToken != idToken)
+            #expect(scene.model.accessToken == Credential.default?.token.accessToken)
+        }
+    }
+
+    @Test("a second press while a refresh is under way sends nothing")
+    func refreshTwice() async throws {
+        try await Scene.play { scene in
+            try await scene.signIn()
+            scene.sandbox.inject(Fault(.delay(30), at: .token))
+            let refresh = Task { await scene.model.refreshToken() }
+            #expect(await eventually { scene.model.isLoading })
+            await scene.model.refreshToken()
+            scene.sandbox.advance(by: 31)
+            await refresh.value
+            #expect(scene.sandbox.requests.count { $0.grantType == "refresh_token" } == 1)
+        }
+    }
+
+    @Test("a token is refreshed if needed, and otherwise left alone")
+    func refreshIfNeeded() async throws {
+        try await Scene.play { scene in
+            try await scene.signIn()
+            let service = AuthService(
+                session: DirectSession(refreshesByItself: false, language: "en") { scene.sandbox.client(.directAuth) })
+            let token = service.accessToken
+            try await service.refreshTokenIfNeeded()
+            #expect(service.accessToken == token)
+            scene.sandbox.advance(by: 3500)
+            try await service.refreshTokenIfNeeded()
+            #expect(service.accessToken != token)
+        }
+    }
+
+    @Test("a token is refreshed by itself before it ends, and the screen follows")
+    func automaticRefresh() async throws {
+        try await Scene.play(refreshesByItself: true) { scene in
+            try await scene.signIn()
+            let token = scene.model.accessToken
+            #expect(Credential.default?.automaticRefresh == true)
+            // Moved again and again: the refresh may not wait yet.
+            #expect(
+                await eventually {
+                    if scene.model.accessToken == token { scene.sandbox.advance(by: 400) }
+                    return scene.model.accessToken != token
+                })
+            #expect(scene.isSignedIn)
+        }
+    }
+
+    @Test("a refresh that fails offline is told, and the session stays")
+    func refreshOffline() async throws {
+        try await Scene.play { scene in
+            try await scene.signIn()
+            let token = scene.model.accessToken
+            scene.sandbox.inject(Fault(.dropConnectionBeforeCommit, at: .token, count: 10))
+            await scene.model.refreshToken()
+            #expect(scene.model.message != nil)
+            #expect(scene.isSignedIn && scene.model.accessToken == token)
+            scene.sandbox.clearFaults()
+            await scene.model.refreshToken()
+            #expect(scene.model.message == nil)
+            #expect(scene.model.accessToken != token)
+        }
+    }
+
+    @Test("a session that the server has ended leads to the form, and says why")
+    func ended() async throws {
+        try await Scene.play { scene in
+            try await scene.signIn()
+            try await scene.sandbox.signOutEverywhere(SandboxUser.jane.login)
+            await scene.model.refreshToken()
+            #expect(scene.model.state == .failed(errorMessage: "Your session has ended. Sign in again."))
+            #expect(scene.model.accessToken == nil)
+            #expect(Credential.allIDs.isEmpty)
+            // Not at the next launch: there it is a form as any.
+            #expect(Scene.model(scene.sandbox).state == .idle)
+            try await scene.signIn()
+        }
+    }
+
+    @Test("the profile is fetched once, also with a token that has expired")
+    func userInfo() async throws {
+        try await Scene.play { scene in
+            try await scene.signIn()
+            scene.sandbox.advance(by: 4000)
+            await scene.model.showUserInfo()
+            #expect(scene.model.userInfo?.user.name == "Jane Doe")
+            scene.model.userInfo = nil
+            await scene.model.showUserInfo()
+            #expect(scene.model.userInfo != nil)
+            #expect(scene.sandbox.requests.count { $0.endpoint == .userInfo } == 1)
+        }
+    }
+
+    @Test("a profile that can't be fetched is told, and can be asked for again")
+    func userInfoFails() async throws {
+        try await Scene.play { scene in
+            try await scene.signIn()
+            scene.sandbox.inject(Fault(.status(400), at: .userInfo))
+            await scene.model.showUserInfo()
+            #expect(scene.model.userInfo == nil)
+            #expect(scene.model.message != nil)
+            await scene.model.showUserInfo()
+            #expect(scene.model.userInfo != nil)
+            #expect(scene.model.message == nil)
+        }
+    }
+
+    @Test("after a sign-out nothing is left, here or on the server")
+    func signOut() async throws {
+        try await Scene.play { scene in
+            try await scene.signIn()
+            let token = try #require(Credential.default?.token)
+            scene.model.showsTokenInfo = true
+            await scene.model.signOut()
+            #expect(scene.model.state == .idle)
+            #expect(scene.model.username.isEmpty && scene.model.password.isEmpty && !scene.model.showsTokenInfo)
+            #expect(Credential.default == nil && Credential.allIDs.isEmpty)
+            #expect(try await scene.sandbox.client(.directAuth).introspect(token: token, type: .accessToken).active == false)
+        }
+    }
+
+    @Test("a sign-out works offline, and the server hears of it later")
+    func signOutOffline() async throws {
+        try await Scene.play { scene in
+            try await scene.signIn()
+            let token = try #require(Credential.default?.token)
+            scene.sandbox.inject(Fault(.dropConnectionBeforeCommit, at: .revoke, count: 100))
+            await scene.model.signOut()
+            #expect(scene.model.state == .idle)
+            #expect(scene.model.message == nil)
+            #expect(Credential.allIDs.isEmpty)
+            scene.sandbox.clearFaults()
+            #expect(try await Credential.deliverPendingRevocations() == 1)
+            #expect(try await scene.sandbox.client(.directAuth).introspect(token: token, type: .refreshToken).active == false)
+        }
+    }
+
+    @Test("the tokens as text: each part, and how long they are good")
+    func tokenInfo() async throws {
+        try await Scene.play { scene in
+            #expect(scene.model.tokenInfo == "No token found")
+            try await scene.signIn()
+            let token = try #require(Credential.default?.token)
+            let parts = scene.model.tokenInfo.components(separatedBy: "\n\n")
+            #expect(parts.count == 7 && parts[6].isEmpty)
+            #expect(parts[0] == "Token type: Bearer")
+            #expect(parts[1] == "Access Token: \(token.accessToken)")
+            #expect(parts[2] == "Scopes: \(try #require(token.scope).joined(separator: ","))")
+            #expect(parts[3] == "ID Token: \(try #require(token.idToken).rawValue)")
+            #expect(parts[4] == "Refresh Token: \(try #require(token.refreshToken))")
+            let left = try #require(parts[5].split(separator: " ").compactMap { Int($0) }.first)
+            #expect((3500...3600).contains(left))
+            scene.sandbox.advance(by: 5000)
+            #expect(scene.model.tokenInfo.contains("Expires in: 0 seconds"))
+        }
+    }
+
+    @Test("the profile as text, in both languages")
+    func profileText() throws {
+        let info = try UserInfo(JSON(Data(#"{"sub":"00u1","name":"Jane Doe","updated_at":1700000000}"#.utf8)))
+        let zone = try #require(TimeZone(identifier: "UTC"))
+        let model = AuthViewModel(authService: InMemoryAuthService(), language: "en")
+        #expect(
+            info.text(model.wording, timeZone: zone).replacing("\u{202F}", with: " ") == """
+                Name: Jane Doe
+
+                Username: No username set
+
+                User ID: 00u1
+
+                Updated at: Nov 14, 2023 at 10:13 PM
+                """)
+        let german = AuthViewModel(authService: InMemoryAuthService(), language: "de")
+        #expect(
+            info.text(german.wording, timeZone: zone) == """
+                Name: Jane Doe
+
+                Benutzername: Kein Benutzername angegeben
+
+                Benutzer-ID: 00u1
+
+                Geändert am: 14.11.2023, 22:13
+                """)
+    }
+
+    @Test("the service of the previews does what their buttons ask")
+    func previews() async throws {
+        let service = InMemoryAuthService()
+        let model = AuthViewModel(authService: service, language: "en")
+        (model.username, model.password) = ("jane", "secret")
+        await model.signIn()
+        #expect(model.state == .waitingForPush(number: "42"))
+        try service.approve()
+        let token = try #require(model.accessToken)
+        await model.refreshToken()
+        #expect(model.accessToken != nil && model.accessToken != token)
+        await model.showUserInfo()
+        #expect(model.userInfo?.user.name == "Jane Doe")
+        await model.signOut()
+        #expect(model.state == .idle && model.userInfo == nil)
+    }
+}

@@ -1,0 +1,141 @@
+import AppSession
+import AuthFoundation
+import CountersignSandbox
+import ExampleTestSupport
+import Foundation
+import Testing
+
+@testable import DirectAuthApp
+
+@Suite("Signing in with a password and a push")
+@MainActor
+struct SignInTests {
+    @Test("an approval signs in, and each state is seen on the way")
+    func approval() async throws {
+        try await Scene.play { scene in
+            let history = History { scene.model.state }
+            #expect(scene.model.state == .idle)
+            let signIn = scene.pressSignIn()
+            #expect(await scene.waitForPush())
+            #expect(scene.model.isLoading && !scene.model.canSignIn)
+            try await scene.phone.approveNext()
+            scene.letTimePass()
+            await signIn.value
+
+            let token = try #require(Credential.default?.token)
+            #expect(history.values == [.idle, .authenticating, .waitingForPush(), .authorized(token)])
+            #expect(scene.model.accessToken == token.accessToken)
+            #expect(scene.model.idToken == token.idToken?.rawValue)
+            #expect(!scene.model.isLoading)
+            #expect(scene.model.message == nil)
+            #expect(scene.model.password.isEmpty, "It is not kept.")
+        }
+    }
+
+    @Test("the button is disabled while a field is empty, and does nothing then")
+    func emptyFields() async throws {
+        try await Scene.play { scene in
+            for (name, password) in [("", ""), ("jane", ""), ("", "secret")] {
+                (scene.model.username, scene.model.password) = (name, password)
+                #expect(!scene.model.canSignIn)
+                await scene.model.signIn()
+            }
+            #expect(scene.model.state == .idle)
+            #expect(scene.sandbox.requests.count { $0.endpoint == .token && $0.grantType == "password" } <= 1, "Only the phone's own.")
+            scene.model.username = "jane"
+            #expect(scene.model.canSignIn)
+        }
+    }
+
+    @Test("a number to pick is shown, and picking it signs in")
+    func number() async throws {
+        try await Scene.play(asksForNumbers: true) { scene in
+            let signIn = scene.pressSignIn()
+            #expect(await eventually { if case .waitingForPush(.some) = scene.model.state { true } else { false } })
+            guard case .waitingForPush(let number?) = scene.model.state else { return }
+            let request = try await scene.phone.approveNext(number: number)
+            #expect(request.numberChoices?.contains(number) == true)
+            scene.letTimePass()
+            await signIn.value
+            #expect(scene.isSignedIn)
+        }
+    }
+
+    @Test("a denied push ends in the form, with what happened")
+    func denial() async throws {
+        try await Scene.play { scene in
+            let signIn = scene.pressSignIn()
+            try await scene.phone.denyNext()
+            scene.letTimePass()
+            await signIn.value
+            guard case .failed(let message) = scene.model.state else { throw Unexpected(scene.model.state) }
+            #expect(message.contains("access_denied"))
+            #expect(scene.model.message == message)
+            #expect(scene.model.username == SandboxUser.jane.login && scene.model.canSignIn, "Another attempt is one key away.")
+            #expect(Credential.allIDs.isEmpty)
+        }
+    }
+
+    @Test("nobody answers: the wait ends, and says so")
+    func timeout() async throws {
+        try await Scene.play { scene in
+            let signIn = scene.pressSignIn()
+            #expect(await scene.waitForPush())
+            scene.sandbox.advance(by: 600)
+            await signIn.value
+            guard case .failed(let message) = scene.model.state else { throw Unexpected(scene.model.state) }
+            #expect(!message.isEmpty)
+        }
+    }
+
+    @Test("a wrong password and an unknown name are told alike, in the server's words")
+    func wrongPassword() async throws {
+        try await Scene.play { scene in
+            await scene.pressSignIn(password: "Wrong-Horse-7").value
+            guard case .failed(let first) = scene.model.state else { throw Unexpected(scene.model.state) }
+            await scene.pressSignIn("nobody@example.com").value
+            guard case .failed(let second) = scene.model.state else { throw Unexpected(scene.model.state) }
+            #expect(first == second)
+            #expect(first.contains("credentials provided were invalid"))
+        }
+    }
+
+    @Test("the text of a server's error is shown")
+    func serverError() async throws {
+        try await Scene.play { scene in
+            await scene.pressSignIn(SandboxUser.john.login, password: "Battery-Staple-9").value
+            guard case .failed(let message) = scene.model.state else { throw Unexpected(scene.model.state) }
+            #expect(message.contains("second factor"), "John has no phone: \(message)")
+        }
+    }
+
+    @Test("offline: the failure is told, and the next attempt works")
+    func offline() async throws {
+        try await Scene.play { scene in
+            scene.sandbox.inject(Fault(.dropConnectionBeforeCommit, at: .token, count: 10))
+            await scene.pressSignIn().value
+            guard case .failed(let message) = scene.model.state else { throw Unexpected(scene.model.state) }
+            #expect(!message.isEmpty)
+            scene.sandbox.clearFaults()
+            try await scene.signIn()
+            #expect(scene.model.message == nil)
+        }
+    }
+
+    @Test("without a configuration the first sign-in says what is missing, and nothing waits for ever")
+    func noConfiguration() async throws {
+        let settings = ClientSettings(file: URL(filePath: "/nowhere/Okta.plist"))
+        try await Credential.withStorage(MemoryTokenStorage()) {
+            let model = AuthViewModel(authService: AuthService(settings: settings, language: "en"), language: "en")
+            (model.username, model.password) = ("jane", "secret")
+            await model.signIn()
+            guard case .failed(let message) = model.state else { throw Unexpected(model.state) }
+            #expect(message.contains("Okta.plist"))
+        }
+    }
+
+    struct Unexpected: Error, CustomStringConvertible {
+        let description: String
+        init(_ state: AuthService.State) { description = "\(state)" }
+    }
+}

@@ -1,0 +1,219 @@
+import AuthFoundation
+import CountersignSandbox
+import ExampleTestSupport
+import Foundation
+import Testing
+
+@Suite("The app in a terminal", .enabled(if: Pane.isEnabled, Comment(rawValue: Pane.missingNote)))
+struct TerminalTests {
+    /// A sandbox with a phone, and the app in a terminal of its own.
+    private func play(
+        arguments: [String] = [], _ body: (Sandbox, VirtualPhone, Pane, _ again: () async throws -> Pane) async throws -> Void
+    ) async throws {
+        try await withSandbox { sandbox in
+            let phone = try await sandbox.phone(for: SandboxUser.jane.login)
+            let vault = URL.temporaryDirectory.appending(path: "vault-\(UUID().uuidString)")
+            defer { try? FileManager.default.removeItem(at: vault) }
+            let arguments = ["--issuer", sandbox.issuer.absoluteString, "--client-id", "directauth-app", "--vault", vault.path] + arguments
+            let start = { () async throws in try await Pane("DirectAuthTerminal", arguments) }
+            try await body(sandbox, phone, try await start(), start)
+        }
+    }
+
+    private func signIn(_ phone: VirtualPhone, _ pane: Pane) async throws {
+        try await pane.waitFor("( Sign In )")
+        try await pane.type(SandboxUser.jane.login)
+        try await pane.press("Tab")
+        try await pane.type("Correct-Horse-7")
+        try await pane.waitFor("[ Sign In ]")
+        try await pane.press("Enter")
+        try await phone.approveNext()
+        try await pane.waitFor("Signed in")
+    }
+
+    @Test("from the form to the session and back, screen by screen")
+    func walk() async throws {
+        try await play { _, phone, pane, _ in
+            try await pane.waitForScreen(
+                """
+                  Countersign DirectAuth (Password + Push)
+
+                  Email    >[________________________________________________]
+                  Password  [________________________________________________]
+
+                   ( Sign In )
+                \(String(repeating: "\n", count: 17))
+                  Tab Move  Ctrl-C Quit
+                """)
+            try await pane.type("jane.doe@example.comX")
+            try await pane.press("BSpace", "Tab")
+            try await pane.type("Correct-Horse-7")
+            try await pane.waitForScreen(
+                """
+                  Countersign DirectAuth (Password + Push)
+
+                  Email     [jane.doe@example.com____________________________]
+                  Password >[•••••••••••••••_________________________________]
+
+                   [ Sign In ]
+                \(String(repeating: "\n", count: 17))
+                  Return Go on  Tab Move  Ctrl-C Quit
+                """)
+            try await pane.press("Enter")
+            try await pane.waitForScreen(
+                """
+                  Countersign DirectAuth (Password + Push)
+
+                  * Approve the push on your device.
+
+                  >[ Cancel ]
+                \(String(repeating: "\n", count: 18))
+                  Return Press  Ctrl-C Quit
+                """)
+            try await phone.approveNext()
+            try await pane.waitForScreen(
+                """
+                  Countersign DirectAuth (Password + Push)
+
+                  Signed in 🎉
+
+                  ┌─ ID Token ───────────────────────────────────────────────────────────────┐
+                …
+                …
+                …
+                …
+                …
+                …
+                …
+                …
+                …
+                …
+
+                  >[ Token Info t ]   [ User Info u ]   [ Refresh Token r ]   [ Sign Out o ]
+                \(String(repeating: "\n", count: 5))
+                  Return Press  Tab Move  Ctrl-C Quit
+                """)
+            try await pane.press("t")
+            #expect(try await pane.waitFor("Token type: Bearer").contains("! Whoever sees these tokens can use them."))
+            try await pane.press("End")
+            try await pane.press("Escape")
+            try await pane.press("u")
+            #expect(try await pane.waitFor("Name: Jane Doe").contains("Username: jane.doe@example.com"))
+            try await pane.press("Enter")
+            try await pane.waitFor("Signed in")
+            try await pane.press("o")
+            try await pane.waitFor("( Sign In )")
+            try await pane.press("C-c")
+            #expect(try await pane.waitFor("ended").hasPrefix("before\nended 0"), "What was there before is there again.")
+        }
+    }
+
+    @Test("a cancel shows the form, and a later approval changes nothing")
+    func cancel() async throws {
+        try await play { sandbox, phone, pane, _ in
+            try await pane.waitFor("( Sign In )")
+            try await pane.type(SandboxUser.jane.login)
+            try await pane.press("Enter")
+            try await pane.paste("Correct-Horse-7")
+            try await pane.press("Enter")
+            try await pane.waitFor("Approve the push")
+            #expect(await eventually { !phone.waiting.isEmpty })
+            let request = try #require(phone.waiting.first)
+            try await pane.press("Enter")
+            try await pane.waitFor("[ Sign In ]")
+            #expect(await eventually { sandbox.requests.contains { $0.endpoint == .revoke } })
+            _ = try? await phone.approve(request.id)
+            sandbox.advance(by: 6)
+            try await pane.press("C-l")
+            #expect(try await pane.screen().contains("[ Sign In ]"))
+            #expect(!phone.history.contains { $0.outcome == .approved })
+        }
+    }
+
+    @Test("Ctrl-C while a push is waited for gives the sign-in up")
+    func quitWhileWaiting() async throws {
+        try await play { sandbox, _, pane, _ in
+            try await pane.waitFor("( Sign In )")
+            try await pane.type(SandboxUser.jane.login)
+            try await pane.press("Tab")
+            try await pane.type("Correct-Horse-7")
+            try await pane.press("Enter")
+            try await pane.waitFor("Approve the push")
+            try await pane.press("C-c")
+            try await pane.waitFor("ended 0")
+            #expect(sandbox.requests.contains { $0.endpoint == .revoke })
+        }
+    }
+
+    @Test("a refusal is shown in the form, in the server's words")
+    func wrongPassword() async throws {
+        try await play { _, _, pane, _ in
+            try await pane.waitFor("( Sign In )")
+            try await pane.type(SandboxUser.jane.login)
+            try await pane.press("Tab")
+            try await pane.type("Wrong-Horse-7")
+            try await pane.press("Enter")
+            #expect(try await pane.waitFor("⚠").contains("credentials provided were invalid"))
+        }
+    }
+
+    @Test("a session is found again by the next process, and the terminal is put in order after a signal")
+    func restart() async throws {
+        try await play { _, phone, pane, again in
+            try await signIn(phone, pane)
+            try await pane.send(signal: "TERM", to: "DirectAuthTerminal")
+            #expect(try await pane.waitFor("ended").hasPrefix("before\nended 143"))
+            try await again().waitFor("Signed in")
+        }
+    }
+
+    @Test("it speaks German, fits a small terminal, and follows its size")
+    func german() async throws {
+        try await play(arguments: ["--language", "de"]) { _, _, pane, _ in
+            try await pane.waitFor("( Anmelden )")
+            try await pane.resize(columns: 40, rows: 12)
+            try await pane.waitForScreen(
+                """
+                  Countersign DirectAuth (Passwort + Pus
+
+                  E-Mail   >[________________________]
+                  Passwort  [________________________]
+
+                   ( Anmelden )
+                \(String(repeating: "\n", count: 5))
+                  Tab Weiter  Strg-C Beenden
+                """)
+        }
+    }
+
+    @Test("a script signs in without a terminal, and its failure is the program's")
+    func script() async throws {
+        try await withSandbox { sandbox in
+            let phone = try await sandbox.phone(for: SandboxUser.jane.login)
+            phone.autoApprove = true
+            let folder = URL.temporaryDirectory.appending(path: "script-\(UUID().uuidString)", directoryHint: .isDirectory)
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            defer { try? FileManager.default.removeItem(at: folder) }
+            let file = folder.appending(path: "script.txt")
+            let lines = """
+                type jane.doe@example.com
+                field Password
+                type Correct-Horse-7
+                press Sign In
+                within 30
+                expect Signed in
+                press Sign Out
+                expect ( Sign In )
+                within 1
+                """
+            let arguments = [
+                "--issuer", sandbox.issuer.absoluteString, "--client-id", "directauth-app", "--vault", folder.path, "--script", file.path,
+            ]
+            try Data(lines.utf8).write(to: file)
+            try await Pane("DirectAuthTerminal", arguments).waitFor("ended 0")
+            try Data((lines + "\nexpect Signed in\n").utf8).write(to: file)
+            let failed = try await Pane("DirectAuthTerminal", arguments).waitFor("ended 1")
+            #expect(failed.contains("--- line 10: “Signed in” was not to be seen within 1 s"))
+        }
+    }
+}

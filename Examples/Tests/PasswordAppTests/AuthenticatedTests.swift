@@ -1,0 +1,177 @@
+import AppSession
+import AuthFoundation
+import CountersignSandbox
+import ExampleTestSupport
+import Foundation
+import Testing
+
+@testable import PasswordApp
+
+@Suite("What who is signed in can do")
+@MainActor
+struct AuthenticatedTests {
+    @Test("the profile is loaded, and shown in sections")
+    func profile() async throws {
+        try await Scene.play { scene in
+            try await scene.signIn()
+            let history = History { scene.model.profile }
+            await scene.model.loadProfile()
+            guard case .loaded(let user) = scene.model.profile else { throw Unexpected() }
+            #expect(history.values == [.loading, .loaded(user)])
+            let zone = try #require(TimeZone(identifier: "UTC"))
+            let sections = user.sections(scene.model.wording, timeZone: zone)
+            #expect(sections.map(\.title) == ["User Information", "Metadata"])
+            #expect(
+                sections[0].rows == [
+                    .init(label: "Name", value: "Jane Doe"), .init(label: "Email", value: SandboxUser.jane.login),
+                    .init(label: "Username", value: SandboxUser.jane.login), .init(label: "User ID", value: try #require(user.subject)),
+                ])
+            #expect(sections[1].rows.map(\.label) == ["Last Updated"])
+        }
+    }
+
+    @Test("what a profile lacks is said, in both languages")
+    func emptyProfile() throws {
+        let nobody = try UserInfo(JSON(Data("{}".utf8)))
+        for (language, lacking, unknown) in [("en", "Not provided", "Unknown"), ("de", "Nicht angegeben", "Unbekannt")] {
+            let wording = LoginViewModel(authService: InMemoryAuthService(), language: language).wording
+            let sections = nobody.sections(wording)
+            #expect(sections.count == 1)
+            #expect(sections[0].rows.map(\.value) == [lacking, lacking, lacking, unknown])
+        }
+    }
+
+    @Test("a profile that can't be loaded is a failure with a reason, and the next attempt works")
+    func profileFails() async throws {
+        try await Scene.play { scene in
+            try await scene.signIn()
+            scene.sandbox.inject(Fault(.status(400), at: .userInfo))
+            await scene.model.loadProfile()
+            #expect(scene.model.profile == .failed)
+            #expect(try #require(scene.model.message).hasPrefix("Failed to fetch user profile: "))
+            await scene.model.loadProfile()
+            #expect(scene.model.profile != .failed)
+            #expect(scene.model.message == nil)
+        }
+    }
+
+    @Test("a refresh changes the token, and the buttons are disabled meanwhile")
+    func refresh() async throws {
+        try await Scene.play { scene in
+            try await scene.signIn()
+            let token = scene.model.token
+            scene.sandbox.inject(Fault(.delay(30), at: .token))
+            let refresh = Task { await scene.model.refreshToken() }
+            #expect(await eventually { scene.model.isLoading })
+            #expect(scene.model.authState == .authenticated)
+            await scene.model.refreshToken()
+            scene.sandbox.advance(by: 31)
+            await refresh.value
+            #expect(!scene.model.isLoading)
+            #expect(scene.model.token != token)
+            #expect(scene.model.token == Credential.default?.token.accessToken)
+            #expect(scene.sandbox.requests.count { $0.grantType == "refresh_token" } == 1)
+        }
+    }
+
+    @Test("a refresh that fails is told where the person is, who stays signed in")
+    func refreshOffline() async throws {
+        try await Scene.play { scene in
+            try await scene.signIn()
+            scene.sandbox.inject(Fault(.dropConnectionBeforeCommit, at: .token, count: 10))
+            await scene.model.refreshToken()
+            #expect(try #require(scene.model.message).hasPrefix("Token refresh failed: "))
+            #expect(scene.model.authState == .authenticated)
+        }
+    }
+
+    @Test("a session that the server has ended leads to the form, and says why")
+    func ended() async throws {
+        try await Scene.play { scene in
+            try await scene.signIn()
+            try await scene.sandbox.signOutEverywhere(SandboxUser.jane.login)
+            await scene.model.refreshToken()
+            #expect(scene.model.authState == .error("Your session has ended. Sign in again."))
+            #expect(try #require(scene.model.message).contains("Your session has ended."))
+            #expect(Credential.allIDs.isEmpty)
+        }
+    }
+
+    @Test("without a credential a refresh is an error of the service")
+    func refreshWithoutCredential() async throws {
+        try await Scene.play { scene in
+            let error = await #expect(throws: NSError.self) { try await Scene.service(scene.sandbox).refreshAccessToken() }
+            #expect(error?.domain == "AuthService" && error?.code == -1)
+            #expect(error?.localizedDescription == "No credential available")
+            await scene.model.refreshToken()
+            #expect(scene.model.message == "Token refresh failed: No credential available")
+        }
+    }
+
+    @Test("after a sign-out nothing is left: input, tokens, or a token that a copy of is good for anything")
+    func logout() async throws {
+        try await Scene.play { scene in
+            try await scene.signIn()
+            let token = try #require(Credential.default?.token)
+            scene.model.showsProfile = true
+            await scene.model.logout()
+            #expect(scene.model.authState == .notAuthenticated)
+            #expect(scene.model.username.isEmpty && scene.model.password.isEmpty && !scene.model.showsProfile)
+            #expect(scene.model.message == nil)
+            #expect(scene.model.tokenDetails.isEmpty && scene.model.token == "No Token")
+            #expect(Credential.allIDs.isEmpty)
+            #expect(try await scene.sandbox.client().introspect(token: token, type: .accessToken).active == false)
+        }
+    }
+
+    @Test("a sign-out works offline, and the server hears of it later")
+    func logoutOffline() async throws {
+        try await Scene.play { scene in
+            try await scene.signIn()
+            scene.sandbox.inject(Fault(.dropConnectionBeforeCommit, at: .revoke, count: 100))
+            await scene.model.logout()
+            #expect(scene.model.authState == .notAuthenticated)
+            #expect(scene.model.message == nil)
+            #expect(Credential.allIDs.isEmpty)
+            scene.sandbox.clearFaults()
+            #expect(try await Credential.deliverPendingRevocations() == 1)
+        }
+    }
+
+    @Test("the tokens, part by part, and how long they are good")
+    func details() async throws {
+        try await Scene.play { scene in
+            try await scene.signIn()
+            let token = try #require(Credential.default?.token)
+            let details = scene.model.tokenDetails
+            #expect(
+                details.map(\.title) == ["Token Type", "Access Token", "Scopes", "ID Token", "Refresh Token", "Expires In"])
+            #expect(details[0].value == "Bearer")
+            #expect(details[1].value == token.accessToken && details[1].isMonospaced)
+            #expect(details[2].value == token.scope?.joined(separator: ", "))
+            #expect(details[4].value == token.refreshToken)
+            let left = try #require(Int(details[5].value.replacing(" seconds", with: "")))
+            #expect((3500...3600).contains(left))
+            scene.sandbox.advance(by: 100)
+            let later = try #require(Int(scene.model.tokenDetails[5].value.replacing(" seconds", with: "")))
+            #expect((99...110).contains(left - later))
+        }
+    }
+
+    @Test("the service of the previews does what their buttons ask")
+    func previews() async throws {
+        let model = LoginViewModel(authService: InMemoryAuthService(), language: "en")
+        (model.username, model.password) = ("jane", "secret")
+        await model.login()
+        #expect(model.authState == .authenticated)
+        let token = model.token
+        await model.refreshToken()
+        #expect(model.token != token)
+        await model.loadProfile()
+        #expect(model.profile != .failed)
+        await model.logout()
+        #expect(model.authState == .notAuthenticated)
+    }
+
+    struct Unexpected: Error {}
+}

@@ -1,0 +1,148 @@
+import AppSession
+import AuthFoundation
+import CountersignSandbox
+import ExampleTestSupport
+import Foundation
+import Testing
+
+@testable import PasswordApp
+
+/// The app against a sandbox, in a store of its own.
+@MainActor
+struct Scene {
+    static let password = "Correct-Horse-7"
+
+    let sandbox: Sandbox
+    let model: LoginViewModel
+
+    static func play(
+        as application: SandboxApplication = .password, _ body: @MainActor (Scene) async throws -> Void
+    ) async throws {
+        try await withSandbox { sandbox in
+            try await body(Scene(sandbox: sandbox, model: model(sandbox, application)))
+        }
+    }
+
+    /// The app, started anew.
+    static func model(_ sandbox: Sandbox, _ application: SandboxApplication = .password) -> LoginViewModel {
+        LoginViewModel(authService: service(sandbox, application), language: "en")
+    }
+
+    static func service(_ sandbox: Sandbox, _ application: SandboxApplication = .password) -> AuthService {
+        AuthService(session: DirectSession(refreshesByItself: false, language: "en") { sandbox.client(application) })
+    }
+
+    /// Types a name and a password, and presses the button.
+    func pressSignIn(_ username: String = SandboxUser.jane.login, password: String = Self.password) async {
+        model.username = username
+        model.password = password
+        await model.login()
+    }
+
+    func signIn() async throws {
+        await pressSignIn()
+        try #require(model.authState == .authenticated)
+    }
+}
+
+@Suite("Signing in with a password")
+@MainActor
+struct LoginTests {
+    @Test("the right password signs in, and each state is seen on the way")
+    func success() async throws {
+        try await Scene.play { scene in
+            let history = History { scene.model.authState }
+            #expect(scene.model.token == "No Token")
+            await scene.pressSignIn()
+            #expect(history.values == [.notAuthenticated, .authenticating, .authenticated])
+            #expect(scene.model.token == Credential.default?.token.accessToken)
+            #expect(scene.model.password.isEmpty, "It is not kept.")
+            #expect(scene.model.username == SandboxUser.jane.login)
+            #expect(scene.model.message == nil && !scene.model.isLoading)
+        }
+    }
+
+    @Test("the form can't be sent while a field is empty, nor while it is sent")
+    func canSubmit() async throws {
+        try await Scene.play { scene in
+            for (name, password) in [("", ""), ("jane", ""), ("", "secret")] {
+                (scene.model.username, scene.model.password) = (name, password)
+                #expect(!scene.model.canSubmit)
+                await scene.model.login()
+            }
+            #expect(scene.sandbox.requests.isEmpty)
+            scene.sandbox.inject(Fault(.delay(30), at: .token))
+            let login = Task { await scene.pressSignIn() }
+            #expect(await eventually { scene.model.authState == .authenticating })
+            #expect(scene.model.isLoading && !scene.model.canSubmit)
+            await scene.model.login()
+            scene.sandbox.advance(by: 31)
+            await login.value
+            #expect(scene.model.authState == .authenticated)
+            #expect(scene.sandbox.requests.count { $0.endpoint == .token } == 1)
+        }
+    }
+
+    @Test("a wrong password is told in the server's words, and what was typed stays")
+    func wrongPassword() async throws {
+        try await Scene.play { scene in
+            await scene.pressSignIn(password: "Wrong-Horse-7")
+            let message = try #require(scene.model.message)
+            #expect(message.contains("credentials provided were invalid"))
+            #expect(scene.model.authState == .error(message))
+            #expect(scene.model.password == "Wrong-Horse-7" && scene.model.canSubmit)
+            #expect(Credential.allIDs.isEmpty)
+            await scene.pressSignIn()
+            #expect(scene.model.authState == .authenticated)
+            #expect(scene.model.message == nil)
+        }
+    }
+
+    @Test("an app that asks for a second factor is refused aloud, and nothing is forgotten")
+    func secondFactor() async throws {
+        try await Scene.play(as: .directAuth) { scene in
+            _ = try await scene.sandbox.phone(for: SandboxUser.jane.login)
+            await scene.pressSignIn()
+            let message = try #require(scene.model.message)
+            #expect(message.contains("second factor"))
+            #expect(scene.model.authState == .error(message))
+            #expect(scene.model.password == Scene.password)
+            await #expect(throws: SessionError.self) {
+                try await Scene.service(scene.sandbox, .directAuth).authenticate(username: SandboxUser.jane.login, password: Scene.password)
+            }
+        }
+    }
+
+    @Test("offline: the failure is told, and the next attempt works")
+    func offline() async throws {
+        try await Scene.play { scene in
+            scene.sandbox.inject(Fault(.dropConnectionBeforeCommit, at: .token, count: 10))
+            await scene.pressSignIn()
+            #expect(scene.model.message != nil)
+            scene.sandbox.clearFaults()
+            try await scene.signIn()
+        }
+    }
+
+    @Test("without a configuration the sign-in says what is missing")
+    func noConfiguration() async throws {
+        try await Credential.withStorage(MemoryTokenStorage()) {
+            let settings = ClientSettings(file: URL(filePath: "/nowhere/Okta.plist"))
+            let model = LoginViewModel(authService: AuthService(settings: settings, language: "en"), language: "en")
+            (model.username, model.password) = ("jane", "secret")
+            await model.login()
+            let message = try #require(model.message)
+            #expect(message.contains("Okta.plist"))
+        }
+    }
+
+    @Test("who closes the app and opens it again is still signed in")
+    func restored() async throws {
+        try await Scene.play { scene in
+            try await scene.signIn()
+            let again = Scene.model(scene.sandbox)
+            #expect(again.authState == .authenticated)
+            #expect(again.token == scene.model.token)
+        }
+    }
+}

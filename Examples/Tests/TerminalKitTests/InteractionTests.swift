@@ -1,0 +1,153 @@
+import Foundation
+import Testing
+import Wording
+
+@testable import TerminalKit
+
+@Suite("Keys on a screen")
+@MainActor
+struct InteractionTests {
+    @Test("what is typed goes to the field with the focus, at its cursor")
+    func typing() {
+        let model = SampleModel()
+        let stage = stage(model)
+        stage.type("Jae")
+        stage.press(.left)
+        stage.type("n")
+        stage.press(.end)
+        stage.type("t")
+        stage.press(.backspace)
+        #expect(model.name == "Jane")
+        stage.press(.home, .delete)
+        stage.type("L")
+        #expect(model.name == "Lane")
+        stage.press(.control("u"))
+        #expect(model.name == "ane", "What is before the cursor goes.")
+    }
+
+    @Test("a letter in a field is not a shortcut, elsewhere it is one")
+    func shortcuts() {
+        let model = SampleModel()
+        let stage = stage(model)
+        stage.type("g")
+        #expect(model.name == "g" && model.log.isEmpty)
+        stage.press(.tab, .tab)
+        stage.type("gS")
+        #expect(model.log == ["go", "stop"])
+    }
+
+    @Test("a button that is disabled is passed over, and neither its letter nor Return presses it")
+    func disabled() {
+        let model = SampleModel()
+        let stage = stage(model)
+        #expect(stage.lines.contains { $0.contains("( Go g )") && $0.contains("[ Stop s ]") })
+        stage.press(.tab, .tab)
+        stage.type("g")
+        #expect(model.log.isEmpty)
+        stage.press(.tab, .enter)
+        #expect(model.log == ["stop"])
+    }
+
+    @Test("a button that becomes disabled while it has the focus keeps it, and can't be pressed")
+    func busy() {
+        let model = SampleModel()
+        model.name = "Jane"
+        let stage = stage(model)
+        stage.press(.tab, .tab, .tab)
+        #expect(stage.lines.contains { $0.contains(">[ Go g ]") })
+        model.isBusy = true
+        stage.update(tick: nil)
+        #expect(stage.lines.contains { $0.contains(">( Go g )") })
+        stage.press(.enter)
+        #expect(model.log.isEmpty)
+        stage.press(.tab)
+        #expect(stage.lines.contains { $0.contains(">[ Stop s ]") })
+    }
+
+    @Test("Tab goes round, Shift-Tab goes back")
+    func focus() {
+        let model = SampleModel()
+        let stage = stage(model)
+        stage.press(.backTab)
+        #expect(stage.lines.contains { $0.contains("> One") })
+        stage.press(.tab)
+        #expect(stage.lines.contains { $0.contains("Name   >[") })
+    }
+
+    @Test("Return in a field goes on, or sends the form")
+    func submit() {
+        let model = SampleModel()
+        let stage = stage(model)
+        stage.press(.enter)
+        stage.type("pass")
+        stage.press(.enter)
+        #expect(model.secret == "pass" && model.log == ["submit"])
+        #expect(!stage.frame.canvas.text.contains("pass"), "It is shown as dots.")
+        #expect(stage.frame.canvas.text.contains("••••_"))
+    }
+
+    @Test("the arrows choose a row, Return opens it")
+    func list() {
+        let model = SampleModel()
+        let stage = stage(model)
+        stage.press(.backTab, .down, .enter)
+        #expect(model.log == ["row 1"])
+        #expect(stage.lines.contains { $0.contains("> Two") })
+    }
+
+    @Test("a switch is turned by the space bar")
+    func toggle() {
+        let model = SampleModel()
+        let stage = stage(model)
+        stage.press(.tab, .tab, .character(" "))
+        #expect(model.isOn)
+        #expect(stage.frame.canvas.text.contains(">[x] Switch"))
+    }
+
+    @Test("while there is an alert, keys go to its buttons only; Esc presses the last one")
+    func alert() {
+        let model = SampleModel()
+        let stage = stage(model)
+        stage.press(.tab)
+        model.alert = "Really?"
+        stage.update(tick: nil)
+        stage.type("x")
+        stage.press(.enter)
+        #expect(model.log == ["yes"] && model.secret.isEmpty)
+        stage.press(.escape)
+        #expect(model.alert == nil)
+        stage.type("x")
+        #expect(model.secret == "x", "The focus is where it was.")
+    }
+
+    @Test("Esc goes back, Ctrl-C quits from anywhere")
+    func ending() {
+        let model = SampleModel()
+        let stage = stage(model)
+        stage.press(.escape)
+        #expect(model.log == ["back"])
+        guard case .quit = stage.press(.control("c"), tick: nil) else {
+            Issue.record("Ctrl-C does not quit.")
+            return
+        }
+    }
+
+    @Test("a long text is scrolled by the arrows, and left at its end")
+    func scrolling() {
+        let text = (1...30).map { "line \($0)" }.joined(separator: "\n")
+        var pressed = 0
+        let stage = Stage(size: .standard, wording: .init(bundle: .main, language: "en"), changed: {}) {
+            Screen("Text") {
+                Element.scroll("text", title: "Lines", text: text, height: 5)
+                Element.buttons { Button("Close") { pressed += 1 } }
+            }
+        }
+        #expect(stage.frame.canvas.text.contains("line 5 ") && !stage.frame.canvas.text.contains("line 6 "))
+        #expect(stage.frame.canvas.text.contains("1-5/30"))
+        stage.press(.backTab, .down, .pageDown)
+        #expect(stage.frame.canvas.text.contains("12-16/30"))
+        stage.press(.end, .down, .enter)
+        #expect(stage.frame.canvas.text.contains("26-30/30"))
+        #expect(pressed == 1, "Down at the end goes on to the button.")
+    }
+}

@@ -1,0 +1,61 @@
+import Foundation
+import Testing
+import Wording
+
+@testable import TerminalKit
+
+@Suite("Scripts")
+@MainActor
+struct ScriptTests {
+    @Test("lines are steps; empty ones and comments are none")
+    func lines() throws {
+        let script = try Script(
+            "# a comment\n\ntype a b\nkey tab Enter x\npress Sign In\nexpect Signed in\ngone Busy\nwithin 3\nshow\nfield Name")
+        #expect(
+            script.steps.map(\.step) == [
+                .type("a b"), .keys([.tab, .enter, .character("x")]), .press("Sign In"), .expect("Signed in"), .gone("Busy"), .within(3),
+                .show,
+                .field("Name"),
+            ])
+        #expect(script.steps.map(\.line) == [3, 4, 5, 6, 7, 8, 9, 10])
+    }
+
+    @Test("a line that is no step is named", arguments: ["tipe x", "key nokey", "expect", "within soon", "within 0", "show it"])
+    func problems(line: String) throws {
+        let problem = try #require(throws: Script.Problem.self) { try Script("show\n\(line)") }
+        #expect(problem.line == 2 && problem.text == line)
+    }
+
+    @Test("a script types, presses and waits, and prints what it expects")
+    func play() async throws {
+        let model = SampleModel()
+        var printed: [String] = []
+        let player = ScriptPlayer(size: .standard, wording: Wording(bundle: .main, language: "en"), print: { printed.append($0) }) {
+            model.screen
+        }
+        let script = try Script("field Name\ntype Jane\npress Go\nexpect Hello\ngone Hello\npress Two")
+        let later = Task {
+            while !model.log.contains("go") { await Task.yield() }
+            model.text = "Hello"
+            while printed.isEmpty { await Task.yield() }
+            model.text = ""
+        }
+        #expect(await player.play(script))
+        await later.value
+        #expect(model.name == "Jane" && model.log == ["go", "row 1"])
+        #expect(printed.count == 2 && printed[0] == "--- Sample" && printed[1].contains("⚠ Hello"))
+    }
+
+    @Test(
+        "a text that does not come in time ends the script, which shows the screen", arguments: ["expect Never", "press Go", "gone Sample"])
+    func unmet(step: String) async throws {
+        let model = SampleModel()
+        var printed: [String] = []
+        let player = ScriptPlayer(size: .standard, wording: Wording(bundle: .main, language: "en"), print: { printed.append($0) }) {
+            model.screen
+        }
+        #expect(await player.play(try Script("within 1\n\(step)\npress Stop")) == false)
+        #expect(printed.count == 2 && printed[0].hasPrefix("--- line 2:") && printed[1].contains("( Go g )"))
+        #expect(model.log.isEmpty)
+    }
+}
