@@ -26,8 +26,7 @@ extension IdentityEngine {
         var transaction = SignInTransaction(
             id: try environment.random.identifier(prefix: "txn"), request: SignInRequest(application: application, server: nil, scopes: []),
             now: context.now, lifetime: min(max(lifetime, 60), 30 * 86_400))
-        transaction.userID = user.id
-        transaction.account = .init(user)
+        transaction.meet(user)
         transaction.classic = ClassicSignIn()
         transaction.classic?.recovery = ClassicRecovery(kind: .activation, stage: .token)
         let token = try environment.random.secret(prefix: "at_")

@@ -83,7 +83,7 @@ extension SignInTransaction {
         let reset =
             [Effect.writeUser(user)] + activated + [.log(type: "user.account.reset_password", .success, reason: "by the person")]
         var next = self
-        next.account = .init(user)
+        next.meet(user)
         if classic?.page != nil {
             // On the pages nobody is signed in by it: the sign-in that the person came from asks for the new password.
             next.end = .recovered

@@ -91,8 +91,7 @@ extension IdentityEngine {
         var transaction = SignInTransaction(
             id: try environment.random.identifier(prefix: "txn"), request: SignInRequest(application: application, server: nil, scopes: []),
             now: context.now, lifetime: lifetime)
-        transaction.userID = user?.id
-        transaction.account = user.map { .init($0) }
+        if let user { transaction.meet(user) }
         transaction.classic = ClassicSignIn(relayState: request.relayState)
         transaction.classic?.recovery = ClassicRecovery(kind: request.kind, stage: stage, channel: channel)
         transaction.classic?.page = try request.page.map { try RecoveryPage($0, of: transaction.id, environment: environment) }

@@ -131,6 +131,8 @@ extension IdentityEngine {
                     throw ClassicRefusal.invalidToken("\(kind.rawValue): of a page")
                 }
                 var begun = state.transaction
+                // It begins with the token: what ended all sessions before that does not concern it.
+                begun.meet(state.user.value)
                 if var classic = begun.classic {
                     change(&classic)
                     begun.classic = classic

@@ -37,7 +37,8 @@ extension IdentityEngine {
             changes += sessionChanges
             next.hosted?.session = session.id
             next.hosted?.device?.decision = .allowed
-            (device.userID, device.account, device.end) = (user.value.id, .init(user.value), .authenticated)
+            device.meet(user.value)
+            device.end = .authenticated
             device.device?.authentication = authentication
             device.device?.session = session.id
         } else {

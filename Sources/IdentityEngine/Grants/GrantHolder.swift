@@ -25,6 +25,7 @@ enum GrantHolder {
         user.failedAttempts = failedAttempts
         user.failedCodes = json["failedCodes"]?.objectValue?.compactMapValues(\.intValue)
         user.deactivatedAt = date(json["deactivatedAt"])
+        user.sessionsEndedAt = date(json["sessionsEndedAt"])
         user.lockedAt = date(json["lockedAt"])
         user.updatedAt = updatedAt
         return user

@@ -29,9 +29,13 @@ extension User {
         self.status = status
     }
 
-    /// Two changes at one time differ all the same: grants tell by the time whether there was a change since.
+    /// Ends what is signed in and what is about to be: a sign-in that was begun before can end in no session any more.
+    mutating func endSessions(now: Date) { sessionsEndedAt = Self.time(now, unlike: sessionsEndedAt) }
+
+    /// Two changes at one time differ all the same, and so do three: grants tell by the time whether there was a change since.
     private static func time(_ now: Date, unlike earlier: Date?) -> Date {
-        now == earlier ? now.addingTimeInterval(0.001) : now
+        guard let earlier else { return now }
+        return max(now, earlier.addingTimeInterval(0.001))
     }
 }
 

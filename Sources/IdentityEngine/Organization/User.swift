@@ -102,6 +102,8 @@ public struct User: Sendable, Equatable, Codable {
     public var lockedAt: Date?
     /// When the account was last deactivated. Grants made before stay closed when it is active again.
     public var deactivatedAt: Date?
+    /// When all its sessions were last ended at once, and with them every sign-in under way; nil if they never were.
+    var sessionsEndedAt: Date?
     /// Where they signed in from before, as digests, the last one last; nil before the first sign-in by two factors.
     var knownOrigins: [String]?
     /// When the account was made.

@@ -20,6 +20,8 @@ struct Session: Sendable, Equatable, Codable {
     var userID: String
     /// The account as it was: another state of it ends the session.
     var account: Grant.AccountState
+    /// When all sessions of the account had last been ended.
+    var sessionsEndedAt: Date?
     /// The last of each factor, in the order proved.
     var proofs: [SignInTransaction.Proof]
     var createdAt: Date
@@ -34,12 +36,14 @@ struct Session: Sendable, Equatable, Codable {
     /// The version of the record that it was read from; 0 before it is stored.
     var version: Int64 = 0
 
-    private enum CodingKeys: String, CodingKey { case id, userID, account, proofs, createdAt, lastUsedAt, idle, endsAt, clients, ticket }
+    private enum CodingKeys: String, CodingKey {
+        case id, userID, account, sessionsEndedAt, proofs, createdAt, lastUsedAt, idle, endsAt, clients, ticket
+    }
 
     /// Whether it is over for this person's account, as it is now.
     func isOver(for user: User, now: Date) -> Bool {
         now >= endsAt || now >= lastUsedAt.addingTimeInterval(TimeInterval(idle)) || user.id != userID || user.status != .active
-            || account != Grant.AccountState(user)
+            || account != Grant.AccountState(user) || sessionsEndedAt != user.sessionsEndedAt
     }
 
     /// Takes over what was proved since: of each factor, the last proof counts.
@@ -83,6 +87,7 @@ extension Session {
         self.id = id
         userID = user.id
         account = Grant.AccountState(user)
+        sessionsEndedAt = user.sessionsEndedAt
         self.proofs = proofs
         createdAt = now
         lastUsedAt = now

@@ -74,7 +74,8 @@ extension IdentityEngine {
 
     /// Signs a person out of every browser.
     ///
-    /// Sign-ins that finish while this runs may begin a session after it; grants that were made stay good, and are revoked on their own.
+    /// Sign-ins under way end with it, and session tokens that were not traded yet: none of them begins a session any more. Grants that were
+    /// made stay good, and are revoked on their own.
     ///
     /// - Parameters:
     ///   - userID: The person.
@@ -82,6 +83,8 @@ extension IdentityEngine {
     /// - Returns: The sessions that ended, with the clients to tell.
     /// - Throws: ``StoreError`` if the store failed; some may have ended then.
     public func endSessions(ofUser userID: String, context: RequestContext) async throws -> [SessionSummary] {
+        // The account first: from then on every one of them is over, and those that begin at this moment are as well.
+        if case .unknownUser = try await markSessionsEnded(ofUser: userID, context: context) { return [] }
         var ended: [SessionSummary] = []
         for _ in 0..<1_000 {
             let open = try await store.read { try $0.records(.session, where: "user", is: userID, limit: 100).map(Session.init) }

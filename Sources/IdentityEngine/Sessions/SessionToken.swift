@@ -37,8 +37,7 @@ extension IdentityEngine {
             id: try environment.random.identifier(prefix: "txn"),
             request: SignInRequest(application: Application(id: "", name: "", kind: .service, signOnPolicy: ""), server: nil, scopes: []),
             now: context.now, lifetime: SessionToken.lifetime)
-        transaction.userID = user.id
-        transaction.account = .init(user)
+        transaction.meet(user)
         transaction.proofs = [.init(factor: .password, factorClasses: [.knowledge], methods: ["pwd"], time: context.now)]
         if isTwoFactors {
             transaction.proofs.append(.init(factor: .push, factorClasses: [.possession], methods: ["swk"], time: context.now))

@@ -26,8 +26,7 @@ extension SignInTransaction {
                 Self.pushType, [])
         }
         var next = self
-        next.userID = subject.user.id
-        next.account = .init(subject.user)
+        next.meet(subject.user)
         next.challenge = challenge
         next.challenge?.expiresAt = min(challenge.expiresAt, expiresAt)
         next.challengeCount += 1

@@ -26,7 +26,7 @@ extension SignInTransaction {
         var user = subject.user
         user.setPasswordHash(hash, remembering: subject.passwordPolicy.age.history, now: now)
         var next = self
-        next.account = .init(user)
+        next.meet(user)
         // Nobody is warned of a password that is a moment old, whatever the policy's numbers are.
         next.keepsPassword = true
         next.proofs.removeFirst(hosted?.inherited ?? 0)

@@ -48,6 +48,8 @@ struct SignInTransaction: Sendable, Equatable, Codable {
     var userID: String?
     /// The account as the first step met it: a password that is set or a deactivation ends the transaction.
     var account: Grant.AccountState?
+    /// When all sessions of the account had last been ended, as that step met it: ended again, they end the transaction.
+    var sessionsEndedAt: Date?
     /// In the order proved.
     var proofs: [Proof] = []
     /// What the person's devices were asked last.
@@ -221,7 +223,10 @@ extension SignInTransaction {
 
     /// Whether it is about this person's account, as it is now. A sign-in that met nobody yet can be anybody's.
     func isAbout(_ user: User) -> Bool {
-        (userID ?? user.id) == user.id && (account ?? .init(user)) == .init(user)
+        guard let account else { return (userID ?? user.id) == user.id }
+        // A token that waits to be exchanged, in a mailbox or with an administrator, is no sign-in yet.
+        let isUnderWay = classic?.recovery?.stage != .token
+        return userID == user.id && account == .init(user) && (!isUnderWay || sessionsEndedAt == user.sessionsEndedAt)
     }
 
     private func judged(
@@ -330,9 +335,10 @@ extension SignInTransaction {
     }
 
     /// Takes on whom it is about.
-    private mutating func meet(_ user: User) {
+    mutating func meet(_ user: User) {
         userID = user.id
         account = .init(user)
+        sessionsEndedAt = user.sessionsEndedAt
     }
 
     /// A sign-in begins with what a session proves.

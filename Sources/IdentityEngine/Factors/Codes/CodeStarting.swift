@@ -81,8 +81,7 @@ extension IdentityEngine {
         next.withdrawChallenge(now: context.now)
         let secret = try environment.random.secret(prefix: "oob_")
         next.challengeTicket = TicketDigest(of: secret).bytes
-        next.userID = start.user.value.id
-        next.account = .init(start.user.value)
+        next.meet(start.user.value)
         let expiresAt = min(prepared.message.expiresAt, next.expiresAt)
         let ticket = Ticket(
             kind: .oobCode, digest: TicketDigest(of: secret), owner: RecordReference(.transaction, next.id), use: .untilClosed,
