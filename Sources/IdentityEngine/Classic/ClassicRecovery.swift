@@ -47,13 +47,18 @@ extension SignInTransaction {
         return (next, .recovering, [.log(type: Self.recoveryType, .success, reason: "the question is asked")])
     }
 
-    /// The person's question was answered. Wrong answers count as wrong codes do, and lock the account.
+    /// The person's question was answered. Wrong answers count as wrong codes do, and lock the account; they also count over all recoveries,
+    /// and after too many of them no answer is right, which nobody is told.
     func recoveryAnswered(isRight: Bool, _ subject: Subject, now: Date) -> (SignInTransaction, Outcome, [Effect]) {
         guard let recovery = recovery(of: subject, at: [.question], now: now) else {
             return refused(.overTransaction, Self.recoveryType, [])
         }
-        if isRight { return recovered(recovery, subject, now: now) }
         var user = subject.user
+        var guessed = user.guessedAnswers ?? GuessedAnswers()
+        guard !guessed.isClosed(at: now) else { return recoveryFailed("too many wrong answers in all recoveries together") }
+        if isRight { return recovered(recovery, subject, now: now) }
+        guessed.add(at: now)
+        user.guessedAnswers = guessed
         let isLocking = user.countFailure(of: .question, policy: subject.passwordPolicy, now: now) && subject.user.lockedAt == nil
         let lock = Effect.log(type: "user.account.lock", .success, reason: "\(user.allFailures) failed attempts")
         return recoveryFailed("wrong answer", [.writeUser(user)] + (isLocking ? [lock] : []))
@@ -110,6 +115,7 @@ extension SignInTransaction {
             user.lockedAt = nil
             user.failedAttempts = 0
             user.failedCodes = nil
+            user.guessedAnswers = nil
             next.end = .recovered
             return (next, .unlocked, [.writeUser(user), .log(type: "user.account.unlock", .success, reason: "by the person")])
         case .activation:

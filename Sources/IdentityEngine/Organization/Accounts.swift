@@ -90,7 +90,12 @@ extension IdentityEngine {
         }
     }
 
-    /// Opens an account that failed attempts locked.
+    /// Ends every session of a user and every sign-in under way, by one write of the account.
+    func markSessionsEnded(ofUser userID: String, context: RequestContext) async throws -> AccountChange {
+        try await change(userID, type: "user.session.end_all", context: context) { $0.endSessions(now: context.now) }
+    }
+
+    /// Opens an account that failed attempts locked, and a question that was answered wrongly too often.
     ///
     /// - Parameters:
     ///   - userID: The user.
@@ -102,6 +107,7 @@ extension IdentityEngine {
             $0.lockedAt = nil
             $0.failedAttempts = 0
             $0.failedCodes = nil
+            $0.guessedAnswers = nil
         }
     }
 

@@ -98,6 +98,8 @@ public struct User: Sendable, Equatable, Codable {
     public var failedAttempts: Int
     /// Wrong answers since the last right one, for each kind of factor but the password; nil for none.
     var failedCodes: [String: Int]?
+    /// Wrong answers to their question in recoveries, since the last right one; nil for none.
+    var guessedAnswers: GuessedAnswers?
     /// When the account was locked by failed attempts; nil if it is not.
     public var lockedAt: Date?
     /// When the account was last deactivated. Grants made before stay closed when it is active again.

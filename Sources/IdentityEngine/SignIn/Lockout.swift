@@ -41,5 +41,32 @@ extension User {
     mutating func forgetFailures(of factor: FactorKind) {
         if factor == .password { failedAttempts = 0 } else { failedCodes = failedCodes?.filter { $0.key != factor.rawValue } }
         if failedCodes?.isEmpty == true { failedCodes = nil }
+        if factor == .question { guessedAnswers = nil }
+    }
+}
+
+/// Wrong answers to a person's question, over all recoveries together: each of them begins with as many attempts as the one before, and where
+/// people may unlock themselves no lock is in the way (NIST SP 800-63B section 5.2.2).
+struct GuessedAnswers: Sendable, Equatable, Codable {
+    /// Seconds in which so many wrong answers close the question.
+    static let window: TimeInterval = 86_400
+    /// The most wrong answers in that time.
+    static let mostInWindow = 10
+    /// The most without a right one among them: then only an administrator opens the question again.
+    static let most = 100
+
+    /// When the last ones were given.
+    private(set) var times: [Date] = []
+    private(set) var count = 0
+
+    /// Whether no answer is looked at.
+    func isClosed(at now: Date) -> Bool {
+        count >= Self.most || times.count { $0 > now.addingTimeInterval(-Self.window) } >= Self.mostInWindow
+    }
+
+    /// Counts another one.
+    mutating func add(at now: Date) {
+        times = times.filter { $0 > now.addingTimeInterval(-Self.window) } + [now]
+        count += 1
     }
 }
