@@ -56,6 +56,7 @@ struct Enrollment: Sendable, Equatable, Codable {
                 unique["method"] = push.id
                 indexed["device"] = push.deviceID
             }
+            if let seed = hotp?.seed { indexed["seed"] = seed }
             // One app of each provider at a time: a new one takes the place of the old one when it is confirmed.
             if let totp, status != .pending { unique["totp"] = totp.provider == .google ? userID : "\(userID) \(totp.provider.rawValue)" }
             // One telephone of each kind, one mailbox, one question, one device with a counter, one token of each provider.

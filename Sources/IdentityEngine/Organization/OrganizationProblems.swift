@@ -230,6 +230,13 @@ struct DefinitionCheck {
                     "The seed of a device is Base32 (A to Z, 2 to 7) of at least \(TimeBasedCode.shortestSecret) bytes, what it is known by has 1 to 100 bytes, and its counter is 0 or more."
                 )
             }
+            if let device = user.hardwareDevice, let secret = Base32.decode(device.secret),
+                definition.users[..<index].contains(where: { $0.hardwareDevice.flatMap { Base32.decode($0.secret) } == secret })
+            {
+                problem(
+                    path + [.key("hardwareDevice"), .key("secret")],
+                    "Another user has a device with the same seed: what one of them used, the other could use again. Give each their own.")
+            }
             if let secret = user.totpSecret, (Base32.decode(secret)?.count ?? 0) < TimeBasedCode.shortestSecret {
                 problem(
                     path + [.key("totpSecret")],

@@ -45,6 +45,8 @@ struct AppliedUser: Codable, Sendable, Equatable {
     var totpTag: [UInt8]?
     /// The same of the device whose codes follow a counter.
     var deviceTag: [UInt8]?
+    /// The factor that this device became; nil for none, and in records of before it was kept.
+    var deviceID: String?
 }
 
 private struct UserPayload: Codable {

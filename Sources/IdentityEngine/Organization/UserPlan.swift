@@ -20,6 +20,8 @@ struct UserPlan {
     private let now: Date
     /// How many of a person's passwords are remembered.
     private let history: Int
+    /// How far the devices have come that are given and taken away.
+    private var counters: DeviceCounters
 
     /// Plans from one view of the store, with the password hashes that were made already, by login key.
     init(
@@ -31,6 +33,7 @@ struct UserPlan {
         self.environment = environment
         self.now = now
         history = definition.passwordPolicy.age.history
+        counters = DeviceCounters(view, environment: environment)
         var named: Set<String> = []
         for wanted in definition.users {
             let key = User.key(forLogin: wanted.login)
@@ -43,8 +46,9 @@ struct UserPlan {
         }
         for record in try view.records(.user, where: "origin", is: RecordOrigin.file.rawValue, limit: 1_000_000) {
             let user = try StoredUser(record)
-            if !named.contains(User.key(forLogin: user.value.login)) { try dismiss(user) }
+            if !named.contains(User.key(forLogin: user.value.login)) { try dismiss(user, view: view) }
         }
+        changes += try counters.changes()
     }
 
     private mutating func create(_ wanted: UserDefinition, key: String) throws {
@@ -53,18 +57,19 @@ struct UserPlan {
             id: try environment.random.identifier(prefix: "00u"), login: wanted.login, status: wanted.status, profile: wanted.profile,
             groups: wanted.groups, passwordHash: hash, createdAt: now)
         user.mustChangePassword = wanted.mustChangePassword
+        let device = try device(of: wanted, userID: user.id, replacing: [])
         let stored = StoredUser(
             new: user, origin: .file,
             applied: applied(
                 wanted, tag: tag(of: wanted.password, key: key), totpTag: totpTag(of: wanted, key: key),
-                deviceTag: deviceTag(of: wanted, key: key)))
+                device: FileDevice(tag: deviceTag(of: wanted, key: key), id: device?.id)))
         changes.append(.put(try stored.record(holding: user)))
         if let secret = wanted.totpSecret.flatMap(Base32.decode) {
             let app = try Enrollment(authenticatorApp: secret, of: user.id, environment: environment, now: now)
             changes.append(.put(try app.record()))
             appOwners.append(user.id)
         }
-        if let device = try device(of: wanted, userID: user.id) { changes.append(.put(try device.record())) }
+        if let device { changes.append(.put(try device.record())) }
         entries.append(ApplyReport.Entry(action: .created, kind: .user, name: wanted.login))
     }
 
@@ -92,8 +97,8 @@ struct UserPlan {
         let app = try appChanges(stored, wanted, key: key, view: view)
         if let more = app.note { note = [note, more].compactMap { $0 }.joined(separator: "; ") }
         let device = try deviceChanges(stored, wanted, key: key, view: view)
-        if !device.changes.isEmpty { note = [note, "device replaced"].compactMap { $0 }.joined(separator: "; ") }
-        let applied = applied(wanted, tag: passwordTag, totpTag: app.tag, deviceTag: device.tag)
+        if let more = device.note { note = [note, more].compactMap { $0 }.joined(separator: "; ") }
+        let applied = applied(wanted, tag: passwordTag, totpTag: app.tag, device: device.now)
         let isChanged = user != stored.value || !app.changes.isEmpty || !device.changes.isEmpty
         changes += app.changes + device.changes
         if !app.changes.isEmpty { appOwners.append(user.id) }
@@ -106,8 +111,10 @@ struct UserPlan {
         entries.append(ApplyReport.Entry(action: isChanged ? .changed : .unchanged, kind: .user, name: wanted.login, note: note))
     }
 
-    private mutating func dismiss(_ stored: StoredUser) throws {
+    private mutating func dismiss(_ stored: StoredUser, view: any StoreView) throws {
         guard stored.applied != nil else { return }
+        // What the file gave does not come back with the person unless the file gives it again.
+        changes += try brought(stored, view: view).map { try counters.take($0) }
         var stored = stored
         var user = stored.value
         user.setStatus(.deactivated, now: now)
@@ -117,33 +124,55 @@ struct UserPlan {
             ApplyReport.Entry(action: .removed, kind: .user, name: user.login, note: "deactivated; name them again to bring them back"))
     }
 
-    private func applied(_ wanted: UserDefinition, tag: [UInt8]?, totpTag: [UInt8]?, deviceTag: [UInt8]?) -> AppliedUser {
+    private func applied(_ wanted: UserDefinition, tag: [UInt8]?, totpTag: [UInt8]?, device: FileDevice) -> AppliedUser {
         var definition = wanted
         definition.password = nil
         definition.totpSecret = nil
         definition.hardwareDevice = nil
-        return AppliedUser(definition: definition, passwordTag: tag, totpTag: totpTag, deviceTag: deviceTag)
+        return AppliedUser(definition: definition, passwordTag: tag, totpTag: totpTag, deviceTag: device.tag, deviceID: device.id)
     }
 
     /// The device that the file gives a person.
-    private func device(of wanted: UserDefinition, userID: String) throws -> Enrollment? {
+    private func device(of wanted: UserDefinition, userID: String, replacing own: [Enrollment]) throws -> Enrollment? {
         guard let device = wanted.hardwareDevice, let secret = Base32.decode(device.secret) else { return nil }
         return try Enrollment(
-            hardwareDevice: secret, credentialID: device.credentialID, counter: device.counter, of: userID, environment: environment,
-            now: now)
+            hardwareDevice: secret, credentialID: device.credentialID,
+            counter: counters.start(device.counter, ofSeed: secret, replacing: own), of: userID, environment: environment, now: now)
     }
 
-    /// What the file's device changes: people do not set it up themselves, so the file has its say wherever it changed.
-    private func deviceChanges(
+    /// The device that the file gives, as it is remembered.
+    private struct FileDevice {
+        var tag: [UInt8]?
+        var id: String?
+    }
+
+    /// The device of a person that the file gave them when it was last applied; not one that an administrator gave them since.
+    private func brought(_ stored: StoredUser, view: any StoreView) throws -> [Enrollment] {
+        guard let applied = stored.applied, applied.deviceTag != nil else { return [] }
+        return try devices(of: stored.value.id, view: view).filter { applied.deviceID == nil || $0.id == applied.deviceID }
+    }
+
+    private func devices(of userID: String, view: any StoreView) throws -> [Enrollment] {
+        try view.records(.enrollment, where: "user", is: userID, limit: 200).map(Enrollment.init).filter { $0.hotp != nil }
+    }
+
+    /// What the file's device changes: people do not set it up themselves, so the file has its say wherever it changed, and takes away what
+    /// it gave and does not name any more.
+    private mutating func deviceChanges(
         _ stored: StoredUser, _ wanted: UserDefinition, key: String, view: any StoreView
-    ) throws -> (changes: [Change], tag: [UInt8]?) {
-        let known = stored.applied?.deviceTag
-        guard let tag = deviceTag(of: wanted, key: key), tag != known, let device = try device(of: wanted, userID: stored.value.id) else {
-            return ([], known)
+    ) throws -> (changes: [Change], now: FileDevice, note: String?) {
+        let known = FileDevice(tag: stored.applied?.deviceTag, id: stored.applied?.deviceID)
+        let tag = deviceTag(of: wanted, key: key)
+        guard tag != known.tag else { return ([], known, nil) }
+        let own = try devices(of: stored.value.id, view: view)
+        guard let device = try device(of: wanted, userID: stored.value.id, replacing: own) else {
+            let removals = try brought(stored, view: view).map { try counters.take($0) }
+            return (removals, FileDevice(), removals.isEmpty ? nil : "device taken away")
         }
-        let own = try view.records(.enrollment, where: "user", is: stored.value.id, limit: 200).map(Enrollment.init)
-            .filter { $0.hotp != nil }
-        return (own.map(\.removal) + [.put(try device.record())], tag)
+        let removals = try own.map { try counters.take($0) }
+        return (
+            removals + [.put(try device.record())], FileDevice(tag: tag, id: device.id), own.isEmpty ? "device given" : "device replaced"
+        )
     }
 
     private func deviceTag(of wanted: UserDefinition, key: String) -> [UInt8]? {

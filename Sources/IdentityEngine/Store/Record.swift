@@ -38,12 +38,16 @@ public enum RecordKind: String, Sendable, CaseIterable, Codable {
     case assertionID
     /// A device that need not prove the second factor.
     case rememberedDevice
+    /// How far the seed of a device with a counter has come that was taken away.
+    case hardwareCounter
 
     /// Whether records of this kind are configuration: few, hot, and read through a cache.
     public var isConfiguration: Bool {
         switch self {
         case .organization, .authorizationServer, .application, .group, .signOnPolicy, .passwordPolicy, .signingKey, .authenticator: true
-        case .user, .enrollment, .device, .session, .consent, .transaction, .grant, .logEvent, .assertionID, .rememberedDevice: false
+        case .user, .enrollment, .device, .session, .consent, .transaction, .grant, .logEvent, .assertionID, .rememberedDevice,
+            .hardwareCounter:
+            false
         }
     }
 }

@@ -117,4 +117,96 @@ struct ClassicHardwareTests {
         definition(-1)(&definition2)
         #expect(definition2.problems().contains { $0.message.contains("seed of a device") })
     }
+
+    /// The organization with Jane's, and John's, device.
+    private static func definition(
+        jane: UserDefinition.HardwareDevice?, john: UserDefinition.HardwareDevice? = nil
+    ) -> OrganizationDefinition {
+        var definition = TestOrganization.definition
+        definition.classic = ClassicPolicy(signOnPolicy: "two factors")
+        definition.signOnPolicies.append(SignOnPolicy(name: "two factors", rules: [SignOnRule(name: "any", assurance: .twoFactors)]))
+        definition.users[0].hardwareDevice = jane
+        definition.users.append(UserDefinition(login: "john.roe@example.com", password: "Battery-Staple-9", hardwareDevice: john))
+        return definition
+    }
+
+    private static func device(_ credentialID: String = "4711", counter: Int64 = 0) -> UserDefinition.HardwareDevice {
+        .init(secret: Base32.encode(secret), credentialID: credentialID, counter: counter)
+    }
+
+    /// Uses a code of the device that Jane has.
+    private static func use(_ counter: Int64, _ desk: ClassicDesk) async throws -> String? {
+        let status = try await desk.signIn()
+        let id = try #require(status.factors?.first?.id)
+        return try await desk.verify(id, ClassicProof(passCode: code(counter)), status.stateToken).refusal
+    }
+
+    @Test(
+        "a device that the org file does not name any more is taken away, from who is not named any more too; one that came otherwise is not"
+    )
+    func takenAway() async throws {
+        let desk = try await Self.desk()
+        func apply(_ definition: OrganizationDefinition) async throws -> ApplyReport {
+            try await desk.engine.apply(definition, context: desk.context)
+        }
+        let jane = try await desk.jane().id
+        func devices() async throws -> [String] {
+            try await desk.organization.store.read { view in
+                try view.records(.enrollment, where: "user", is: jane, limit: 10).map(Enrollment.init).compactMap(\.hotp?.credentialID)
+            }
+        }
+        _ = try await apply(Self.definition(jane: Self.device()))
+        #expect(try await devices() == ["4711"])
+        let report = try await apply(Self.definition(jane: nil))
+        #expect(report.entries.contains { $0.note == "device taken away" })
+        #expect(try await devices().isEmpty)
+        #expect(try await apply(Self.definition(jane: nil)).isUnchanged)
+        _ = try await apply(Self.definition(jane: Self.device()))
+        var without = Self.definition(jane: nil)
+        let definition = without.users.removeFirst()
+        _ = try await apply(without)
+        #expect(try await devices().isEmpty)
+        without.users.insert(definition, at: 0)
+        _ = try await apply(without)
+        #expect(try await devices().isEmpty)
+        // An administrator gave her another since.
+        _ = try await apply(Self.definition(jane: Self.device()))
+        _ = try #require(
+            try await desk.engine.assignHardwareDevice(
+                secret: Array("abcdefghijklmnopqrst".utf8), credentialID: "0815", userID: jane, context: desk.context))
+        _ = try await apply(Self.definition(jane: nil))
+        #expect(try await devices() == ["0815"])
+    }
+
+    @Test("what was used stays used: under another name, after the device was away, and with another person")
+    func staysUsed() async throws {
+        let desk = try await Self.desk { $0.users[0].hardwareDevice = Self.device() }
+        func apply(_ definition: OrganizationDefinition) async throws {
+            _ = try await desk.engine.apply(definition, context: desk.context)
+        }
+        #expect(try await Self.use(5, desk) == nil)
+        try await apply(Self.definition(jane: Self.device("the blue one")))
+        #expect(try await Self.use(5, desk) == "E0000082")
+        #expect(try await Self.use(6, desk) == nil)
+        try await apply(Self.definition(jane: nil))
+        try await apply(Self.definition(jane: Self.device()))
+        #expect(try await Self.use(6, desk) == "E0000082")
+        // Told to begin further on, it does.
+        try await apply(Self.definition(jane: Self.device(counter: 50)))
+        #expect(try await Self.use(7, desk) == "E0000068")
+        #expect(try await Self.use(50, desk) == nil)
+        _ = try await Self.assign(desk)
+        #expect(try await Self.use(50, desk) == "E0000082")
+        // Jane and John change devices.
+        let other = UserDefinition.HardwareDevice(secret: Base32.encode(Array("abcdefghijklmnopqrst".utf8)), credentialID: "other")
+        try await apply(Self.definition(jane: Self.device(), john: other))
+        #expect(try await Self.use(51, desk) == nil)
+        try await apply(Self.definition(jane: other, john: Self.device()))
+        let counters = try await desk.organization.store.read { view in
+            try view.allRecords(.enrollment).map(Enrollment.init).compactMap { $0.hotp.map { ($0.credentialID, $0.counter) } }
+        }
+        #expect(Dictionary(counters, uniquingKeysWith: { $1 }) == ["other": 0, "4711": 52])
+        let twice = Self.definition(jane: Self.device(), john: Self.device("again")).problems()
+        #expect(twice.contains { $0.message.contains("the same seed") })
+    }
 }

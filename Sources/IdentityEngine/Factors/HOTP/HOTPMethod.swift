@@ -13,6 +13,8 @@ struct HOTPMethod: Sendable, Equatable, Codable {
 
     /// The shared secret, sealed for its enrolment.
     var sealedSecret: [UInt8]
+    /// What tells the seed from others, without saying it; nil in records of before it was kept.
+    var seed: String?
     /// What people and administrators know the device by.
     var credentialID: String
     /// The counter of the first code that was not used: neither it nor an earlier one is accepted after that.
@@ -25,6 +27,7 @@ struct HOTPMethod: Sendable, Equatable, Codable {
         sealing secret: [UInt8], forEnrollment id: String, credentialID: String, counter: Int64, environment: EngineEnvironment
     ) throws {
         sealedSecret = try RecordCoding.seal(secret, for: RecordReference(.enrollment, id), environment: environment)
+        seed = DeviceCounters.name(ofSeed: secret, environment: environment)
         self.credentialID = credentialID
         self.counter = counter
     }

@@ -2,12 +2,12 @@ internal import Foundation
 
 extension IdentityEngine {
     /// Gives a person a device whose codes follow a counter (RFC 4226), as an administrator does who has its seed. It takes the place of
-    /// the one that they had.
+    /// the one that they had. Codes that were used stay used, whoever had the device before.
     ///
     /// - Parameters:
     ///   - secret: The seed, at least 16 bytes; sealed in the store.
     ///   - credentialID: What the device is known by, such as the number on its back: 1 to 100 bytes.
-    ///   - counter: The counter of its next code, from 0 on.
+    ///   - counter: The counter of its next code, from 0 on; one that was passed with this seed before is raised to where that stands.
     ///   - userID: The person.
     ///   - context: The request.
     /// - Returns: The factor's id; nil if there is no such user, or what was given is out of range.
@@ -18,20 +18,27 @@ extension IdentityEngine {
         guard secret.count >= TimeBasedCode.shortestSecret, (1...100).contains(credentialID.utf8.count), (0...Int64.max >> 1) ~= counter
         else { return nil }
         for _ in 0..<Self.attempts {
-            let found = try await store.read { [self] view -> (StoredUser, [Enrollment])? in
+            let planned = try await store.read { [self] view -> (id: String, [Change])? in
                 guard let user = try user(id: userID, in: view) else { return nil }
-                return (user, try view.records(.enrollment, where: "user", is: userID, limit: 200).map(Enrollment.init))
+                let own = try view.records(.enrollment, where: "user", is: userID, limit: 200).map(Enrollment.init).filter {
+                    $0.hotp != nil
+                }
+                var counters = DeviceCounters(view, environment: environment)
+                let device = try Enrollment(
+                    hardwareDevice: secret, credentialID: credentialID,
+                    counter: counters.start(counter, ofSeed: secret, replacing: own), of: userID, environment: environment, now: context.now
+                )
+                let removals = try own.map { try counters.take($0) }
+                return (
+                    device.id,
+                    try removals + counters.changes() + [
+                        .put(device.record()), .put(user.record(holding: user.value)),
+                        logEntry("user.mfa.factor.activate", .success, reason: "hotp", userID: userID, context: context),
+                    ]
+                )
             }
-            guard let (user, enrollments) = found else { return nil }
-            let device = try Enrollment(
-                hardwareDevice: secret, credentialID: credentialID, counter: counter, of: userID, environment: environment, now: context.now
-            )
-            let changes: [Change] =
-                try enrollments.filter { $0.hotp != nil }.map(\.removal) + [
-                    .put(device.record()), .put(user.record(holding: user.value)),
-                    logEntry("user.mfa.factor.activate", .success, reason: "hotp", userID: userID, context: context),
-                ]
-            if try await store.commit(changes) == .committed { return device.id }
+            guard let (id, changes) = planned else { return nil }
+            if try await store.commit(changes) == .committed { return id }
         }
         throw StoreError(.unavailable, "The user \(userID) changed on every attempt to write them. Try again.")
     }
