@@ -118,7 +118,9 @@ extension IdentityEngine {
         if factor.hotp != nil {
             let verifier = HOTPVerifier(environment: environment, enrollment: factor)
             let (verdict, match) = try verifier.judge(response, of: user)
-            let wrong: ClassicRefusal = match == .used ? .replayedCode : match.isAhead ? .unsynchronizedCode : .wrongCode
+            // Outside of a time window (authn reference 4.7, E0000083) is no code of a counter: one that was passed was used, and one that
+            // is to come is answered as any wrong one, or it could be guessed now and kept.
+            let wrong: ClassicRefusal = match == .used ? .replayedCode : .wrongCode
             return try await commit(verdict, verifier, state, remembers: remembers, wrong: wrong, context: context)
         }
         let verifier = TOTPVerifier(

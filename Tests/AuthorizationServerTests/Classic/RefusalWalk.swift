@@ -15,6 +15,7 @@ enum RefusalWalk {
         try await messages(box)
         try await tokens(box)
         try await counters(box)
+        try await lateCodes(box)
     }
 
     /// Requests that cannot be read, and paths that lead nowhere.
@@ -128,6 +129,19 @@ enum RefusalWalk {
         }
     }
 
+    /// A code of an authenticator app that came too late.
+    private static func lateCodes(_ box: EdgeWalkTests.Box) async throws {
+        try await EdgeWalkTests.with(ClassicPolicy(signOnPolicy: "two factors"), box) { walk, _ in
+            let app = try await walk.client.app()
+            let status = try walk.step(
+                "password", try await walk.signIn(), to: "MFA_REQUIRED", links: ["cancel"], embedded: ["factors", "policy", "user"])
+            let link = try status.factor("token:software:totp")["_links"]?["verify"]
+            try await walk.refused(
+                "any | failed proof | refused, unchanged", try await walk.follow(link, ["passCode": .string(app.code(after: -5))]),
+                "E0000083")
+        }
+    }
+
     /// A device whose codes follow a counter.
     private static func counters(_ box: EdgeWalkTests.Box) async throws {
         try await EdgeWalkTests.with(ClassicPolicy(signOnPolicy: "two factors"), box) { walk, server in
@@ -136,7 +150,7 @@ enum RefusalWalk {
             _ = try #require(
                 try await server.engine.assignHardwareDevice(
                     secret: secret, credentialID: "4711", userID: id, context: RequestContext(now: server.clock.now, requestID: "test")))
-            for (code, refusal) in [(0 as Int64, nil), (0, "E0000082"), (50, "E0000083")] as [(Int64, String?)] {
+            for (code, refusal) in [(0 as Int64, nil), (0, "E0000082"), (50, "E0000068")] as [(Int64, String?)] {
                 let status = try walk.step(
                     "password", try await walk.signIn(), to: "MFA_REQUIRED", links: ["cancel"], embedded: ["factors", "policy", "user"])
                 let typed: [String: JSONValue] = ["passCode": .string(TimeBasedCode.code(secret: secret, step: code))]

@@ -141,6 +141,7 @@ private enum FactorWalk {
         let typed = try await walk.step("verify without proof", to: OktaAuthStatusFactorChallenge.self, can: asked, with: .TOTP) {
             try await required.selectFactor(third)
         }
+        try await walk.refused("E0000083") { try await typed.verifyFactor(passCode: app.code(after: -5)) }
         try await walk.step("verify with proof", to: OktaAuthStatusSuccess.self, can: "", with: .TOTP) {
             try await typed.verifyFactor(passCode: app.code)
         }

@@ -132,7 +132,8 @@ enum TokenWalk {
             try await same.sendRequest(with: link, keyValuePayload: ["stateToken": again.stateToken, "passCode": code(press)])
         }
         try await walk.refused("E0000082") { try await prove(2) }
-        try await walk.refused("E0000083") { try await prove(60) }
+        // Answered as any wrong one is, it sets the device right together with the next.
+        try await walk.refused("E0000068") { try await prove(60) }
         try await walk.step("verify with proof", to: OktaAuthStatusSuccess.self, can: "", with: type, of: custom) { try await prove(61) }
     }
 }

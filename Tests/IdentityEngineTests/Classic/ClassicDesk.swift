@@ -65,5 +65,7 @@ final class ClassicDesk {
 
 extension Result where Success == ClassicAnswer, Failure == ClassicRefusal {
     /// The code of a refusal; nil for an answer.
-    var refusal: String? { if case .failure(let refusal) = self { refusal.code } else { nil } }
+    var refusal: String? { failure?.code }
+    /// A refusal; nil for an answer.
+    var failure: ClassicRefusal? { if case .failure(let refusal) = self { refusal } else { nil } }
 }

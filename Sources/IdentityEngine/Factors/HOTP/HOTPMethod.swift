@@ -36,13 +36,11 @@ struct HOTPMethod: Sendable, Equatable, Codable {
     enum Match: Equatable {
         /// The device's; the next one has this counter.
         case right(next: Int64)
-        /// Of this counter, too far ahead to be accepted alone.
+        /// Of this counter, too far ahead to be accepted alone. Nobody is told: the code would be right some time.
         case ahead(Int64)
         /// Of a counter that was passed.
         case used
         case wrong
-
-        var isAhead: Bool { if case .ahead = self { true } else { false } }
     }
 
     /// Judges a code. Each counter is compared in full, so that the time tells nothing.

@@ -36,10 +36,3 @@ struct HOTPVerifier: FactorVerifier {
         }
     }
 }
-
-extension ClassicRefusal {
-    /// A code of a device that ran far ahead.
-    static let unsynchronizedCode = ClassicRefusal(
-        code: "E0000083", status: 403, summary: "The code is right, but too far ahead.",
-        causes: ["Enter the next code that the device shows: both together set it right again."], reason: "authn: code is far ahead")
-}
