@@ -102,7 +102,10 @@ extension IdentityEngine {
                 message = try linkMessage(
                     .activation, by: channel, to: destination,
                     token: PhoneTicket.reference(authenticator: authenticator, secret: secret),
-                    expiresAt: phone.expiresAt, user: user, snapshot: state.snapshot, context: context)
+                    expiresAt: phone.expiresAt, user: user,
+                    isConfirmed: state.allEnrollments.contains {
+                        $0.status == .active && $0.code?.destination.phoneNumber == destination.phoneNumber
+                    }, snapshot: state.snapshot, context: context)
             } catch let refusal as CodeRefusal {
                 throw ClassicRefusal(refusal, context: context)
             }

@@ -146,6 +146,31 @@ struct ClassicCodeTests {
         #expect((1...8).contains(sent))
     }
 
+    @Test("who names another person's number again and again takes none of the codes by which that person signs in")
+    func foreignNumber() async throws {
+        let john = UserDefinition(login: "john.roe@example.com", password: "Battery-Staple-9")
+        let desk = try await ClassicDesk(Self.policy) {
+            $0.signOnPolicies.append(SignOnPolicy(name: "two factors", rules: [SignOnRule(name: "any", assurance: .twoFactors)]))
+            $0.users.append(john)
+        }
+        let number = try #require(Self.phone)
+        let id = try #require(
+            try await desk.engine.grantCodeFactor(.sms, to: CodeDestination(number), userID: desk.jane().id, context: desk.context))
+        var request = ClassicEnrollmentRequest(type: "sms", provider: "OKTA")
+        request.phoneNumber = number.e164
+        var sent = 0
+        for _ in 0..<20 {
+            let johns = ClassicRequest(username: john.login, password: "Battery-Staple-9")
+            let status = try desk.transaction(try await desk.engine.classicSignIn(johns, caller: ClassicCaller(), context: desk.context))
+            let answer = try await desk.engine.classicEnroll(request, stateToken: status.stateToken ?? "", context: desk.context)
+            if case .success(let answer) = answer { sent += answer.messages.count }
+            desk.now += 121
+        }
+        #expect((1...8).contains(sent))
+        _ = try desk.transaction(try await desk.verify(id, ClassicProof(), desk.signIn().stateToken))
+        #expect(desk.messages.last?.purpose == .signIn && desk.messages.last?.destination.phoneNumber == number)
+    }
+
     @Test("guessing at recoveries is over after ten wrong answers in a day, and takes no code from a sign-in")
     func guessedRecoveries() async throws {
         let desk = try await Self.recoverable()

@@ -61,7 +61,10 @@ extension IdentityEngine {
         if let pace { throw pace }
         enrollment.pendingUntil = context.now.addingTimeInterval(Self.codeEnrollmentLifetime)
         var prepared = try prepareCode(
-            CodeRequest(purpose: .enrollment, owner: request.owner), for: enrollment, of: user, snapshot: snapshot, context: context)
+            CodeRequest(
+                purpose: .enrollment, owner: request.owner,
+                isConfirmed: enrollments.contains { $0.status == .active && $0.code?.destination.phoneNumber == destination.phoneNumber }),
+            for: enrollment, of: user, snapshot: snapshot, context: context)
         prepared.changes = waiting.filter { $0.id != enrollment.id }.map(\.removal) + prepared.changes
         return prepared
     }

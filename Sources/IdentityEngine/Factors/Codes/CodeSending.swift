@@ -18,6 +18,8 @@ struct CodeRequest: Sendable {
     var owner: String
     /// The way that it takes, where a telephone has two; nil for the factor's own.
     var channel: CodeChannel?
+    /// Whether the person has confirmed the number as another factor of theirs.
+    var isConfirmed = false
     /// Whether a link comes with it, which does as well as the code.
     var hasLink = false
     var applicationName: String?
@@ -43,10 +45,10 @@ extension IdentityEngine {
         let channel = request.channel ?? method.channel
         if let number = method.destination.phoneNumber, !snapshot.permits(number) { throw CodeRefusal.foreignNumber }
         let occasion = request.purpose.occasion
+        // Whose number is set up is not known before it is: until then it has what is left for strangers.
+        let isConfirmed = enrollment.status == .active || request.isConfirmed
         if let refusal = method.refusal(at: context.now, for: occasion)
-            ?? messagePacer.refusal(
-                channel, to: method.destination.key, occasion, limit: snapshot.rateLimits.messages, requestID: context.requestID,
-                now: context.now)
+            ?? pace(channel, to: method.destination, of: user, occasion, isConfirmed: isConfirmed, snapshot: snapshot, context: context)
         {
             throw refusal
         }
@@ -88,6 +90,16 @@ extension IdentityEngine {
         return PreparedCode(enrollment: next, changes: changes, message: message)
     }
 
+    /// Counts a message; returns why it must not be sent.
+    private func pace(
+        _ channel: CodeChannel, to destination: CodeDestination, of user: User, _ occasion: CodeMethod.Occasion, isConfirmed: Bool,
+        snapshot: OrgSnapshot, context: RequestContext
+    ) -> CodeRefusal? {
+        messagePacer.refusal(
+            channel, to: "\(user.id) \(destination.key)", occasion, limit: snapshot.rateLimits.messages,
+            unconfirmed: isConfirmed ? nil : destination.phoneNumber?.e164, requestID: context.requestID, now: context.now)
+    }
+
     /// A message that brings a link and no code, such as one by which a password is set again.
     ///
     /// - Parameters:
@@ -97,18 +109,18 @@ extension IdentityEngine {
     ///   - token: The secret of the link, whose ticket the caller issues.
     ///   - expiresAt: Until when that is good.
     ///   - user: To whom.
+    ///   - isConfirmed: Whether the number is known to be theirs; of no meaning for mail, which goes to their own address.
     ///   - snapshot: The configuration.
     ///   - context: When and from where it is asked for.
     /// - Returns: What is sent after the commit.
     /// - Throws: ``CodeRefusal`` if none may be sent now; what the random source throws.
     func linkMessage(
         _ purpose: OutgoingMessage.Purpose, by channel: CodeChannel, to destination: CodeDestination, token: String, expiresAt: Date,
-        user: User, snapshot: OrgSnapshot, context: RequestContext
+        user: User, isConfirmed: Bool = false, snapshot: OrgSnapshot, context: RequestContext
     ) throws -> OutgoingMessage {
         if let number = destination.phoneNumber, !snapshot.permits(number) { throw CodeRefusal.foreignNumber }
-        let refusal = messagePacer.refusal(
-            channel, to: destination.key, purpose.occasion, limit: snapshot.rateLimits.messages, requestID: context.requestID,
-            now: context.now)
+        let refusal = pace(
+            channel, to: destination, of: user, purpose.occasion, isConfirmed: isConfirmed, snapshot: snapshot, context: context)
         if let refusal { throw refusal }
         return OutgoingMessage(
             id: try environment.random.identifier(prefix: "msg"), channel: channel, destination: destination, purpose: purpose,

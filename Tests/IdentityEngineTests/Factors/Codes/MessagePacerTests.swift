@@ -8,10 +8,23 @@ struct MessagePacerTests {
     private let pacer = MessagePacer()
 
     private func isSent(
-        _ key: String, _ occasion: CodeMethod.Occasion, at seconds: TimeInterval, limit: Int? = nil, request: String? = nil
+        _ key: String, _ occasion: CodeMethod.Occasion, at seconds: TimeInterval, limit: Int? = nil, unconfirmed: String? = nil,
+        request: String? = nil
     ) -> Bool {
         let now = Date(timeIntervalSince1970: 1_800_000_000 + seconds)
-        return pacer.refusal(.sms, to: key, occasion, limit: limit, requestID: request ?? "\(seconds)", now: now) == nil
+        return pacer.refusal(
+            .sms, to: key, occasion, limit: limit, unconfirmed: unconfirmed, requestID: request ?? "\(seconds)", now: now) == nil
+    }
+
+    @Test("to a number that is not confirmed are twelve an hour, whoever says that it is theirs; to who confirmed it they do not count")
+    func unconfirmed() {
+        let sent = (0..<100).count { round in
+            isSent("person \(round % 10) +491", .known, at: Double(round) * 31, unconfirmed: "+491")
+        }
+        #expect(sent == 12)
+        #expect(isSent("owner +491", .known, at: 3_100))
+        #expect(isSent("person 1 +492", .known, at: 3_100, unconfirmed: "+492"))
+        #expect(isSent("person 1 +491", .known, at: 3_700, unconfirmed: "+491"))
     }
 
     @Test("that anybody can ask for use up none of those by which somebody signs in, and are twelve an hour together with them")
