@@ -22,6 +22,8 @@ public struct OrgFile: Sendable, Equatable {
     public var branding: Branding
     /// How mails, texts and calls are sent.
     public var messages: MessageSettings
+    /// What is allowed, and most likely not meant, by line; what to write instead is told.
+    public var warnings: [OrgFileError.Problem] = []
 
     /// Reads a file.
     ///
@@ -29,9 +31,13 @@ public struct OrgFile: Sendable, Equatable {
     ///   - path: The file, in UTF-8.
     ///   - environment: What `${NAME}` is looked up in.
     ///   - origin: Replaces the file's `origin`; nil keeps it.
+    ///   - hasTokenService: Whether the server has a `TokenService`; a file that offers tokens of other systems to a server without one is
+    ///     refused.
     /// - Returns: What the file says, checked.
     /// - Throws: ``OrgFileError`` with everything that is wrong.
-    public static func load(path: String, environment: [String: String] = [:], origin: String? = nil) throws -> OrgFile {
+    public static func load(
+        path: String, environment: [String: String] = [:], origin: String? = nil, hasTokenService: Bool = false
+    ) throws -> OrgFile {
         let data: Data
         do {
             data = try Data(contentsOf: URL(fileURLWithPath: path))
@@ -44,7 +50,8 @@ public struct OrgFile: Sendable, Equatable {
             throw OrgFileError(file: path, problems: [problem("The file is not UTF-8. Save it as UTF-8.")])
         }
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
-        return try load(yaml: yaml, name: path, environment: environment, origin: origin, folder: folder)
+        return try load(
+            yaml: yaml, name: path, environment: environment, origin: origin, folder: folder, hasTokenService: hasTokenService)
     }
 
     /// Reads a file's text.
@@ -54,16 +61,18 @@ public struct OrgFile: Sendable, Equatable {
     ///   - name: What errors call it.
     ///   - environment: What `${NAME}` is looked up in.
     ///   - origin: Replaces the text's `origin`; nil keeps it.
+    ///   - hasTokenService: Whether the server has a `TokenService`; a text that offers tokens of other systems to a server without one is
+    ///     refused.
     /// - Returns: What the text says, checked.
     /// - Throws: ``OrgFileError`` with everything that is wrong.
     public static func load(
-        yaml: String, name: String = "org.yaml", environment: [String: String] = [:], origin: String? = nil
+        yaml: String, name: String = "org.yaml", environment: [String: String] = [:], origin: String? = nil, hasTokenService: Bool = false
     ) throws -> OrgFile {
-        try load(yaml: yaml, name: name, environment: environment, origin: origin, folder: nil)
+        try load(yaml: yaml, name: name, environment: environment, origin: origin, folder: nil, hasTokenService: hasTokenService)
     }
 
     private static func load(
-        yaml: String, name: String, environment: [String: String], origin: String?, folder: String?
+        yaml: String, name: String, environment: [String: String], origin: String?, folder: String?, hasTokenService: Bool
     ) throws -> OrgFile {
         let source = OrgFileSource(environment: environment, folder: folder)
         let root: Node
@@ -78,12 +87,16 @@ public struct OrgFile: Sendable, Equatable {
         guard let section = OrgFileSection(root, path: [], key: "", source: source) else {
             throw OrgFileError(file: name, problems: source.problems)
         }
-        let file = OrgFile(section, origin: origin)
+        var file = OrgFile(section, origin: origin)
         // What does not read is not there, and what is not there would be reported a second time, misleadingly.
-        if source.problems.isEmpty { source.add(file.organization.problems()) }
+        if source.problems.isEmpty {
+            source.add(file.organization.problems())
+            if !hasTokenService { source.add(file.organization.problemsWithoutTokenService()) }
+        }
         guard source.problems.isEmpty else {
             throw OrgFileError(file: name, problems: source.problems.sorted { ($0.line, $0.column) < ($1.line, $1.column) })
         }
+        file.warnings = source.located(file.organization.warnings()).sorted { ($0.line, $0.column) < ($1.line, $1.column) }
         return file
     }
 

@@ -32,15 +32,18 @@ final class OrgFileSource {
         problems.append(OrgFileError.Problem(line: node.mark?.line ?? 0, column: node.mark?.column ?? 0, key: key, message: message))
     }
 
-    /// Takes over what the engine found, each at the nearest place that the file has for it.
-    func add(_ found: [OrganizationError.Problem]) {
-        for problem in found {
+    /// Takes over what the engine found.
+    func add(_ found: [OrganizationError.Problem]) { problems += located(found) }
+
+    /// What the engine found, each at the nearest place that the file has for it.
+    func located(_ found: [OrganizationError.Problem]) -> [OrgFileError.Problem] {
+        found.map { problem in
             var path = problem.path
             while places[path] == nil && !path.isEmpty { path.removeLast() }
             let place = places[path] ?? Place(line: 0, column: 0, key: "")
             let rest = OrganizationError.Problem(Array(problem.path.dropFirst(path.count)), "").place.snakeCased
             let key = rest.isEmpty || rest.hasPrefix("[") || place.key.isEmpty ? place.key + rest : place.key + "." + rest
-            problems.append(OrgFileError.Problem(line: place.line, column: place.column, key: key, message: problem.message))
+            return OrgFileError.Problem(line: place.line, column: place.column, key: key, message: problem.message)
         }
     }
 }

@@ -24,6 +24,7 @@ struct ServeCommand: AsyncParsableCommand {
             let parts = try options.assemble()
             let report = try await parts.engine.apply(parts.organization, context: parts.context("start"))
             for line in report.description.split(separator: "\n") { parts.logger.notice("organization: \(line)") }
+            for warning in parts.warnings { parts.logger.warning("organization: \(warning)") }
             if let (text, isWarning) = parts.messages.announcement(for: parts.organization) {
                 parts.logger.log(level: isWarning ? .warning : .notice, "messages: \(text)")
             }

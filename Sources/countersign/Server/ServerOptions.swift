@@ -61,7 +61,8 @@ struct ServerOptions: ParsableArguments {
             environment: EngineEnvironment(
                 random: SystemRandomSource(), masterKey: masterKey, passwordHasher: PasswordHasher(width: configuration.hashingWidth)))
         return ServerParts(
-            organization: file.organization, messages: file.messages, configuration: configuration, store: store, engine: engine,
+            organization: file.organization, warnings: file.warnings.map { "\(config):\($0)" }, messages: file.messages,
+            configuration: configuration, store: store, engine: engine,
             logger: logger)
     }
 }
@@ -69,6 +70,8 @@ struct ServerOptions: ParsableArguments {
 /// What a server is put together from.
 struct ServerParts {
     let organization: OrganizationDefinition
+    /// What the org file most likely does not mean, each with its place.
+    let warnings: [String]
     let messages: MessageSettings
     let configuration: AuthorizationServer.Configuration
     let store: SQLiteStore

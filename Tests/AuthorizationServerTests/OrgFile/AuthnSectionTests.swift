@@ -46,6 +46,42 @@ struct AuthnSectionTests {
         #expect(!"\(policy)".contains("0123456789abcdef"))
     }
 
+    private static func file(_ lines: [String], hasTokenService: Bool = false) throws -> OrgFile {
+        try OrgFile.load(
+            yaml: "name: Test\norigin: https://id.test\nsign_on_policies: [{name: easy, rules: [{name: Everybody}]}]\nauthn_api:\n  "
+                + lines.joined(separator: "\n  "), hasTokenService: hasTokenService)
+    }
+
+    @Test("offers tokens of other systems only where somebody judges them")
+    func tokens() throws {
+        let lines = ["sign_on_policy: easy", "factors: {rsa: optional, symantec: optional}"]
+        #expect(throws: OrgFileError.self) { try Self.file(lines) }
+        #expect(try Self.file(lines, hasTokenService: true).organization.classic?.factors == [.rsa: .optional, .symantec: .optional])
+        #expect(throws: Never.self) { try Self.file(["sign_on_policy: easy", "factors: {rsa: not_allowed}"]) }
+    }
+
+    @Test(
+        "warns, by line and with what would do, where a mailbox or a telephone is both a second factor and the way back to the password",
+        arguments: [
+            (["factors: {email: optional}", "recovery: [email]"], ["7 authn_api.recovery mailbox email"]),
+            (
+                ["recovery: [sms, call, email]", "factors: {sms: required, call: optional}"],
+                ["6 authn_api.recovery telephone sms", "6 authn_api.recovery telephone call"]
+            ),
+            (["factors: {email: optional, sms: optional}", "recovery: [call]"], []),
+            (["factors: {email: not_allowed}", "recovery: [email]"], []), (["recovery: [email]"], []),
+            (["factors: {email: optional, question: required}", "recovery: [email]"], []),
+        ] as [([String], [String])])
+    func warnings(lines: [String], expected: [String]) throws {
+        let warnings = try Self.file(["sign_on_policy: easy"] + lines).warnings
+        #expect(warnings.count == expected.count)
+        for (warning, text) in zip(warnings, expected) {
+            let words = text.split(separator: " ").map(String.init)
+            #expect("\(warning.line)" == words[0] && warning.key == words[1], "\(warning)")
+            #expect(warning.message.contains("a person's \(words[2])") && warning.message.contains("Take \(words[3]) from recovery"))
+        }
+    }
+
     @Test(
         "is refused with its line and what would do",
         arguments: [
@@ -53,6 +89,8 @@ struct AuthnSectionTests {
             (["sign_on_policy: easy", "show_lockouts: true"], 9, "Did you mean show_lockout?"),
             (["sign_on_policy: easy", "remember_devices: sometimes"], 9, "is no time"),
             (["sign_on_policy: easy", "factors: {totp: perhaps}"], 9, "is not among"),
+            (["sign_on_policy: easy", "factors: {totp: optional, rsa: optional}"], 9, "no service that judges tokens of RSA"),
+            (["sign_on_policy: easy", "factors:", "  totp: optional", "  symantec: required"], 11, "Write not_allowed"),
             (["sign_on_policy: easy", "recovery: [pigeon]"], 9, "is not among: email, sms, call"),
             (["sign_on_policy: easy", "trusted_callers: [{name: a, token: short}]"], 9, "at least 32 characters"),
             (["sign_on_policy: easy", "trusted_callers: [{name: a, token: \"\"}]"], 9, "The token is empty"),
