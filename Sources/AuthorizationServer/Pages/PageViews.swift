@@ -142,13 +142,14 @@ extension PageView {
                 application: page.applicationName)
             view.button = texts.passwords.change
             view.ask(for: login, rules: rules, violated: violated)
-        case .phone(let offer):
+        case .phone(let offer, let canAddApp):
             template = "phone"
             view = PageView(
                 texts, organization: organization, title: texts.phone.title, lead: offer.uri == nil ? texts.phone.taken : texts.phone.lead,
                 application: offer.authenticatorName)
             view.picture = offer.uri.flatMap { try? QRSymbol($0) }?.svg(title: texts.phone.picture)
             view.secret = offer.uri
+            view.canAddApp = canAddApp
             view.isWaiting = true
             view.refresh = "3"
         case .push(let number):

@@ -53,8 +53,8 @@ extension IdentityEngine {
                 isMade = try await changePassword(password, repeated: repeated, state, context: context)
             case .sentCode(let code):
                 guard let channel = state.hosted.sending, let enrollment = state.sendable(by: channel) else { return answer }
-                if enrollment.code?.closedUntil(at: context.now) != nil {
-                    isMade = try await note(.tooManyAttempts, state)
+                if let until = enrollment.code?.closedUntil(at: context.now) {
+                    isMade = try await note(.tooManyAttempts, until: until, state)
                 } else {
                     isMade = try await answerFactor(.code(code), as: "", state, token: token, context: context) { [environment] in
                         CodeVerifier(
@@ -170,8 +170,9 @@ extension IdentityEngine {
     ) async throws -> Bool {
         // Once somebody proved something, it is theirs: what else is typed as a name does not count.
         let login = first.user?.value.login ?? Self.possibleName(typed)
-        guard countAttempt(login: login, snapshot: first.snapshot, context: context).isAdmitted else {
-            return try await note(.tooManyAttempts, first, login: login)
+        let attempts = countAttempt(login: login, snapshot: first.snapshot, context: context)
+        guard attempts.isAdmitted else {
+            return try await note(.tooManyAttempts, until: attempts.reset, first, login: login)
         }
         var judged: (answering: Answering, verifier: Verifier, verdict: FactorVerdict)?
         for _ in 0..<1_000 {
@@ -255,9 +256,12 @@ extension IdentityEngine {
     }
 
     /// Leaves word for the page.
-    func note(_ notice: HostedSignIn.Notice, _ state: HostedState, login: String? = nil) async throws -> Bool {
+    func note(
+        _ notice: HostedSignIn.Notice, until: Date? = nil, _ state: HostedState, login: String? = nil
+    ) async throws -> Bool {
         var next = state.transaction
         next.hosted?.notice = notice
+        next.hosted?.noticeUntil = until
         if let login { next.hosted?.login = login }
         guard next != state.transaction else { return true }
         return try await store.commit([state.stored.writing(next)]) == .committed
@@ -291,7 +295,8 @@ extension IdentityEngine {
         }
         switch planned {
         case .failure(let refusal):
-            let isMade = try await note(refusal.rateLimit == nil ? .noDevice : .tooManyChallenges, state)
+            let limit = refusal.rateLimit
+            let isMade = try await note(limit == nil ? .noDevice : .tooManyChallenges, until: limit?.reset, state)
             return isMade ? [] : nil
         case .success(let plan):
             let (changes, answer) = try commitment(of: plan, context: context)

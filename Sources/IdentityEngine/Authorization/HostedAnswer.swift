@@ -110,7 +110,7 @@ public struct HostedPage: Sendable {
         /// The code that was sent to a telephone or mailbox that is set up, which is shown masked.
         case confirmNumber(CodeChannel, destination: String)
         /// The setting up of a phone that confirms sign-ins: what it is to scan.
-        case phone(PhoneEnrollmentOffer)
+        case phone(PhoneEnrollmentOffer, canAddApp: Bool)
         /// Nothing: the person answers on a device. The number is what they pick there.
         case push(number: String?)
         /// A new password in place of one that is due: what it must be, and what the last one was refused for.

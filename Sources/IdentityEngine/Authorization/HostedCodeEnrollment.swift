@@ -38,8 +38,9 @@ extension IdentityEngine {
         guard context.now < proof.time.addingTimeInterval(EnrollmentPermission.freshness) else {
             return try await restart(state, context: context)
         }
-        guard countAttempt(login: user.value.login, snapshot: state.snapshot, context: context).isAdmitted else {
-            return try await note(.tooManyAttempts, state) ? answer : nil
+        let attempts = countAttempt(login: user.value.login, snapshot: state.snapshot, context: context)
+        guard attempts.isAdmitted else {
+            return try await note(.tooManyAttempts, until: attempts.reset, state) ? answer : nil
         }
         let waiting = state.pendingCode(at: context.now)?.code
         let request = CodeEnrollmentRequest(
@@ -60,7 +61,7 @@ extension IdentityEngine {
             answer.messages = [prepared.message]
             return answer
         } catch let refusal as CodeRefusal {
-            return try await note(HostedSignIn.Notice(refusal), state) ? answer : nil
+            return try await note(HostedSignIn.Notice(refusal), until: refusal.until, state) ? answer : nil
         }
     }
 
@@ -71,8 +72,9 @@ extension IdentityEngine {
         guard let channel = pending.code?.channel, state.canEnroll(by: channel), let user = state.user, let subject = state.subject else {
             return true
         }
-        guard countAttempt(login: user.value.login, snapshot: state.snapshot, context: context).isAdmitted else {
-            return try await note(.tooManyAttempts, state)
+        let attempts = countAttempt(login: user.value.login, snapshot: state.snapshot, context: context)
+        guard attempts.isAdmitted else {
+            return try await note(.tooManyAttempts, until: attempts.reset, state)
         }
         let confirmation = try confirmCodeEnrollment(
             id: pending.id, code: code, owner: state.transaction.id, user: user, holding: state.held, context: context)

@@ -23,7 +23,7 @@ extension IdentityEngine {
                 purpose: .signIn, owner: state.transaction.id, hasLink: channel == .email, applicationName: state.application.name)
             prepared = try prepareCode(request, for: enrollment, of: user.value, snapshot: state.snapshot, context: context)
         } catch let refusal as CodeRefusal {
-            return try await note(HostedSignIn.Notice(refusal), state) ? [] : nil
+            return try await note(HostedSignIn.Notice(refusal), until: refusal.until, state) ? [] : nil
         }
         guard try await store.commit(prepared.changes + closing + [state.stored.writing(next)]) == .committed else { return nil }
         return [prepared.message]

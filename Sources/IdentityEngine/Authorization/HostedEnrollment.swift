@@ -32,8 +32,9 @@ extension IdentityEngine {
             return true
         }
         guard let pending = state.pendingApp(at: context.now) else { return try await note(.lateCode, state) }
-        guard countAttempt(login: user.value.login, snapshot: state.snapshot, context: context).isAdmitted else {
-            return try await note(.tooManyAttempts, state)
+        let attempts = countAttempt(login: user.value.login, snapshot: state.snapshot, context: context)
+        guard attempts.isAdmitted else {
+            return try await note(.tooManyAttempts, until: attempts.reset, state)
         }
         let planned = try await store.read { [self] view in
             try totpConfirmation(id: pending.id, code: code, authentication, view: view, context: context)
@@ -53,8 +54,8 @@ extension IdentityEngine {
 
     /// The page on which an app is set up: what to scan, once that was asked for.
     func enrollmentPage(_ state: HostedState, context: RequestContext) throws -> HostedAnswer {
-        if let phone = try phoneOffer(state, context: context) { return state.page(.phone(phone)) }
         let choices = state.user.map { state.snapshot.enrollable(for: $0.value) } ?? []
+        if let phone = try phoneOffer(state, context: context) { return state.page(.phone(phone, canAddApp: choices.contains(.app))) }
         if let channel = state.hosted.number, choices.contains(.code(channel)) {
             if let code = state.pendingCode(at: context.now)?.code {
                 return state.page(.confirmNumber(channel, destination: code.destination.masked))

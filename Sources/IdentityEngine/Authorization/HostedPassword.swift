@@ -8,8 +8,9 @@ extension IdentityEngine {
     func changePassword(_ password: String, repeated: String, _ state: HostedState, context: RequestContext) async throws -> Bool {
         // Sent twice, or by going back: the page tells where it stands.
         guard let user = state.user, let subject = state.subject, state.passwordDue != nil else { return true }
-        guard countAttempt(login: user.value.login, snapshot: state.snapshot, context: context).isAdmitted else {
-            return try await note(.tooManyAttempts, state)
+        let attempts = countAttempt(login: user.value.login, snapshot: state.snapshot, context: context)
+        guard attempts.isAdmitted else {
+            return try await note(.tooManyAttempts, until: attempts.reset, state)
         }
         // As they are compared later: two keyboards compose accents each in its own way.
         guard password.precomposedStringWithCanonicalMapping == repeated.precomposedStringWithCanonicalMapping else {

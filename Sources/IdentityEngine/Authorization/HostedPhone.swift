@@ -16,8 +16,9 @@ extension IdentityEngine {
         // Proved too long ago: from the beginning, as with an app.
         let fresh = proof.time.addingTimeInterval(EnrollmentPermission.freshness)
         guard context.now < fresh else { return try await restart(state, context: context) }
-        guard countAttempt(login: user.login, snapshot: state.snapshot, context: context).isAdmitted else {
-            return try await note(.tooManyAttempts, state) ? HostedAnswer(.goOn(token: token)) : nil
+        let attempts = countAttempt(login: user.login, snapshot: state.snapshot, context: context)
+        guard attempts.isAdmitted else {
+            return try await note(.tooManyAttempts, until: attempts.reset, state) ? HostedAnswer(.goOn(token: token)) : nil
         }
         let secret = try environment.random.secret()
         let owner = RecordReference(.transaction, state.transaction.id)

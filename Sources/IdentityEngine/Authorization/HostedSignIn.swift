@@ -55,7 +55,9 @@ struct HostedSignIn: Sendable, Equatable, Codable {
     var countedChallenge = 0
     /// The name that stands in the page's field.
     var login: String
-    var notice: Notice?
+    var notice: Notice? { didSet { noticeUntil = nil } }
+    /// When it is over what the notice tells to wait for; nil for what stays until the next step.
+    var noticeUntil: Date?
     /// What the last new password was refused for; nil for none.
     var violatedRules: [PasswordRule]?
     /// The enrolment of an authenticator app that waits for its first code.
@@ -78,4 +80,7 @@ struct HostedSignIn: Sendable, Equatable, Codable {
     var device: HostedDevice?
     /// When it gave the first one; nil also in records of before it was kept.
     var firstCodeAt: Date?
+
+    /// What the page tells at a moment: nobody is told to wait for what is over.
+    func notice(at now: Date) -> Notice? { noticeUntil.map { now < $0 } ?? true ? notice : nil }
 }

@@ -7,6 +7,8 @@ struct HostedState: Sendable {
     /// The secret of the browser.
     let browser: String
     let snapshot: OrgSnapshot
+    /// When it was read.
+    let now: Date
     let application: Application
     let server: AuthorizationServerDefinition
     /// Whom it is about, once somebody proved something.
@@ -47,7 +49,7 @@ struct HostedState: Sendable {
         // What a session proved counts as long as it is open; and what began one goes no further than it.
         let own = try hosted.session.flatMap { try view.openSession(id: $0, now: now)?.0 }
         if hosted.session != nil, own == nil { throw HostedEnd(.over) }
-        (self.stored, self.hosted, self.browser, self.snapshot) = (stored, hosted, secret, snapshot)
+        (self.stored, self.hosted, self.browser, self.snapshot, self.now) = (stored, hosted, secret, snapshot, now)
         (self.application, self.server) = (application, server)
         user = try stored.value.userID.flatMap { try view.record(.user, id: $0) }.map(StoredUser.init)
         if stored.value.userID != nil {
@@ -107,7 +109,7 @@ struct HostedState: Sendable {
         HostedAnswer(
             .page(
                 HostedPage(
-                    content: content, notice: (notice ?? hosted.notice).flatMap { HostedPage.Notice(rawValue: $0.rawValue) },
+                    content: content, notice: (notice ?? hosted.notice(at: now)).flatMap { HostedPage.Notice(rawValue: $0.rawValue) },
                     applicationName: application.name, formToken: FormToken.make(browser: browser, transaction: transaction.id),
                     returnURI: hosted.request.redirectURI, locales: hosted.request.locales)))
     }

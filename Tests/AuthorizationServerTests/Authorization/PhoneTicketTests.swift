@@ -55,6 +55,17 @@ struct PhoneTicketTests {
         }
     }
 
+    @Test("offers an authenticator app in its place only where one can be set up", arguments: [false, true])
+    func withoutApp(canAddApp: Bool) async throws {
+        var organization = Self.organization
+        organization.classic = ClassicPolicy(signOnPolicy: "one factor", factors: [.totp: canAddApp ? .optional : .notAllowed])
+        try await PushServer.with(organization) { server in
+            let showing = try await Showing(server)
+            #expect(showing.page.body.contains("/enroll\"") == canAddApp)
+            #expect(showing.page.body.contains("An app that shows codes") == canAddApp)
+        }
+    }
+
     /// What the QR code holds.
     private static func ticket(_ page: WireResponse) throws -> String {
         #expect(page.body.contains("<svg"))

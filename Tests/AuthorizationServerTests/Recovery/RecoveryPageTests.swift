@@ -37,6 +37,30 @@ struct RecoveryPageTests {
         }
     }
 
+    @Test("tells to wait as long as there is something to wait for, there and on the sign-in")
+    func waiting() async throws {
+        try await RecoveryDesk.with { desk in
+            let code = try await desk.ask("sms")
+            let again = try await desk.browser.submit(code, "resend")
+            let notice = "A message was asked for a moment ago."
+            #expect(again.body.contains(notice))
+            let address = try WireBrowser.form(again, "code").action.replacing("/code", with: "")
+            let form = try await desk.form()
+            let soon = try await desk.browser.submit(form, "forgot", ["username": PushOrganization.jane, "channel": "sms"])
+            #expect(soon.body.contains(notice))
+            let signIn = try WireBrowser.form(soon, "forgot").action.replacing("/forgot", with: "")
+            #expect(try await desk.browser.get(signIn).body.contains(notice))
+            desk.server.clock.advance(by: 29)
+            #expect(try await desk.browser.get(signIn).body.contains(notice))
+            #expect(try await desk.browser.get(address).body.contains(notice))
+            desk.server.clock.advance(by: 1)
+            for page in [address, signIn, signIn + "/forgot"] {
+                let body = try await desk.browser.get(page).body
+                #expect(body.contains("</form>") && !body.contains("role=\"alert\""), "\(page)")
+            }
+        }
+    }
+
     @Test("by a call that tells a code, an account is unlocked")
     func byCall() async throws {
         try await RecoveryDesk.with { desk in

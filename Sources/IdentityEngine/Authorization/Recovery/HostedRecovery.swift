@@ -24,7 +24,7 @@ extension IdentityEngine {
                 HostedAnswer(
                     .page(
                         HostedPage(
-                            content: content, notice: page.notice.map(HostedPage.Notice.init),
+                            content: content, notice: page.notice(at: context.now).map(HostedPage.Notice.init),
                             applicationName: snapshot.organization.name,
                             formToken: FormToken.make(browser: secret, transaction: Self.form(of: token)), returnURI: snapshot.origin,
                             locales: page.locales)))
@@ -90,14 +90,17 @@ extension IdentityEngine {
             answer.messages = step.messages
             try await tell(nil, nil, of: token, browser: secret, context: context)
         case .failure(let refusal):
-            try await tell(RecoveryPage.Notice(refusal), refusal.violatedRules, of: token, browser: secret, context: context)
+            try await tell(
+                RecoveryPage.Notice(refusal), until: refusal.rateLimit?.reset, refusal.violatedRules, of: token, browser: secret,
+                context: context)
         }
         return answer
     }
 
     /// Leaves word for the page. A recovery that is over tells that by itself.
     private func tell(
-        _ notice: RecoveryPage.Notice?, _ violated: [PasswordRule]?, of token: String, browser: String, context: RequestContext
+        _ notice: RecoveryPage.Notice?, until: Date? = nil, _ violated: [PasswordRule]?, of token: String, browser: String,
+        context: RequestContext
     ) async throws {
         for _ in 0..<Self.attempts {
             let state: ClassicState
@@ -105,6 +108,7 @@ extension IdentityEngine {
             var next = state.transaction
             next.classic?.page?.notice = notice
             next.classic?.page?.violatedRules = violated
+            next.classic?.page?.noticeUntil = until
             guard next != state.transaction else { return }
             if try await store.commit([state.stored.writing(next)]) == .committed { return }
         }

@@ -61,7 +61,7 @@ extension IdentityEngine {
         switch try await classicRecover(request, caller: ClassicCaller(), context: context) {
         case .failure(let refusal):
             let notice: HostedSignIn.Notice? = RecoveryPage.Notice(refusal).map { $0 == .sentJustNow ? .sentJustNow : .tooManyAttempts }
-            try await leave(notice, login: name, of: token, browser: browser, context: context)
+            try await leave(notice, until: refusal.rateLimit?.reset, login: name, of: token, browser: browser, context: context)
             return HostedAnswer(.recovery(.form(signIn: token, isUnlock: isUnlock)))
         case .success(let begun):
             try await leave(nil, login: name, of: token, browser: browser, context: context)
@@ -96,11 +96,13 @@ extension IdentityEngine {
 
     /// Leaves word on the sign-in, which may be written by somebody else at the same moment: then that is what it tells.
     private func leave(
-        _ notice: HostedSignIn.Notice?, login: String, of token: String, browser: BrowserSecrets, context: RequestContext
+        _ notice: HostedSignIn.Notice?, until: Date? = nil, login: String, of token: String, browser: BrowserSecrets,
+        context: RequestContext
     ) async throws {
         guard case .success(let state) = try await hostedState(token, browser: browser, context: context) else { return }
         var next = state.transaction
         next.hosted?.notice = notice
+        next.hosted?.noticeUntil = until
         next.hosted?.login = login
         _ = try await store.commit([state.stored.writing(next)])
     }

@@ -17,9 +17,16 @@ struct RecoveryPage: Sendable, Equatable, Codable {
     var signIn: [UInt8]?
     /// The languages that the application asked for.
     var locales: [String] = []
-    var notice: Notice?
+    var notice: Notice? { didSet { noticeUntil = nil } }
+    /// When it is over what the notice tells to wait for; nil for what stays until the next step.
+    var noticeUntil: Date?
     /// What the last new password was refused for; nil for none.
     var violatedRules: [PasswordRule]?
+}
+
+extension RecoveryPage {
+    /// What the page tells at a moment: nobody is told to wait for what is over.
+    func notice(at now: Date) -> Notice? { noticeUntil.map { now < $0 } ?? true ? notice : nil }
 }
 
 /// The page that a recovery is begun on.

@@ -23,6 +23,14 @@ public enum CodeRefusal: Error, Sendable, Equatable {
     /// The code is wrong, or good no more.
     case wrongCode
 
+    /// When it may be tried again; nil where waiting does not help.
+    var until: Date? {
+        switch self {
+        case .tooSoon(_, let until), .tooMany(_, let until): until
+        default: nil
+        }
+    }
+
     /// Why, for the system log.
     public var reason: String {
         switch self {
