@@ -127,6 +127,23 @@ public struct AuthorizationServer: Service {
         logouts?.deliver(try await engine.signOutEverywhere(userID: userID, revokesGrants: revokesGrants, context: context))
     }
 
+    /// Sends a person for whom an account was made the mail by which they set it up.
+    ///
+    /// - Parameters:
+    ///   - userID: The user's id.
+    ///   - lifetime: Seconds that the link is good for, 60 to 2,592,000.
+    ///   - address: From where it is asked, for the log.
+    /// - Returns: Whether it is on its way; false if there is no such user, or they can sign in already.
+    /// - Throws: `CodeRefusal` if they have no address, or were sent too much; `StoreError` if the store failed.
+    public func welcome(
+        userID: String, lifetime: Double = IdentityEngine.activationTokenLifetime, from address: String? = nil
+    ) async throws -> Bool {
+        let context = RequestContext(now: clock.now, requestID: identifiers.next(), address: address)
+        guard let mail = try await engine.activationMail(forUser: userID, lifetime: lifetime, context: context) else { return false }
+        messages.deliver([mail], origin: try await engine.snapshot().origin)
+        return true
+    }
+
     /// The port that the server listens on; waits until it does.
     ///
     /// - Throws: What made ``run()`` fail, or `CancellationError`.

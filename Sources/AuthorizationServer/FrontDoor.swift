@@ -75,7 +75,7 @@ struct FrontDoor: Sendable {
         case .authn(let route): return try await call(.authn(route, engine, pages, pushes, messages), server: nil, request)
         case .session(let route): return try await call(.session(route, engine, pages), server: nil, request)
         case .userFactor(let route): return try await call(.userFactor(route, engine), server: nil, request)
-        case .user(let route): return try await call(.user(route, engine, logouts), server: nil, request)
+        case .user(let route): return try await call(.user(route, engine, logouts, messages), server: nil, request)
         case .activate: return try await call(activation, server: nil, request)
         case .appleApps: return try await call(appleApps, server: nil, request)
         case .enrollHere(let id): return try await call(.enrollHere(id, engine, pages), server: nil, request)

@@ -19,6 +19,15 @@ struct RecoveryPagesTests {
     @Test("a locked account is unlocked by a call, in German")
     func unlock() async throws { try await use("unlock") }
 
+    @Test("an account is set up by the link of a mail, and the sign-in asks for the second factor that the policy wants")
+    func setUp() async throws {
+        let sandbox = try await Sandbox.start(.init(host: "localhost"))
+        try await sandbox.add(SandboxUser(login: "nora.newman@example.com", password: nil))
+        try await sandbox.welcome("nora.newman@example.com")
+        try await ChromiumScript("recovery_pages.py").run("set-up", at: sandbox, environment: ["LOGIN": "nora.newman@example.com"])
+        await sandbox.stop()
+    }
+
     private func use(_ scenario: String) async throws {
         let sandbox = try await Sandbox.start(.init(host: "localhost"))
         try await sandbox.addCodeFactor(.text, to: "+49 30 5550123", for: SandboxUser.jane.login)

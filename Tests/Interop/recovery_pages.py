@@ -166,7 +166,43 @@ def unlock(browser):
     browser.signed_in("web-app")
 
 
-SCENARIOS = {"by-text": by_text, "by-mail": by_mail, "unlock": unlock}
+def set_up(browser):
+    """Somebody for whom an account was made chooses a password by the link of the mail, and signs in; what else is needed is asked for there."""
+    looks = PageLooks(browser)
+    login = os.environ["LOGIN"]
+    message = Outbox().next()
+    check("7 days" in message["text"], message)
+    browser.driver.get(message["link"])
+    browser.page("Set up your account")
+    check(urllib.parse.urlparse(browser.driver.current_url).path == "/signin/recover", "the secret is in the address")
+    looks.see("link")
+    browser.button("Set up the account").send_keys(Keys.ENTER)
+    browser.page("Choose a password")
+    check(browser.one("#username").get_attribute("value") == login, "the name is not told")
+    check([field.get_attribute("autocomplete") for field in browser.all("input[type=password]")] == ["new-password"] * 2, "no autofill")
+    looks.see("choose")
+    set_password(browser, "short")
+    browser.notice("at least 8 characters")
+    set_password(browser, NEW)
+    browser.page("Your account is set up")
+    looks.see("done")
+    browser.driver.back()
+    browser.page("Your account is set up")
+    browser.begin("web-app")
+    browser.page("Sign in")
+    browser.password(login, NEW)
+    browser.signed_in("web-app")
+    browser.begin()
+    browser.page("Sign in")
+    browser.password(login, NEW)
+    browser.page("Set up a second factor")
+    looks.see("second-factor")
+    browser.expected.append("status of 400")
+    browser.driver.get(message["link"])
+    browser.page("This did not work")
+
+
+SCENARIOS = {"by-text": by_text, "by-mail": by_mail, "unlock": unlock, "set-up": set_up}
 
 if __name__ == "__main__":
     play(SCENARIOS)

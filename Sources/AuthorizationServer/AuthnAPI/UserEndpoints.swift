@@ -11,9 +11,13 @@ enum UserRoute: Hashable, Sendable {
     case devices(user: String)
     /// `DELETE …/remembered-devices/{id}`.
     case device(user: String, id: String)
+    /// `POST …/lifecycle/activate`.
+    case activation(user: String)
 
     /// The names of the routes, for metrics.
-    static let names = ["users/{id}/sessions", "users/{id}/remembered-devices", "users/{id}/remembered-devices/{id}"]
+    static let names = [
+        "users/{id}/sessions", "users/{id}/remembered-devices", "users/{id}/remembered-devices/{id}", "users/{id}/lifecycle/activate",
+    ]
 
     /// Finds the route of a path; nil for any other path.
     init?(_ path: [Substring]) {
@@ -23,6 +27,7 @@ enum UserRoute: Hashable, Sendable {
         switch path[4...] {
         case ["sessions"]: self = .sessions(user: user)
         case ["remembered-devices"]: self = .devices(user: user)
+        case ["lifecycle", "activate"]: self = .activation(user: user)
         case _ where path.count == 6 && path[4] == "remembered-devices": self = .device(user: user, id: String(path[5]))
         default: return nil
         }
@@ -31,7 +36,7 @@ enum UserRoute: Hashable, Sendable {
 
 extension Endpoint {
     /// The endpoint of such a path. No page may read it: an API token is nothing for a browser.
-    static func user(_ route: UserRoute, _ engine: IdentityEngine, _ logouts: LogoutDelivery?) -> Endpoint {
+    static func user(_ route: UserRoute, _ engine: IdentityEngine, _ logouts: LogoutDelivery?, _ messages: MessageDelivery?) -> Endpoint {
         switch route {
         case .sessions(let user):
             Self.user(0, [.delete], engine) { request in
@@ -51,6 +56,21 @@ extension Endpoint {
                 }
                 _ = try await engine.classicForget(device: nil, of: user, apiToken: request.apiToken, context: request.context).get()
                 return ServerResponse(status: .noContent)
+            }
+        case .activation(let user):
+            Self.user(3, [.post], engine) { request in
+                let query = request.query.flatMap { try? FormParameters(parsing: $0.utf8) }
+                let activation = try await engine.classicActivate(
+                    user, isMailed: query?["sendEmail"] != "false", apiToken: request.apiToken, context: request.context
+                ).get()
+                let origin = try await engine.snapshot().origin
+                var answer: JSONValue = [:]
+                switch activation {
+                case .mail(let mail): messages?.deliver([mail], origin: origin)
+                case .token(let token):
+                    answer = ["activationToken": .string(token), "activationUrl": .string(origin + RecoveryRoute.setUpPath + token)]
+                }
+                return ServerResponse(json: answer.serialized())
             }
         case .device(let user, let id):
             Self.user(2, [.delete], engine) { request in

@@ -24,6 +24,8 @@ struct MessageTexts: Sendable {
     var expiry: String
     /// Of what is good for some hours and longer; `{hours}`.
     var expiryInHours: String
+    /// Of what is good for two days and longer; `{days}`.
+    var expiryInDays: String
     var warning: String
     /// What a call says; `{digits}` stands for the code, digit by digit.
     var spoken: String
@@ -33,6 +35,10 @@ struct MessageTexts: Sendable {
     var recovery: Purpose
     var unlock: Purpose
     var activation: Purpose
+    var welcome: Purpose
+
+    /// For how long something is good.
+    func expiry(after seconds: Double) -> String { seconds < 7_200 ? expiry : seconds < 2 * 86_400 ? expiryInHours : expiryInDays }
 
     /// The sentences about a purpose.
     subscript(_ purpose: OutgoingMessage.Purpose) -> Purpose {
@@ -42,6 +48,7 @@ struct MessageTexts: Sendable {
         case .recovery: recovery
         case .unlock: unlock
         case .activation: activation
+        case .welcome: welcome
         }
     }
 
@@ -56,6 +63,7 @@ extension MessageTexts {
     static let english = MessageTexts(
         language: "en", greeting: "Hello {person},", greetingWithoutName: "Hello,",
         expiry: "It is good for {minutes} minutes, and once.", expiryInHours: "It is good for {hours} hours, and once.",
+        expiryInDays: "It is good for {days} days, and once.",
         warning: "If this was not you, tell nobody, and change your password: somebody may know it.",
         spoken: "Hello. Your code for {name} is: {digits}. Again: {digits}. Goodbye.",
         signIn: Purpose(
@@ -75,11 +83,15 @@ extension MessageTexts {
         activation: Purpose(
             subject: "Set up your phone", title: "Set up your phone",
             lead: "Open this on the phone that you want to confirm sign-ins with.", link: "Set up this phone",
-            short: "Set up this phone for {name}:"))
+            short: "Set up this phone for {name}:"),
+        welcome: Purpose(
+            subject: "Set up your account", title: "Welcome to {name}", lead: "An account was made for you. Set it up to sign in with it.",
+            link: "Set up the account", short: "Set up your account at {name}:"))
 
     static let german = MessageTexts(
         language: "de", greeting: "Guten Tag {person},", greetingWithoutName: "Guten Tag,",
         expiry: "Er gilt {minutes} Minuten lang und einmal.", expiryInHours: "Er gilt {hours} Stunden lang und einmal.",
+        expiryInDays: "Er gilt {days} Tage lang und einmal.",
         warning: "Waren das nicht Sie, sagen Sie den Code niemandem und ändern Sie Ihr Passwort: Vielleicht kennt es jemand.",
         spoken: "Guten Tag. Ihr Code für {name} lautet: {digits}. Noch einmal: {digits}. Auf Wiederhören.",
         signIn: Purpose(
@@ -100,5 +112,9 @@ extension MessageTexts {
         activation: Purpose(
             subject: "Telefon einrichten", title: "Telefon einrichten",
             lead: "Öffnen Sie dies auf dem Telefon, mit dem Sie Anmeldungen bestätigen wollen.", link: "Dieses Telefon einrichten",
-            short: "Dieses Telefon für {name} einrichten:"))
+            short: "Dieses Telefon für {name} einrichten:"),
+        welcome: Purpose(
+            subject: "Konto einrichten", title: "Willkommen bei {name}",
+            lead: "Für Sie wurde ein Konto angelegt. Richten Sie es ein, um sich damit anzumelden.", link: "Konto einrichten",
+            short: "Ihr Konto bei {name} einrichten:"))
 }

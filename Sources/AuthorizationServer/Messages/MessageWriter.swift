@@ -91,6 +91,7 @@ struct MessageWriter: Sendable {
             case .recovery: "\(origin)/signin/reset-password/\(token)"
             case .unlock: "\(origin)/signin/unlock/\(token)"
             case .activation: "\(origin)/enroll/\(token)"
+            case .welcome: origin + RecoveryRoute.setUpPath + token
             }
         }
     }
@@ -103,6 +104,7 @@ struct MessageWriter: Sendable {
         let values = [
             "name": name, "app": message.applicationName ?? name, "code": message.code ?? "",
             "minutes": String(Int((seconds / 60).rounded())), "hours": String(Int((seconds / 3_600).rounded())),
+            "days": String(Int((seconds / 86_400).rounded())),
             "person": message.recipient.firstName ?? "",
         ]
         func filled(_ text: String) -> String { Self.filled(text, values) }
@@ -110,7 +112,7 @@ struct MessageWriter: Sendable {
             language: texts.language, subject: filled(purpose.subject), title: filled(purpose.title),
             greeting: filled(message.recipient.firstName == nil ? texts.greetingWithoutName : texts.greeting), lead: filled(purpose.lead),
             code: message.code, link: Self.link(message, origin: origin), linkText: filled(purpose.link),
-            expiry: filled(seconds < 7_200 ? texts.expiry : texts.expiryInHours), warning: filled(texts.warning),
+            expiry: filled(texts.expiry(after: seconds)), warning: filled(texts.warning),
             short: filled(purpose.short), name: Self.oneLine(name), accent: look.accent, accentInk: look.accentInk)
     }
 
@@ -147,7 +149,7 @@ struct MessageWriter: Sendable {
     private static func purpose(_ purpose: OutgoingMessage.Purpose) -> TelephoneMessage.Purpose {
         switch purpose {
         case .signIn: .verification
-        case .enrollment, .activation: .enrollment
+        case .enrollment, .activation, .welcome: .enrollment
         case .recovery: .passwordReset
         case .unlock: .accountUnlock
         }

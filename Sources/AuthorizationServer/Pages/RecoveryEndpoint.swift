@@ -25,7 +25,7 @@ enum RecoveryRoute: Hashable, Sendable {
         case 2 where path[1] == "recover": self = .taking
         case 2 where path[1] == "confirm": self = .confirming
         case 3 where path[1] == "mail": self = .mailLink(token: String(path[2]))
-        case 3 where path[1] == "reset-password" || path[1] == "unlock": self = .link(token: String(path[2]))
+        case 3 where ["reset-password", "unlock", "set-up"].contains(path[1]): self = .link(token: String(path[2]))
         case 3 where path[1] == "recover": self = .page(token: String(path[2]))
         case 4 where path[1] == "recover": self = .step(token: String(path[2]), String(path[3]))
         case 3 where path[2] == "forgot" || path[2] == "unlock":
@@ -37,6 +37,7 @@ enum RecoveryRoute: Hashable, Sendable {
     }
 
     static let linkPath = "/signin/recover"
+    static let setUpPath = "/signin/set-up/"
     static let mailPath = "/signin/confirm"
 
     /// The address of a page.

@@ -24,11 +24,11 @@ extension PageView {
             view.back = "/signin/\(token)"
             view.button = recovery.back
             return (view, "done")
-        case .recoveryLink(let isUnlock):
-            let kind = recovery.kind(isUnlock: isUnlock)
-            var view = view(kind.title, kind.linkLead)
+        case .recoveryLink(let kind):
+            let link = recovery.link(of: kind)
+            var view = view(link.title, link.lead)
             view.action = RecoveryRoute.linkPath
-            view.button = kind.goOn
+            view.button = link.goOn
             return (view, "take")
         case .recoveryCode(let channel):
             var view = view(recovery.codeTitle, channel == .voice ? recovery.callLead : recovery.textLead)
@@ -42,14 +42,15 @@ extension PageView {
             view.button = recovery.goOnWithAnswer
             view.question = QuestionTexts.text(of: key, english: text, language: texts.language)
             return (view, "sent")
-        case .recoveryPassword(let login, let rules, let violated):
-            var view = view(texts.passwords.title, recovery.newLead)
+        case .recoveryPassword(let kind, let login, let rules, let violated):
+            var view =
+                kind == .activation ? view(recovery.firstTitle, recovery.firstLead) : view(texts.passwords.title, recovery.newLead)
             view.button = recovery.setPassword
             view.ask(for: login, rules: rules, violated: violated)
             return (view, "renew")
-        case .recovered(let isUnlock, let signIn):
-            let kind = recovery.kind(isUnlock: isUnlock)
-            var view = view(kind.doneTitle, kind.done)
+        case .recovered(let kind, let signIn):
+            let link = recovery.link(of: kind)
+            var view = view(link.doneTitle, link.done)
             view.back = signIn.map { "/signin/\($0)" }
             view.button = recovery.signIn
             view.detail = signIn == nil ? recovery.toApplication : nil

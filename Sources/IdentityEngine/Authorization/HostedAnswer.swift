@@ -30,6 +30,16 @@ public struct HostedAnswer: Sendable {
     init(_ outcome: Outcome) { self.outcome = outcome }
 }
 
+/// What a recovery is for.
+public enum RecoveryKind: Sendable, Equatable {
+    /// A password was forgotten.
+    case password
+    /// An account is locked.
+    case unlock
+    /// Somebody signs in for the first time: the account was made for them.
+    case activation
+}
+
 /// A page of a recovery.
 public enum RecoveryPlace: Sendable, Equatable {
     /// What asks for the name, from a sign-in.
@@ -86,15 +96,15 @@ public struct HostedPage: Sendable {
         /// Nothing: a mail was sent, if there is anybody who can have one.
         case recoveryMailed(isUnlock: Bool)
         /// Whether the link of a mail is to be taken.
-        case recoveryLink(isUnlock: Bool)
+        case recoveryLink(RecoveryKind)
         /// The code that a recovery sent.
         case recoveryCode(CodeChannel)
         /// The answer to the person's own question; the text is English.
         case recoveryQuestion(key: String, text: String)
-        /// Another password: what it must be, and what the last one was refused for.
-        case recoveryPassword(login: String, rules: [PasswordRule], violated: [PasswordRule])
+        /// Another password, or the first one: what it must be, and what the last one was refused for.
+        case recoveryPassword(RecoveryKind, login: String, rules: [PasswordRule], violated: [PasswordRule])
         /// Nothing any more: the recovery did what it was for. The token leads back to the sign-in that it was begun from.
-        case recovered(isUnlock: Bool, signIn: String?)
+        case recovered(RecoveryKind, signIn: String?)
         /// One of these factors.
         case factors([HostedFactorChoice])
         /// The code that was sent to a telephone or mailbox, which is shown masked; of a mail, its link does as well.

@@ -5,6 +5,9 @@ extension IdentityEngine {
     /// Seconds that an activation token is good for, unless the administrator says something else.
     public static let activationTokenLifetime: TimeInterval = 7 * 86_400
 
+    /// What activation tokens begin with: the link of a mail tells by it what it is for.
+    static let activationPrefix = "at_"
+
     /// Makes the token by which a person who never could sign in does: one who is staged, or who has no password.
     ///
     /// It is good once. Who has a password goes on with the sign-in as if they had typed it; who has none sets one. The account is staged
@@ -19,6 +22,26 @@ extension IdentityEngine {
     public func activationToken(
         forUser userID: String, lifetime: TimeInterval = activationTokenLifetime, context: RequestContext
     ) async throws -> String? {
+        try await activate(userID, lifetime: lifetime, isMailed: false, context: context)?.token
+    }
+
+    /// Makes such a token, and the mail that brings it as a link: to its page, on which the person sets their account up.
+    ///
+    /// - Parameters:
+    ///   - userID: The person.
+    ///   - lifetime: Seconds that the link is good for, 60 to 2,592,000.
+    ///   - context: The request.
+    /// - Returns: The mail, to be sent; nil if there is no such user, or they can sign in already.
+    /// - Throws: ``CodeRefusal`` if they have no address, or were sent too much; ``StoreError`` if the store failed.
+    public func activationMail(
+        forUser userID: String, lifetime: TimeInterval = activationTokenLifetime, context: RequestContext
+    ) async throws -> OutgoingMessage? {
+        try await activate(userID, lifetime: lifetime, isMailed: true, context: context)?.mail
+    }
+
+    private func activate(
+        _ userID: String, lifetime: TimeInterval, isMailed: Bool, context: RequestContext
+    ) async throws -> (token: String, mail: OutgoingMessage?)? {
         let snapshot = try await snapshot()
         guard let application = snapshot.classicApplication,
             let user = try await store.read({ [self] in try user(id: userID, in: $0) })?.value, user.awaitsActivation
@@ -29,7 +52,14 @@ extension IdentityEngine {
         transaction.meet(user)
         transaction.classic = ClassicSignIn()
         transaction.classic?.recovery = ClassicRecovery(kind: .activation, stage: .token)
-        let token = try environment.random.secret(prefix: "at_")
+        let token = try environment.random.secret(prefix: Self.activationPrefix)
+        var mail: OutgoingMessage?
+        if isMailed {
+            guard let address = user.mailAddress else { throw CodeRefusal.noAddress }
+            mail = try linkMessage(
+                .welcome, by: .email, to: CodeDestination(address), token: token, expiresAt: transaction.expiresAt, user: user,
+                snapshot: snapshot, context: context)
+        }
         let ticket = Ticket(
             kind: .activationToken, digest: TicketDigest(of: token), owner: RecordReference(.transaction, transaction.id), use: .once,
             expiresAt: transaction.expiresAt)
@@ -37,7 +67,7 @@ extension IdentityEngine {
         guard try await store.commit([.put(try transaction.record()), .issue(ticket), log]) == .committed else {
             throw StoreError(.unavailable, "The activation token met another writer. Try it again.")
         }
-        return token
+        return (token, mail)
     }
 
     /// Signs a person in by an activation token, to the organization itself.

@@ -1,4 +1,5 @@
-/// What only back ends with an API token may do to a person: end their sessions, see and forget the devices that are remembered.
+/// What only back ends with an API token may do to a person: end their sessions, see and forget the devices that are remembered, have them set
+/// up an account that was made for them.
 extension IdentityEngine {
     /// Signs a person out of every browser, by the word of a trusted caller.
     ///
@@ -55,6 +56,33 @@ extension IdentityEngine {
         }
     }
 
+    /// Has a person set up the account that was made for them, by the word of a trusted caller.
+    ///
+    /// - Parameters:
+    ///   - user: The person's id, or the name that they sign in with.
+    ///   - isMailed: Whether they are sent the link; otherwise the caller gets it.
+    ///   - apiToken: What the caller shows; nil if it shows nothing.
+    ///   - context: When and from where it came.
+    /// - Returns: What is to be sent, or the token; or a refusal, as of ``classicEndSessions(of:revokesGrants:forgetsDevices:apiToken:context:)``,
+    ///   `E0000016` for who can sign in already, `E0000001` for who has no address, or a limit.
+    /// - Throws: ``StoreError`` if the store failed.
+    public func classicActivate(
+        _ user: String, isMailed: Bool, apiToken: String?, context: RequestContext
+    ) async throws -> Result<AccountActivation, ClassicRefusal> {
+        try await administer(user, apiToken) { [self] id, _ in
+            do {
+                let answer: AccountActivation? =
+                    isMailed
+                    ? try await activationMail(forUser: id, context: context).map(AccountActivation.mail)
+                    : try await activationToken(forUser: id, context: context).map(AccountActivation.token)
+                guard let answer else { throw ClassicRefusal.alreadyActive }
+                return answer
+            } catch let refusal as CodeRefusal {
+                throw ClassicRefusal(refusal, context: context)
+            }
+        }
+    }
+
     /// Judges the caller before the person is looked for: who shows no token learns of nobody.
     private func administer<Value: Sendable>(
         _ user: String, _ apiToken: String?, _ body: (_ id: String, _ caller: ClassicPolicy.TrustedCaller) async throws -> Value
@@ -73,7 +101,20 @@ extension IdentityEngine {
     }
 }
 
+/// How somebody comes to set up the account that was made for them.
+public enum AccountActivation: Sendable {
+    /// By a mail, to be sent now.
+    case mail(OutgoingMessage)
+    /// By whoever asked, who brings it to them.
+    case token(String)
+}
+
 extension ClassicRefusal {
+    /// Who can sign in has nothing to set up.
+    fileprivate static let alreadyActive = ClassicRefusal(
+        code: "E0000016", status: 403, summary: "Activation failed because the user is already active.",
+        reason: "activation: the user can sign in already")
+
     /// There is nothing of that id.
     fileprivate static func nothing(_ reason: String) -> ClassicRefusal {
         ClassicRefusal(code: "E0000007", status: 404, summary: "Not found: there is nothing of that name.", reason: reason)

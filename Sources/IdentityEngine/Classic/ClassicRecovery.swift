@@ -130,6 +130,10 @@ extension SignInTransaction {
             guard changed.user.openLock(policy: subject.passwordPolicy, now: now) else {
                 return refused(.wrongCredentials("account is locked"), Self.recoveryType, [])
             }
+            guard classic?.page == nil else {
+                next.end = .recovered
+                return (next, .unlocked, [.writeUser(changed.user), Self.activated])
+            }
             next.classic?.recovery = nil
             next.proofs = [Proof(factor: .activation, factorClasses: [.knowledge], methods: [], time: now)]
             return next.proved(changed, "user.authentication.activation", [.writeUser(changed.user), Self.activated])

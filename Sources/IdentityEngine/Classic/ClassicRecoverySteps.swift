@@ -137,9 +137,10 @@ extension IdentityEngine {
                     change(&classic)
                     begun.classic = classic
                 }
+                // Known before the step: on a page nobody is signed in by it.
+                begun.classic?.page = browser.map { RecoveryPage(in: $0, continuing: state.classic.page) }
                 var (next, outcome, effects) = begun.step(
                     .recoveryProved(hasQuestion: state.question != nil, state.subject), now: context.now)
-                next.classic?.page = browser.map { RecoveryPage(in: $0, continuing: state.classic.page) }
                 next.createdAt = context.now
                 next.expiresAt = context.now.addingTimeInterval(ClassicSignIn.idleLifetime)
                 let changes: [Change] = [.take(kind, digest: digest, now: context.now, gave: []), .issue(next.classicTicket(stateToken))]

@@ -113,6 +113,31 @@ struct ClassicBackEndTests {
         }
     }
 
+    @Test("has people set up the accounts that were made for them: by a mail, or by a link that it brings itself")
+    func activation() async throws {
+        try await Self.with(limits: PushOrganization().rateLimits) { server in
+            func activate(_ user: String, _ query: String = "", token: String? = Self.token) async throws -> WireResponse {
+                try await server.wire.call(
+                    "POST", "/api/v1/users/\(user)/lifecycle/activate\(query)",
+                    headers: token.map { [("Authorization", "SSWS \($0)")] } ?? [])
+            }
+            let newcomer = try #require(try await server.engine.user(login: PushOrganization.newcomer)?.id)
+            try expectClassicRefusal(try await activate(newcomer, token: nil), 401, "E0000011")
+            try expectClassicRefusal(try await activate(newcomer, token: "another-token-0123456789012345678"), 401, "E0000011")
+            try expectClassicRefusal(try await activate("nobody"), 404, "E0000007")
+            try expectClassicRefusal(try await activate("jane.doe%40example.com"), 403, "E0000016")
+            let mailed = try await activate(newcomer)
+            #expect(mailed.status == 200 && mailed.body == "{}")
+            let mail = try #require(await server.messages.received())
+            #expect(mail.recipient == PushOrganization.newcomer && mail.link?.hasPrefix("/signin/set-up/at_") == true)
+            let answer = try await activate(newcomer, "?sendEmail=false").json
+            let token = try #require(answer["activationToken"]?.stringValue)
+            #expect(
+                answer == ["activationToken": .string(token), "activationUrl": .string("\(RunningServer.origin)/signin/set-up/\(token)")])
+            #expect(try ClassicStatus(try await ClassicClient(server).post("", ["token": .string(token)])).name == "PASSWORD_RESET")
+        }
+    }
+
     @Test("sees and forgets the devices that are remembered")
     func devices() async throws {
         try await Self.with(limits: PushOrganization().rateLimits) { server in

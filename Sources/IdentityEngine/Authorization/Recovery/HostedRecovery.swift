@@ -32,7 +32,7 @@ extension IdentityEngine {
             if stored.value.end == .recovered {
                 if case .expired = ticket { return HostedAnswer(.refused(HostedRefusal(.over))) }
                 let signIn = try page.signInToken(of: stored.value.id, environment: environment)
-                return shown(.recovered(isUnlock: recovery.kind == .unlock, signIn: signIn))
+                return shown(.recovered(recovery.kind.page, signIn: signIn))
             }
             do {
                 let state = try ClassicState(
@@ -45,7 +45,8 @@ extension IdentityEngine {
                 case .passwordReset?:
                     return shown(
                         .recoveryPassword(
-                            login: state.user.value.login, rules: snapshot.passwordPolicy.rules, violated: page.violatedRules ?? []))
+                            recovery.kind.page, login: state.user.value.login, rules: snapshot.passwordPolicy.rules,
+                            violated: page.violatedRules ?? []))
                 default: return HostedAnswer(.refused(HostedRefusal(.over)))
                 }
             } catch is ClassicRefusal {
@@ -107,8 +108,8 @@ extension IdentityEngine {
             do { state = try await classicState(token, browser: browser, context: context) } catch is ClassicRefusal { return }
             var next = state.transaction
             next.classic?.page?.notice = notice
-            next.classic?.page?.violatedRules = violated
             next.classic?.page?.noticeUntil = until
+            next.classic?.page?.violatedRules = violated
             guard next != state.transaction else { return }
             if try await store.commit([state.stored.writing(next)]) == .committed { return }
         }

@@ -1,11 +1,13 @@
 internal import Foundation
 internal import JOSE
 
-/// The link of a mail by which an account is recovered. To open it takes nothing: programs that look at mails do. Only the form of its
+/// The link of a mail by which an account is recovered, or set up by who never signed in. To open it takes nothing: programs that look at mails do. Only the form of its
 /// page does, in the browser that shows it.
 extension IdentityEngine {
     /// What the token of the form is about: this link, whichever the browser has opened since then.
     private static func linkForm(_ token: String) -> String { "recovery link \(Base64URL.encode(TicketDigest(of: token).bytes))" }
+
+    private static func kind(of token: String) -> TicketKind { token.hasPrefix(activationPrefix) ? .activationToken : .recoveryToken }
 
     /// The page of a link.
     ///
@@ -19,7 +21,7 @@ extension IdentityEngine {
         let secret = try browser.possibleBrowser ?? environment.random.secret()
         let found = try await store.read { [self] view -> (ClassicRecovery, OrgSnapshot)? in
             guard let token, token.utf8.count <= 64,
-                case (let stored, .fresh)? = try view.transaction(.recoveryToken, secret: token, now: context.now),
+                case (let stored, .fresh)? = try view.transaction(Self.kind(of: token), secret: token, now: context.now),
                 let recovery = stored.value.classic?.recovery
             else { return nil }
             let snapshot = try snapshot(view)
@@ -34,7 +36,7 @@ extension IdentityEngine {
         var answer = HostedAnswer(
             .page(
                 HostedPage(
-                    content: .recoveryLink(isUnlock: recovery.kind == .unlock), notice: nil,
+                    content: .recoveryLink(recovery.kind.page), notice: nil,
                     applicationName: snapshot.organization.name,
                     formToken: FormToken.make(browser: secret, transaction: Self.linkForm(token)), returnURI: snapshot.origin, locales: []))
         )
@@ -60,9 +62,21 @@ extension IdentityEngine {
             return HostedAnswer(.refused(HostedRefusal(.otherBrowser)))
         }
         let stateToken = try environment.random.secret(prefix: "00")
-        switch try await exchange(.recoveryToken, token ?? "", for: stateToken, browser: secret, context: context, { _ in }) {
+        let token = token ?? ""
+        switch try await exchange(Self.kind(of: token), token, for: stateToken, browser: secret, context: context, { _ in }) {
         case .success: return HostedAnswer(.recovery(.page(token: stateToken)))
         case .failure: return HostedAnswer(.refused(HostedRefusal(.link)))
+        }
+    }
+}
+
+extension ClassicRecovery.Kind {
+    /// What its pages say.
+    var page: RecoveryKind {
+        switch self {
+        case .password: .password
+        case .unlock: .unlock
+        case .activation: .activation
         }
     }
 }

@@ -17,12 +17,14 @@ public struct OutgoingMessage: Sendable {
         case unlock
         /// An authenticator app is set up on the device that opens the link.
         case activation
+        /// An account was made for somebody, who sets it up by the link.
+        case welcome
 
         /// Who can ask for it.
         var occasion: CodeMethod.Occasion {
             switch self {
             case .recovery, .unlock: .anybody
-            case .signIn, .enrollment, .activation: .known
+            case .signIn, .enrollment, .activation, .welcome: .known
             }
         }
     }
