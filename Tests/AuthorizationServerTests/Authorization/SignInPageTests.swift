@@ -273,6 +273,23 @@ struct SignInPageTests {
         #expect(page.body.contains("<html lang=\"\(language)\">"))
     }
 
+    @Test(
+        "What opens something by its address is not logged: pages of sign-ins, links of mails, pictures that set factors up",
+        arguments: [
+            ("/signin/reset-password/rt_a-token", "/signin/-"), ("/signin/unlock/rt_a-token", "/signin/-"),
+            ("/signin/set-up/at_a-token", "/signin/-"), ("/signin/mail/ml_a-token", "/signin/-"),
+            ("/signin/recover/00a-token", "/signin/-"), ("/signin/recover/00a-token/code", "/signin/-"),
+            ("/signin/a-token/forgot", "/signin/-"), ("/signin/a-token/events", "/signin/-"),
+            ("/api/v1/users/00ua-token/factors/ostf1/qr/a-token", "/api/v1/users/-"), ("/api/v1/users/a-token/sessions", "/api/v1/users/-"),
+        ])
+    func logged(path: String, expected: String) async throws {
+        let lines = NIOLockedValueBox<[(Logger.Level, Logger.Metadata)]>([])
+        let logger = Logger(label: "test") { _ in RecordingHandler(lines: lines) }
+        try await RunningServer.fresh(logger: logger) { running in _ = try await running.wire.get(path) }
+        #expect(lines.withLockedValue { $0.compactMap { $0.1["path"]?.description } } == [expected])
+        #expect(lines.withLockedValue { lines in !lines.contains { "\($0.1)".contains("a-token") } })
+    }
+
     @Test("The address of a page, which names its sign-in, is not logged")
     func log() async throws {
         let lines = NIOLockedValueBox<[(Logger.Level, Logger.Metadata)]>([])

@@ -137,6 +137,27 @@ struct RecoveryLinkTests {
         }
     }
 
+    @Test("is taken by the form that it showed, not by one of another link that the browser has opened since; and on pages only")
+    func otherLink() async throws {
+        try await RecoveryDesk.with { desk in
+            let janes = try await desk.link()
+            let form = try WireBrowser.form(try await desk.open(janes), "recover")
+            desk.server.clock.advance(by: 31)
+            let johns = try await desk.link(as: PushOrganization.john)
+            _ = try await desk.open(johns)
+            // The browser holds John's link now: the form that is about Jane's must not take it.
+            #expect(try await desk.browser.post(form.action, form.fields).status == 403)
+            let classic = ClassicClient(desk.server)
+            for link in [janes, johns] {
+                let token = try #require(link.split(separator: "/").last).description
+                try expectClassicRefusal(
+                    try await classic.post("/recovery/token", ["recoveryToken": .string(token)]), 401, "E0000011")
+            }
+            let page = try await desk.browser.submit(try await desk.open(johns), "recover")
+            #expect(page.body.contains("value=\"\(PushOrganization.john)\""))
+        }
+    }
+
     @Test("unlocks an account, whose password stays")
     func unlocks() async throws {
         try await RecoveryDesk.with { desk in

@@ -77,6 +77,16 @@ struct ClassicActivationTests {
         #expect(try await Self.begin(desk, second).refusal == "E0000004")
     }
 
+    @Test("a first password that is only to begin with is changed at once")
+    func duePassword() async throws {
+        let desk = try await Self.desk()
+        let id = try #require(try await desk.engine.user(login: "staged@example.com")?.id)
+        _ = try await desk.engine.expirePassword(userID: id, context: desk.context)
+        let status = try desk.transaction(try await Self.begin(desk, try await Self.token(desk, "staged@example.com")))
+        #expect(status.status == .passwordReset && status.recoveryType == "ACCOUNT_ACTIVATION")
+        #expect(try await desk.engine.user(login: "staged@example.com")?.status == .staged)
+    }
+
     @Test("a week later the sign-in that it begins has as much time as any")
     func late() async throws {
         let desk = try await Self.desk()

@@ -163,6 +163,61 @@ struct ClassicRecoveryTests {
         #expect(try await desk.jane().lockedAt != nil)
     }
 
+    /// Gives Jane a question, and begins a recovery that asks for it.
+    private static func asked(_ desk: ClassicDesk) async throws -> String {
+        desk.now += 61
+        let token = try #require(try desk.transaction(try await recover(desk, nil, caller: portal)).recoveryToken)
+        return try desk.transaction(try await desk.engine.classicRecoveryToken(token, context: desk.context)).stateToken ?? ""
+    }
+
+    private static func answer(_ text: String, _ token: String, _ desk: ClassicDesk) async throws -> Result<ClassicAnswer, ClassicRefusal> {
+        try await desk.engine.classicRecoveryAnswer(text, stateToken: token, context: desk.context)
+    }
+
+    @Test("Guesses at the answer count over all recoveries, also where people may unlock themselves: ten in a day, a hundred in all")
+    func guessedAnswers() async throws {
+        let desk = try await Self.desk()
+        let jane = try await desk.jane().id
+        _ = try #require(try await desk.engine.grantQuestion("first_award", answer: "Swimming cup", userID: jane, context: desk.context))
+        func guess(days: Int) async throws {
+            for day in 0..<days {
+                for _ in 0..<2 {
+                    let token = try await Self.asked(desk)
+                    for _ in 0..<5 { _ = try await Self.answer("Chess cup", token, desk) }
+                }
+                // Right as it is, it is answered as a wrong one, and does not count.
+                #expect(try await Self.answer("Swimming cup", try await Self.asked(desk), desk).refusal == "E0000087")
+                if day < days - 1 { desk.now += 86_400 }
+            }
+        }
+        try await guess(days: 1)
+        desk.now += 86_400
+        #expect(try desk.transaction(try await Self.answer("Swimming cup", try await Self.asked(desk), desk)).status == .passwordReset)
+        // Only the password that is set by it is a right answer of the person's.
+        let token = try await Self.asked(desk)
+        _ = try desk.transaction(try await Self.answer("Swimming cup", token, desk))
+        #expect(try desk.transaction(try await Self.reset(desk, token)).status == .success)
+        try await guess(days: 10)
+        desk.now += 10 * 86_400
+        #expect(try await Self.answer("Swimming cup", try await Self.asked(desk), desk).refusal == "E0000087")
+        _ = try await desk.engine.unlock(userID: jane, context: desk.context)
+        #expect(try desk.transaction(try await Self.answer("Swimming cup", try await Self.asked(desk), desk)).status == .passwordReset)
+    }
+
+    @Test("A password that was recovered forgets no wrong codes of devices, which go on to count towards the lock")
+    func keepsWrongCodes() async throws {
+        let desk = try await Self.desk()
+        let app = FactorKind.totp.rawValue
+        let id = try await desk.jane().id
+        var stored = try #require(try await desk.organization.store.read { try $0.record(.user, id: id).map(StoredUser.init) })
+        stored.value.failedCodes = [app: 4]
+        #expect(try await desk.organization.store.commit([.put(stored.record(holding: stored.value))]) == .committed)
+        let token = try #require(try desk.transaction(try await Self.recover(desk, nil, caller: Self.portal)).recoveryToken)
+        let state = try desk.transaction(try await desk.engine.classicRecoveryToken(token, context: desk.context)).stateToken
+        #expect(try desk.transaction(try await Self.reset(desk, state)).status == .success)
+        #expect(try await desk.jane().failedCodes == [app: 4])
+    }
+
     @Test("A locked account is opened by the person, who signs in again")
     func unlock() async throws {
         let desk = try await Self.desk(showsLockout: true)
