@@ -1,0 +1,71 @@
+import BrowserApp
+import Foundation
+import TerminalKit
+import Wording
+
+/// The screens of the app: the same states, labels and buttons as `Views/` has.
+@MainActor
+struct AuthScreen {
+    let model: AuthViewModel
+    /// The address that the browser is sent to, where a person has to open it.
+    let page: BrowserPage
+
+    /// What is to be seen now.
+    var screen: Screen {
+        if let info = model.tokenInfo {
+            return Self.text(words("Token Info"), info.toString()) { model.tokenInfo = nil }
+        }
+        if let info = model.userInfo {
+            return Self.text(words("User Info"), info.text) { model.userInfo = nil }
+        }
+        return Screen(words("Browser sign-in"), back: back, alert: alert) {
+            Element.text(AuthText.status(model.status), .heading)
+            if let token = model.idToken {
+                Element.scroll("token", title: words("ID Token"), text: token, height: 6)
+            }
+            Element.buttons {
+                Button(AuthText.mainButton(model), key: "s", role: .prominent, isEnabled: !model.isLoading) {
+                    Task { await model.handleAuthAction() }
+                }
+            }
+            if model.isAuthenticated {
+                Element.buttons {
+                    Button(words("Refresh Token"), key: "r", isEnabled: !model.isLoading) { Task { await model.refreshToken() } }
+                    Button(words("Token Info"), key: "t", isEnabled: !model.isLoading) { model.fetchTokenInfo() }
+                    Button(words("User Info"), key: "u", isEnabled: !model.isLoading) { Task { await model.fetchUserInfo() } }
+                    Button(words("Get Message"), key: "g", isEnabled: !model.isLoading) { Task { await model.fetchMessage() } }
+                }
+            }
+            if model.isInBrowser {
+                Element.progress(words("Go on in the browser…"))
+                if let address = page.address {
+                    Element.text(words("Open this address in a browser on this machine:"))
+                    Element.text(address)
+                }
+            } else if model.isLoading {
+                Element.progress(words("One moment…"))
+            }
+        }
+    }
+
+    private var back: Screen.Back? {
+        model.isInBrowser ? Screen.Back(words("Cancel")) { Task { await model.cancel() } } : nil
+    }
+
+    private var alert: Screen.Alert? {
+        if let message = model.errorMessage {
+            return Screen.Alert(words("Error"), message: message) { Button(words("OK")) { model.errorMessage = nil } }
+        }
+        if let message = model.serverMessage {
+            return Screen.Alert(words("Message Response"), message: message) { Button(words("OK")) { model.serverMessage = nil } }
+        }
+        return nil
+    }
+
+    private static func text(_ title: String, _ text: String, close: @escaping @MainActor () -> Void) -> Screen {
+        Screen(title, back: Screen.Back(words("Close"), action: close)) {
+            Element.scroll("text", text: text)
+            Element.buttons { Button(words("Close"), key: "c", action: close) }
+        }
+    }
+}

@@ -1,0 +1,115 @@
+internal import Foundation
+public import Observation
+internal import Wording
+
+/// What the app's one screen shows, and what its buttons do.
+@Observable
+@MainActor
+public final class AuthViewModel {
+    /// Whether somebody is signed in.
+    public private(set) var status = SignInStatus.loggedOut
+    /// The id token, while somebody is signed in.
+    public private(set) var idToken: String?
+    /// Whether something is under way: then no other action begins.
+    public private(set) var isLoading = false
+    /// Whether the browser is under way, which ``cancel()`` can end.
+    public private(set) var isInBrowser = false
+    /// What went wrong, for an alert; setting nil closes it.
+    public var errorMessage: String?
+    /// What the API said, for an alert; setting nil closes it.
+    public var serverMessage: String?
+    /// The token info that is shown; setting nil closes it.
+    public var tokenInfo: TokenInfo?
+    /// The profile that is shown; setting nil closes it.
+    public var userInfo: UserInfoModel?
+
+    @ObservationIgnored private let authService: any AuthServiceProtocol
+
+    /// Shows at once what is stored.
+    ///
+    /// - Parameter authService: What signs in.
+    public init(authService: any AuthServiceProtocol) {
+        self.authService = authService
+        updateUI()
+    }
+
+    /// Whether somebody is signed in, as far as is known.
+    public var isAuthenticated: Bool { status == .loggedIn }
+
+    /// Takes over what the service knows.
+    public func updateUI() {
+        status = authService.status
+        idToken = status == .loggedOut ? nil : authService.idToken
+    }
+
+    // MARK: - Signing in and out
+
+    /// Signs out who is signed in; signs in otherwise, also when the session has ended.
+    public func handleAuthAction() async {
+        await load {
+            isInBrowser = true
+            if isAuthenticated {
+                let outcome = try await authService.signOut()
+                guard outcome.isSignedOut, let failure = outcome.failure else { return }
+                errorMessage = words("You are signed out on this device. The server could not be told everything: %@", failure)
+            } else {
+                // A browser that was closed is no error: the screen is as it was.
+                _ = try await authService.signIn()
+            }
+        }
+    }
+
+    /// Gives the browser up; the screen is then as it was before.
+    public func cancel() async {
+        await authService.cancel()
+    }
+
+    // MARK: - Tokens and profile
+
+    /// Gets new tokens now.
+    public func refreshToken() async {
+        await load { try await authService.refreshToken() }
+    }
+
+    /// Gets new tokens if need be; for when the app comes to the front. A failure is told as for any action.
+    public func didBecomeActive() async {
+        guard isAuthenticated else { return updateUI() }
+        await load { try await authService.refreshTokenIfNeeded() }
+    }
+
+    /// Shows the token info, if there is some.
+    public func fetchTokenInfo() {
+        tokenInfo = authService.tokenInfo()
+    }
+
+    /// Fetches the profile and shows it.
+    public func fetchUserInfo() async {
+        await load { userInfo = try await authService.userInfo().map(UserInfoModel.init) }
+    }
+
+    // MARK: - The API
+
+    /// Asks the API for a message and shows it.
+    public func fetchMessage() async {
+        await load { serverMessage = try await authService.fetchMessageFromBackend() }
+    }
+
+    /// Does one thing at a time, and shows what comes of it.
+    private func load(_ action: () async throws -> Void) async {
+        guard !isLoading else { return }
+        isLoading = true
+        errorMessage = nil
+        defer {
+            isLoading = false
+            isInBrowser = false
+            updateUI()
+        }
+        do {
+            try await action()
+        } catch is CancellationError {
+            // Whoever cancelled knows.
+        } catch {
+            errorMessage = error.localizedDescription
+        }
+    }
+}

@@ -1,0 +1,55 @@
+#if canImport(SwiftUI) && canImport(UIKit)
+internal import SwiftUI
+internal import Wording
+
+/// What an id token says.
+struct TokenInfoView: View {
+    let tokenInfo: TokenInfo
+
+    var body: some View {
+        InfoView(title: words("Token Info"), text: tokenInfo.toString(), isMonospaced: true)
+    }
+}
+
+/// What the server says of the person.
+struct UserInfoView: View {
+    let userInfo: UserInfoModel
+
+    var body: some View {
+        InfoView(title: words("User Info"), text: userInfo.text, isMonospaced: false)
+    }
+}
+
+/// A text over the whole screen, until it is closed.
+private struct InfoView: View {
+    let title: String
+    let text: String
+    let isMonospaced: Bool
+    @Environment(\.dismiss) private var dismiss
+
+    var body: some View {
+        NavigationStack {
+            ScrollView {
+                VStack(alignment: .leading, spacing: 20) {
+                    Button {
+                        dismiss()
+                    } label: {
+                        Label(words("Close"), systemImage: "xmark.circle.fill")
+                            .foregroundStyle(.primary)
+                            .frame(minHeight: 40)
+                            .padding(.leading, 10)
+                    }
+                    Text(verbatim: text)
+                        .font(isMonospaced ? .system(.body, design: .monospaced) : .body)
+                        .textSelection(.enabled)
+                        .padding()
+                        .frame(maxWidth: .infinity, alignment: .leading)
+                }
+            }
+            .background(Color(UIColor.systemGroupedBackground))
+            .navigationTitle(title)
+            .navigationBarTitleDisplayMode(.inline)
+        }
+    }
+}
+#endif

@@ -1,0 +1,109 @@
+internal import OktaAuthSdk
+internal import Wording
+
+/// Something that a person has to give before an action is done.
+public struct ClassicField: Sendable, Equatable, Identifiable {
+    /// One of several answers that there are.
+    public struct Choice: Sendable, Equatable, Identifiable {
+        /// What is sent.
+        public let id: String
+        /// What is shown.
+        public let title: String
+    }
+
+    /// The name by which ``ClassicViewModel/values`` has it.
+    public let id: String
+    /// What is asked for.
+    public let label: String
+    /// Whether it is not to be seen.
+    public var isSecret = false
+    /// Whether it may be left empty.
+    public var isOptional = false
+    /// The answers that there are; empty if anything may be typed.
+    public var choices: [Choice] = []
+}
+
+/// Something that can be done in a state, since the state's links allow it.
+@MainActor
+public struct ClassicAction: Identifiable {
+    /// Names it within its state.
+    nonisolated public let id: String
+    /// What its button says.
+    public let title: String
+    /// Whether it gives up what was begun.
+    public var isCancel = false
+    /// Asks what it needs; some have to ask the server.
+    let fields: @MainActor () async throws -> [ClassicField]
+    /// Does it. Returns the next status; nil where that is none of the state machine's.
+    let run: @MainActor (_ values: [String: String]) async throws -> OktaAuthStatus?
+
+    /// Describes an action. What its button says names it too.
+    init(
+        _ title: String, isCancel: Bool = false, fields: @escaping @MainActor () async throws -> [ClassicField],
+        run: @escaping @MainActor (_ values: [String: String]) async throws -> OktaAuthStatus?
+    ) {
+        id = title
+        self.title = title
+        self.isCancel = isCancel
+        self.fields = fields
+        self.run = run
+    }
+
+    /// With fields that are known.
+    init(
+        _ title: String, _ fields: ClassicField..., run: @escaping @MainActor (_ values: [String: String]) async throws -> OktaAuthStatus?
+    ) {
+        self.init(title, fields: { fields }, run: run)
+    }
+}
+
+/// What was typed can't be meant; nothing was sent.
+struct Mistyped: Error {
+    let text: String
+}
+
+extension ClassicField {
+    static var code: ClassicField { ClassicField(id: "code", label: words("Code")) }
+    static var username: ClassicField { ClassicField(id: "username", label: words("Username")) }
+    static var phoneNumber: ClassicField {
+        ClassicField(id: "number", label: words("Number, as in +15550100 (empty for the one that is known)"), isOptional: true)
+    }
+    static var oldPassword: ClassicField { ClassicField(id: "old", label: words("Password so far"), isSecret: true) }
+    static var newPassword: ClassicField { ClassicField(id: "new", label: words("New password"), isSecret: true) }
+    static var newPasswordAgain: ClassicField { ClassicField(id: "again", label: words("New password again"), isSecret: true) }
+
+    static func answer(_ question: String?) -> ClassicField {
+        ClassicField(id: "answer", label: question ?? words("Your answer"), isSecret: true)
+    }
+
+    /// How a person is reached who can't sign in.
+    static var recoveryWay: ClassicField {
+        ClassicField(
+            id: "way", label: words("How to reach you"),
+            choices: [
+                Choice(id: "email", title: words("E-mail")), Choice(id: "sms", title: words("Text message")),
+                Choice(id: "call", title: words("Phone call")),
+            ])
+    }
+}
+
+extension [String: String] {
+    /// What was typed into the field of that name.
+    func text(_ field: String) -> String { self[field] ?? "" }
+
+    /// The new password, if it was typed twice alike.
+    func newPassword() throws -> String {
+        guard text("new") == text("again") else { throw Mistyped(text: words("The two new passwords differ.")) }
+        return text("new")
+    }
+
+    var phoneNumber: String? { text("number").isEmpty ? nil : text("number") }
+
+    var recoveryWay: OktaRecoveryFactors {
+        switch text("way") {
+        case "sms": .sms
+        case "call": .call
+        default: .email
+        }
+    }
+}

@@ -1,0 +1,263 @@
+public import AuthFoundation
+internal import Foundation
+public import Observation
+public import OktaAuthSdk
+internal import Wording
+
+/// Leads a person through the classic state machine: shows each state, and offers what it allows.
+@Observable
+@MainActor
+public final class ClassicViewModel {
+    /// Where the person stands.
+    public enum Stage: Sendable, Equatable {
+        /// The sign-in form.
+        case start
+        /// A state of a transaction.
+        case transaction(AuthStatus)
+        /// The transaction ended well. `hasTokens` says whether its session token was traded for tokens, which are stored.
+        case done(hasTokens: Bool)
+    }
+
+    /// Where the person stands.
+    public private(set) var stage = Stage.start
+    /// What the state is, in a sentence.
+    public private(set) var headline = ""
+    /// What a person has to know in it, line by line.
+    public private(set) var details: [String] = []
+    /// What a QR code to show holds; nil if there is none.
+    public private(set) var symbolText: String?
+    /// What can be done, in order.
+    public private(set) var actions: [ClassicAction] = []
+    /// The action whose fields are asked for; nil if none is.
+    public private(set) var openAction: ClassicAction?
+    /// Its fields.
+    public private(set) var fields: [ClassicField] = []
+    /// What was typed into them, by their names.
+    public var values: [String: String] = [:]
+    /// The name, of the sign-in form.
+    public var username = ""
+    /// The password, of the sign-in form.
+    public var password = ""
+    /// Whether something is under way: then nothing else begins.
+    public private(set) var isLoading = false
+    /// Whether a device has to answer; it is asked for again and again, and the state changes by itself.
+    public private(set) var isWaiting = false
+    /// What went wrong; setting nil takes it away.
+    public var errorMessage: String?
+
+    @ObservationIgnored private let service: any ClassicServicing
+    @ObservationIgnored private let clock: any OAuth2Clock
+    @ObservationIgnored private var status: OktaAuthStatus?
+    @ObservationIgnored private var wait: Task<Void, Never>?
+
+    /// How many seconds are between two questions for what a device answered.
+    private static let pollInterval = 3.0
+
+    /// Shows at once who is signed in.
+    ///
+    /// - Parameters:
+    ///   - service: What begins and ends.
+    ///   - clock: What waits between two questions for an answer.
+    public init(service: any ClassicServicing, clock: any OAuth2Clock = DeviceClock()) {
+        self.service = service
+        self.clock = clock
+        if service.signedInUser == nil { showStart() } else { showDone(hasTokens: true) }
+    }
+
+    // MARK: - The sign-in form
+
+    /// Whether the sign-in form can be sent.
+    public var canSignIn: Bool { stage == .start && !isLoading && !username.isEmpty && !password.isEmpty }
+
+    /// Sends the sign-in form.
+    public func signIn() async {
+        guard canSignIn else { return }
+        let (name, secret) = (username, password)
+        password = ""
+        await load { try await self.service.signIn(username: name, password: secret) }
+    }
+
+    // MARK: - Actions
+
+    /// Begins an action: does it, or opens its fields if it has some.
+    ///
+    /// - Parameter action: One of ``actions``.
+    public func select(_ action: ClassicAction) async {
+        guard !isLoading else { return }
+        var needed: [ClassicField] = []
+        guard await attempt({ needed = try await action.fields() }) else { return }
+        guard !needed.isEmpty else { return await perform(action, [:]) }
+        fields = needed
+        values = Dictionary(needed.compactMap { field in field.choices.first.map { (field.id, $0.id) } }) { first, _ in first }
+        if needed.contains(where: { $0.id == ClassicField.username.id }) { values["username"] = username }
+        openAction = action
+    }
+
+    /// Whether all is given that the open action needs.
+    public var canSubmit: Bool {
+        openAction != nil && !isLoading && fields.allSatisfy { $0.isOptional || !values.text($0.id).isEmpty }
+    }
+
+    /// Does the open action with what was given. What was refused stays open, without its secrets.
+    public func submit() async {
+        guard canSubmit, let action = openAction else { return }
+        await perform(action, values)
+    }
+
+    /// Closes the open fields, and forgets what was typed.
+    public func closeForm() {
+        openAction = nil
+        fields = []
+        values = [:]
+    }
+
+    /// Revokes and removes the tokens, and begins anew.
+    public func signOut() async {
+        await attempt { try await service.signOut() }
+        if service.signedInUser == nil { showStart() }
+    }
+
+    /// Cancels the transaction under way, for when the app is left. What fails then ends by itself soon.
+    public func giveUp() async {
+        stopWaiting()
+        if let status, status.canCancel() { try? await status.cancelTransaction() }
+    }
+
+    private func perform(_ action: ClassicAction, _ values: [String: String]) async {
+        let isDone = await load { try await action.run(values) }
+        guard openAction?.id == action.id else { return }
+        if isDone { closeForm() } else { for field in fields where field.isSecret { self.values[field.id] = nil } }
+    }
+
+    /// Does something that leads to another status; nil leads to the start.
+    ///
+    /// - Returns: Whether it worked.
+    @discardableResult
+    private func load(_ step: @escaping @MainActor () async throws -> OktaAuthStatus?) async -> Bool {
+        guard !isLoading else { return false }
+        stopWaiting()
+        let isDone = await attempt {
+            if let next = try await step() { try await enter(next) } else { showStart() }
+        }
+        // What a refusal interrupted goes on.
+        if !isDone, let status, wait == nil { waitForDevice(status) }
+        return isDone
+    }
+
+    /// Does one thing at a time, and shows why it failed.
+    @discardableResult
+    private func attempt(_ body: () async throws -> Void) async -> Bool {
+        guard !isLoading else { return false }
+        isLoading = true
+        errorMessage = nil
+        defer { isLoading = false }
+        do {
+            try await body()
+            return true
+        } catch {
+            tell(error)
+            return false
+        }
+    }
+
+    private func tell(_ error: any Error) {
+        switch error {
+        case is CancellationError: break
+        case let error as Mistyped: errorMessage = error.text
+        case OktaError.serverRespondedWithError(let refusal) where Self.endsTransaction(refusal):
+            showStart()
+            errorMessage = error.localizedDescription
+        default: errorMessage = error.localizedDescription
+        }
+    }
+
+    /// Whether nothing is left of the transaction: its time was over, or there were too many attempts.
+    private static func endsTransaction(_ refusal: OktaAPIErrorResponse) -> Bool {
+        ["E0000011", "E0000069"].contains(refusal.errorCode)
+    }
+
+    // MARK: - States
+
+    private func enter(_ next: OktaAuthStatus) async throws {
+        guard let success = next as? OktaAuthStatusSuccess else { return show(next) }
+        guard let sessionToken = success.sessionToken else { return showDone(hasTokens: false) }
+        // The session token is good once: whatever comes of it, there is nothing to come back to.
+        showStart()
+        showDone(hasTokens: try await service.finish(sessionToken: sessionToken))
+    }
+
+    private func show(_ next: OktaAuthStatus) {
+        status = next
+        stage = .transaction(next.statusType)
+        headline = StatusText.headline(of: next)
+        details = StatusText.details(of: next)
+        symbolText = (next as? OktaAuthStatusFactorEnrollActivate).flatMap { EnrolmentCode($0)?.symbolText }
+        actions = StatusActions.actions(in: next, username: username)
+        waitForDevice(next)
+    }
+
+    private func showStart() {
+        stopWaiting()
+        status = nil
+        stage = .start
+        headline = words("Sign in")
+        details = []
+        symbolText = nil
+        closeForm()
+        actions = [
+            ClassicAction(words("Forgot password"), .username, .recoveryWay) { [service] in
+                try await service.recoverPassword(username: $0.text("username"), by: $0.recoveryWay)
+            },
+            ClassicAction(words("Unlock account"), .username, .recoveryWay) { [service] in
+                try await service.unlockAccount(username: $0.text("username"), by: $0.recoveryWay)
+            },
+            ClassicAction(
+                words("Go on with a state token"), ClassicField(id: "token", label: words("State token"), isSecret: true)
+            ) { [service] in
+                try await service.restore(stateToken: $0.text("token"))
+            },
+        ]
+    }
+
+    private func showDone(hasTokens: Bool) {
+        stopWaiting()
+        status = nil
+        stage = .done(hasTokens: hasTokens)
+        headline = hasTokens ? words("Signed in as %@", service.signedInUser ?? "") : words("Done.")
+        details = []
+        symbolText = nil
+        closeForm()
+        actions =
+            hasTokens ? [] : [ClassicAction(words("Back to sign-in"), isCancel: true, fields: { [] }) { _ in nil }]
+    }
+
+    // MARK: - Waiting for a device
+
+    /// Asks for what came of a push until it is decided, or something else is done.
+    private func waitForDevice(_ status: OktaAuthStatus) {
+        guard let push = status.awaitedPush else { return }
+        isWaiting = true
+        wait = Task { [weak self, clock] in
+            do {
+                let next = try await push.pollFactorResult(every: Self.pollInterval, clock: clock) { waiting in
+                    self?.details = StatusText.details(of: waiting)
+                }
+                guard let self, !Task.isCancelled else { return }
+                self.wait = nil
+                self.isWaiting = false
+                await self.load { next }
+            } catch {
+                guard let self, !Task.isCancelled else { return }
+                self.wait = nil
+                self.isWaiting = false
+                self.tell(error)
+            }
+        }
+    }
+
+    private func stopWaiting() {
+        wait?.cancel()
+        wait = nil
+        isWaiting = false
+    }
+}

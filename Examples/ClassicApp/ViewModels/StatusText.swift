@@ -1,0 +1,113 @@
+internal import Foundation
+internal import OktaAuthSdk
+internal import Wording
+
+/// The words for states and factors.
+@MainActor
+enum StatusText {
+    static func headline(of status: OktaAuthStatus) -> String {
+        switch status {
+        case let warning as OktaAuthStatusPasswordWarning:
+            warning.passwordExpiration?.passwordExpireDays.map { words("Your password expires in %@ days.", String($0)) }
+                ?? words("Your password expires soon.")
+        case is OktaAuthStatusPasswordExpired: words("Your password has expired.")
+        case is OktaAuthStatusPasswordReset: words("Choose a new password.")
+        case is OktaAuthStatusLockedOut: words("Your account is locked.")
+        case is OktaAuthStatusRecovery: words("Answer your question to go on.")
+        case let challenge as OktaAuthStatusRecoveryChallenge:
+            challenge.canVerify()
+                ? words("A code is on its way to you.") : words("A link is on its way to you by e-mail. Go on there.")
+        case is OktaAuthStatusFactorEnroll: words("Set up another way to sign in.")
+        case let activate as OktaAuthStatusFactorEnrollActivate: words("Activate: %@", name(of: activate.factor))
+        case is OktaAuthStatusFactorRequired: words("A second factor is needed.")
+        case let challenge as OktaAuthStatusFactorChallenge: words("Confirm by %@", name(of: challenge.factor))
+        default: words("This app does not know the state %@.", status.statusType.rawValue)
+        }
+    }
+
+    static func name(of factor: OktaFactor) -> String {
+        switch factor {
+        case let sms as OktaFactorSms: named(words("text message"), sms.phoneNumber)
+        case let call as OktaFactorCall: named(words("phone call"), call.phoneNumber)
+        case is OktaFactorPush: named(words("push"), factor.profile?.name)
+        case is OktaFactorTotp: factor.provider == .google ? "Google Authenticator" : words("authenticator app")
+        case let question as OktaFactorQuestion: named(words("security question"), question.factorQuestionText)
+        case is OktaFactorToken: named(words("token"), factor.provider?.rawValue)
+        default:
+            switch factor.type {
+            case .email: named(words("e-mail"), factor.profile?.email)
+            case .tokenHardware: words("hardware token")
+            default: factor.type.rawValue
+            }
+        }
+    }
+
+    private static func named(_ kind: String, _ detail: String?) -> String { detail.map { "\(kind): \($0)" } ?? kind }
+
+    /// What came of the last attempt, in words; nil if that is nothing to tell.
+    static func result(of status: OktaAuthStatus) -> String? {
+        switch status.factorResult {
+        case .rejected: words("It was denied.")
+        case .timeout: words("Nobody answered in time.")
+        case .waiting: words("Waiting for your device…")
+        case .passcodeReplayed: words("That code was used before.")
+        case .timeWindowExceeded: words("That code is of another time.")
+        case .cancelled, .error: words("It failed.")
+        default: nil
+        }
+    }
+
+    /// What a person has to know in that state, line by line.
+    static func details(of status: OktaAuthStatus) -> [String] {
+        var lines: [String] = []
+        if let name = status.user?.profile?.login { lines.append(words("Account: %@", name)) }
+        if let result = result(of: status) { lines.append(result) }
+        if let number = status.awaitedPush?.correctAnswer { lines.append(words("Pick the number %@ on your phone.", String(number))) }
+        switch status {
+        case let status as OktaAuthStatusPasswordWarning: lines += rules(status.passwordComplexity)
+        case let status as OktaAuthStatusPasswordExpired: lines += rules(status.passwordComplexity)
+        case let status as OktaAuthStatusPasswordReset: lines += rules(status.passwordComplexity)
+        case let status as OktaAuthStatusRecovery: lines += status.recoveryQuestion.map { [$0] } ?? []
+        case let status as OktaAuthStatusFactorEnrollActivate: lines += EnrolmentCode(status)?.lines ?? []
+        default: break
+        }
+        return lines
+    }
+
+    private static func rules(_ rules: EmbeddedResponse.Policy.Password.PasswordComplexity?) -> [String] {
+        guard let length = rules?.minLength, length > 0 else { return [] }
+        return [words("A new password has at least %@ characters.", String(length))]
+    }
+}
+
+/// What an authenticator app needs: a code to scan, and the secret to type.
+@MainActor
+struct EnrolmentCode {
+    /// What the code to scan holds; nil if there is none that could be drawn.
+    private(set) var symbolText: String?
+    private(set) var lines: [String] = []
+
+    init?(_ status: OktaAuthStatusFactorEnrollActivate) {
+        switch status.factor {
+        case let totp as OktaFactorTotp:
+            guard let activation = totp.activation, let secret = activation.sharedSecret else { return nil }
+            symbolText = Self.uri(
+                for: activation, issuer: totp.qrCodeLink?.href.host() ?? "Countersign", account: status.user?.profile?.login ?? "account")
+            lines = [words("Scan the code with your authenticator app, or type this secret: %@", secret)]
+        case let push as OktaFactorPush:
+            guard let link = push.qrCodeLink else { return nil }
+            lines = [words("The code to scan with your device is at %@", link.href.absoluteString)]
+        default: return nil
+        }
+    }
+
+    /// The way in which authenticator apps take a secret; nil for secrets in another encoding.
+    private static func uri(
+        for activation: EmbeddedResponse.Factor.Embedded.Activation, issuer: String, account: String
+    ) -> String? {
+        guard let secret = activation.sharedSecret, (activation.encoding ?? "base32").lowercased() == "base32" else { return nil }
+        func escaped(_ text: String) -> String { text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? "" }
+        return "otpauth://totp/\(escaped(issuer)):\(escaped(account))?secret=\(escaped(secret))&issuer=\(escaped(issuer))"
+            + "&digits=\(activation.keyLength ?? 6)&period=\(activation.timeStep ?? 30)"
+    }
+}

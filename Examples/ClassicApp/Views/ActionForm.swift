@@ -1,0 +1,93 @@
+#if canImport(SwiftUI) && canImport(UIKit)
+internal import SwiftUI
+internal import Wording
+
+/// What an action needs to be given.
+struct ActionForm: View {
+    let viewModel: ClassicViewModel
+
+    var body: some View {
+        NavigationStack {
+            ScrollView {
+                VStack(alignment: .leading, spacing: 16) {
+                    ForEach(viewModel.fields) { FieldView(field: $0, text: text(of: $0)) }
+                    if let message = viewModel.errorMessage {
+                        Label(message, systemImage: "exclamationmark.triangle")
+                            .font(.footnote)
+                            .foregroundStyle(.red)
+                    }
+                    Button(words("Continue")) { Task { await viewModel.submit() } }
+                        .buttonStyle(.borderedProminent)
+                        .disabled(!viewModel.canSubmit)
+                    if viewModel.isLoading { ProgressView() }
+                }
+                .padding()
+            }
+            .navigationTitle(viewModel.openAction?.title ?? "")
+            .navigationBarTitleDisplayMode(.inline)
+            .toolbar {
+                ToolbarItem(placement: .cancellationAction) { Button(words("Close")) { viewModel.closeForm() } }
+            }
+        }
+    }
+
+    private func text(of field: ClassicField) -> Binding<String> {
+        let viewModel = viewModel
+        return Binding(
+            get: { @MainActor in viewModel.values[field.id] ?? "" }, set: { @MainActor text in viewModel.values[field.id] = text })
+    }
+}
+
+/// One thing to be given.
+private struct FieldView: View {
+    let field: ClassicField
+    @Binding var text: String
+
+    var body: some View {
+        VStack(alignment: .leading) {
+            Text(verbatim: field.label)
+                .font(.subheadline)
+            if !field.choices.isEmpty {
+                ForEach(field.choices) { choice in
+                    Button {
+                        text = choice.id
+                    } label: {
+                        Label(choice.title, systemImage: text == choice.id ? "checkmark.circle.fill" : "circle")
+                    }
+                }
+            } else if field.isSecret {
+                SecureField(field.label, text: $text)
+                    .textFieldStyle(.roundedBorder)
+                    .textContentType(contentType)
+            } else {
+                TextField(field.label, text: $text)
+                    .textFieldStyle(.roundedBorder)
+                    .textContentType(contentType)
+                    .keyboardType(keyboard)
+                    .textInputAutocapitalization(.never)
+                    .autocorrectionDisabled()
+            }
+        }
+    }
+
+    private var contentType: UITextContentType? {
+        switch field.id {
+        case "code", "next": .oneTimeCode
+        case "new", "again": .newPassword
+        case "old": .password
+        case "username": .username
+        case "number": .telephoneNumber
+        default: nil
+        }
+    }
+
+    private var keyboard: UIKeyboardType {
+        switch field.id {
+        case "code", "next": .numberPad
+        case "number": .phonePad
+        case "username": .emailAddress
+        default: .default
+        }
+    }
+}
+#endif

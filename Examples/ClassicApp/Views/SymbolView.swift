@@ -1,0 +1,27 @@
+#if canImport(SwiftUI) && canImport(UIKit)
+internal import QRCode
+internal import SwiftUI
+internal import Wording
+
+/// A QR code, dark on white in every appearance.
+struct SymbolView: View {
+    let text: String
+
+    var body: some View {
+        // A text that no symbol holds is typed instead.
+        if let symbol = try? QRSymbol(text) {
+            VStack(spacing: 0) {
+                ForEach(0..<symbol.size, id: \.self) { row in
+                    HStack(spacing: 0) {
+                        ForEach(0..<symbol.size, id: \.self) { column in
+                            (symbol[column, row] ? Color.black : Color.white).frame(width: 5, height: 5)
+                        }
+                    }
+                }
+            }
+            .padding(20)
+            .background(Color.white)
+        }
+    }
+}
+#endif

@@ -1,0 +1,35 @@
+public import DeviceAuthenticator
+public import Foundation
+internal import Wording
+
+/// Somebody whose sign-ins this device can approve.
+public struct Account: Sendable, Equatable, Identifiable {
+    /// The enrollment's id.
+    public let id: String
+    /// Whose account it is.
+    public let name: String
+    /// At which organization.
+    public let organization: URL
+    /// Whether this device verifies the person before it approves.
+    public let verifiesUser: Bool
+    /// Whether it answers requests that no sign-in has begun (CIBA).
+    public let answersCIBA: Bool
+    /// What is wrong with it at the organization, in words; nil if nothing is.
+    public let trouble: String?
+
+    /// Reads an enrollment.
+    ///
+    /// - Parameter enrollment: The enrollment.
+    public init(_ enrollment: any AuthenticatorEnrollmentProtocol) {
+        id = enrollment.enrollmentId
+        name = enrollment.user.name ?? enrollment.user.id
+        organization = enrollment.organization.url
+        verifiesUser = enrollment.userVerificationEnabled
+        answersCIBA = enrollment.isCIBAEnabled
+        switch (enrollment as? AuthenticatorEnrollment)?.enrollmentState {
+        case .suspended: trouble = words("Suspended by the organization")
+        case .deleted, .reset: trouble = words("Deleted at the organization: remove it here")
+        case .active, nil: trouble = nil
+        }
+    }
+}

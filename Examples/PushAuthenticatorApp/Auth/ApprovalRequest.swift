@@ -1,0 +1,95 @@
+public import DeviceAuthenticator
+public import Foundation
+internal import Wording
+
+/// A request that waits for the person's answer. What its organization has not signed is not shown.
+public struct ApprovalRequest: Sendable, Equatable, Identifiable {
+    /// The transaction's id: the same for a push and for what is fetched.
+    public let id: String
+    /// For which account.
+    public let accountID: String
+    /// The app that is being signed in to; nil as long as that is not verified.
+    public let application: String?
+    /// Where the sign-in was begun.
+    public let place: String?
+    /// On what system.
+    public let system: String?
+    /// The text of a request that no sign-in has begun.
+    public let message: String?
+    /// Whether no sign-in has begun it (CIBA).
+    public let isCIBA: Bool
+    /// The numbers of which the one that the sign-in shows is picked to approve; nil if none has to be.
+    public let numbers: [String]?
+    /// When it was made.
+    public let time: Date
+    /// Until when it can be answered.
+    public let expiresAt: Date
+    /// Whether its signature is checked.
+    public let isVerified: Bool
+
+    /// Reads a challenge.
+    ///
+    /// - Parameter challenge: The challenge.
+    public init(_ challenge: PushChallenge) {
+        id = challenge.transactionId
+        accountID = challenge.enrollmentId
+        application = challenge.appInstanceName
+        place = challenge.clientLocation
+        system = challenge.clientOS
+        message = challenge.cibaBindingMessage
+        isCIBA = challenge.isCIBA
+        numbers = challenge.numberChoices
+        time = challenge.transactionTime
+        expiresAt = challenge.expirationTime
+        isVerified = challenge.isVerified
+    }
+
+    /// What is asked, in a sentence.
+    public var question: String {
+        let name = application ?? words("An application")
+        return isCIBA ? words("%@ asks for your approval", name) : words("%@ wants to sign you in", name)
+    }
+
+    /// What a person needs to decide.
+    public var facts: [(label: String, value: String)] {
+        var facts: [(label: String, value: String)] = []
+        if let message { facts.append((words("Message"), message)) }
+        facts.append((words("Place"), place ?? words("unknown")))
+        facts.append((words("System"), system ?? words("unknown")))
+        facts.append((words("Time"), Self.time(time)))
+        facts.append((words("Until"), Self.time(expiresAt)))
+        if !isVerified { facts.append((words("Note"), words("The organization's signature can't be checked right now."))) }
+        return facts
+    }
+
+    private static func time(_ date: Date) -> String {
+        let formatter = DateFormatter()
+        formatter.dateStyle = .none
+        formatter.timeStyle = .medium
+        return formatter.string(from: date)
+    }
+}
+
+/// What a person answers.
+public enum Answer: Sendable, Equatable {
+    /// Yes; with the number that the sign-in shows, if one has to be picked.
+    case approve(number: String? = nil)
+    /// No; `isSuspicious` tells the organization that it was somebody else.
+    case deny(isSuspicious: Bool = false)
+}
+
+/// What a person signs in with before something that changes who can approve for them.
+public struct SignInForm: Sendable, Equatable {
+    /// The name.
+    public var username = ""
+    /// The password.
+    public var password = ""
+    /// A code of an authenticator app, for who has one; empty to confirm on a phone.
+    public var code = ""
+
+    /// An empty form.
+    public init() {}
+
+    /// Whether it can be sent.
+    public var isComplete: Bool { !username.isEmpty && !password.isEmpty }
+}

@@ -1,0 +1,49 @@
+public import Foundation
+
+/// What a sign-in waits for while it confirms on a phone: to be called with the number to pick there, or nil.
+public typealias WaitingForApproval = @MainActor @Sendable (_ number: String?) -> Void
+
+/// Makes this device approve sign-ins: enrolls it, fetches what waits, and answers. All errors have texts for people.
+public protocol AuthenticatorServicing: Sendable {
+    /// The accounts on this device. Throws if they can't be read.
+    func accounts() throws -> [Account]
+    /// Signs in and enrolls this device. Throws if either fails.
+    func enroll(_ form: SignInForm, userVerification: Bool, waiting: @escaping WaitingForApproval) async throws -> Account
+    /// Enrolls this device by what the QR code of a sign-in page holds. Throws if the code is none, or not good any more.
+    func enroll(link: String, userVerification: Bool) async throws -> Account
+    /// Signs in and turns user verification on or off. Throws if either fails.
+    func setUserVerification(_ isOn: Bool, of id: Account.ID, _ form: SignInForm, waiting: @escaping WaitingForApproval) async throws
+    /// Turns requests that no sign-in has begun on or off, without a sign-in. Throws if it fails.
+    func setCIBA(_ isOn: Bool, of id: Account.ID) async throws
+    /// Signs in and removes an account at the organization, and then here. Throws if either fails; then it stays here.
+    func remove(_ id: Account.ID, _ form: SignInForm, waiting: @escaping WaitingForApproval) async throws
+    /// Removes an account here alone. Throws if it can't be deleted.
+    func removeFromDevice(_ id: Account.ID) async throws
+    /// Tells each organization this device's new push token. Throws the first failure, after all were told.
+    func updatePushToken(_ token: Data) async throws
+    /// Asks each organization for what waits. Throws the first failure, after all were asked, unless something came.
+    func retrieve() async throws -> [ApprovalRequest]
+    /// Reads the payload of a push; nil if it is none of a sign-in. Throws if it is one that can't be trusted, or for no account here.
+    func read(push: PushPayload) async throws -> ApprovalRequest?
+    /// Answers a request; returns what went wrong although the answer was taken, in words. Throws if the answer did not count.
+    func answer(_ id: ApprovalRequest.ID, _ answer: Answer) async throws -> String?
+}
+
+/// The payload of a push, and what the person chose on the notification.
+///
+/// Invariant that makes `@unchecked Sendable` safe: the dictionary is a copy that nobody changes, of what the system read from JSON: strings,
+/// numbers, arrays and dictionaries.
+public struct PushPayload: @unchecked Sendable {
+    let userInfo: [AnyHashable: Any]
+    let action: String?
+
+    /// Takes a payload.
+    ///
+    /// - Parameters:
+    ///   - userInfo: The payload.
+    ///   - action: The identifier of the action that the person chose; nil for none.
+    public init(_ userInfo: [AnyHashable: Any], action: String? = nil) {
+        self.userInfo = userInfo
+        self.action = action
+    }
+}

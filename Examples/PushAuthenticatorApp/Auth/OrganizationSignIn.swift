@@ -1,0 +1,73 @@
+internal import AuthFoundation
+internal import DeviceAuthenticator
+internal import Foundation
+internal import OktaDirectAuth
+internal import Wording
+
+/// Signs a person in at their organization for one change. The token is in memory only, and revoked after its use.
+struct OrganizationSignIn: Sendable {
+    private static let scope = "okta.myAccount.appAuthenticator.manage"
+
+    let authenticator: DeviceAuthenticatorConfig
+    let session: (any URLSessionProtocol)?
+    let clock: any OAuth2Clock
+
+    /// Signs in, and does with the token what it is for. A phone that has to confirm is told of by `waiting`.
+    func token<Result: Sendable>(
+        _ form: SignInForm, waiting: WaitingForApproval, for use: @Sendable (AuthToken) async throws -> Result
+    ) async throws -> Result {
+        let client = OAuth2Client(
+            OAuth2Client.Configuration(
+                issuerURL: authenticator.orgURL, clientId: authenticator.oidcClientId, scope: ["openid", Self.scope]),
+            session: session, clock: clock)
+        let token = try await token(form, by: DirectAuthenticationFlow(client: client), waiting)
+        // Best effort: it ends by itself soon.
+        do {
+            let result = try await use(.bearer(token.accessToken))
+            try? await client.revoke(token, type: .all)
+            return result
+        } catch {
+            try? await client.revoke(token, type: .all)
+            throw error
+        }
+    }
+
+    private func token(_ form: SignInForm, by flow: DirectAuthenticationFlow, _ waiting: WaitingForApproval) async throws -> Token {
+        do {
+            var status = try await flow.start(form.username, with: .password(form.password))
+            if case .mfaRequired = status {
+                if form.code.isEmpty {
+                    await waiting(nil)
+                    status = try await flow.resume(with: .oob(channel: .push))
+                } else {
+                    status = try await flow.resume(with: .otp(code: form.code))
+                }
+            }
+            if case .continuation(.transfer(_, let number)) = status {
+                await waiting(number)
+                status = try await flow.resume(with: .transfer)
+            }
+            guard case .success(let token) = status else { throw SignInTrouble.unknownStep }
+            return token
+        } catch {
+            // A request that was given up is not to stay on the phone.
+            await flow.reset()
+            throw error
+        }
+    }
+}
+
+/// Why a sign-in did not come to its end.
+enum SignInTrouble: LocalizedError {
+    case unknownStep
+    case noSuchAccount
+    case noSuchRequest
+
+    var errorDescription: String? {
+        switch self {
+        case .unknownStep: words("The organization asks for a step that this app can't take.")
+        case .noSuchAccount: words("This account is not on this device any more.")
+        case .noSuchRequest: words("This request does not wait any more.")
+        }
+    }
+}

@@ -1,0 +1,170 @@
+import Foundation
+import PushAuthenticatorApp
+import TerminalKit
+import Wording
+
+/// The screens of the phone: the same states, labels and buttons as `Views/` has.
+@MainActor
+struct PhoneScreen {
+    let model: AuthenticatorViewModel
+
+    /// What is to be seen now.
+    var screen: Screen {
+        if let question = model.pin.question { return pin(question) }
+        if let change = model.change { return form(of: change) }
+        if let account = model.openAccount.flatMap(model.account) { return settings(of: account) }
+        return home
+    }
+
+    // MARK: - Home
+
+    private var home: Screen {
+        Screen(words("Push authenticator"), alert: alert) {
+            requestElements
+            if model.accounts.isEmpty {
+                Element.text(words("No account is on this device."))
+            } else {
+                Element.text(words("Accounts"), .heading)
+                Element.list(
+                    "accounts", rows: model.accounts.map { Element.Row($0.name, detail: AccountText.detail(of: $0)) },
+                    choose: { model.openAccount = model.accounts[$0].id })
+            }
+            Element.buttons {
+                Button(words("Add Account"), key: "a", role: model.accounts.isEmpty ? .prominent : .normal) { model.begin(.enroll) }
+                Button(words("Check for Requests"), key: "c", isEnabled: !model.isLoading && !model.accounts.isEmpty) {
+                    Task { await model.retrieve() }
+                }
+            }
+            if let notice = model.notice { Element.text(notice, .success) }
+            if model.isLoading { Element.progress(words("One moment…")) }
+        }
+    }
+
+    @ScreenBuilder private var requestElements: [Element] {
+        if let request = model.shownRequest {
+            Element.text(request.question, .heading)
+            Element.pairs([(words("Account"), model.account(request.accountID)?.name ?? "")] + request.facts)
+            if let numbers = request.numbers {
+                Element.text(words("Pick the number that the sign-in shows."))
+                Element.buttons {
+                    for number in numbers {
+                        Button(number, id: "number \(number)", isEnabled: model.answering == nil) {
+                            answer(request, .approve(number: number))
+                        }
+                    }
+                }
+            }
+            Element.buttons {
+                if request.numbers == nil {
+                    Button(words("Approve"), key: "y", role: .prominent, isEnabled: model.answering == nil) { answer(request, .approve()) }
+                }
+                Button(words("Deny"), key: "n", role: .destructive, isEnabled: model.answering == nil) { answer(request, .deny()) }
+                Button(words("It Wasn't Me"), key: "s", role: .destructive, isEnabled: model.answering == nil) {
+                    answer(request, .deny(isSuspicious: true))
+                }
+            }
+            if model.answering != nil { Element.progress(words("Sending the answer…")) }
+            if model.requests.count > 1 { Element.text(words("%@ more are waiting.", String(model.requests.count - 1)), .dim) }
+            Element.space
+        }
+    }
+
+    private func answer(_ request: ApprovalRequest, _ answer: Answer) {
+        Task { await model.answer(request.id, answer) }
+    }
+
+    // MARK: - Settings of an account
+
+    private func settings(of account: Account) -> Screen {
+        let close: @MainActor () -> Void = { model.openAccount = nil }
+        return Screen(account.name, back: Screen.Back(words("Back"), action: close), alert: alert) {
+            Element.pairs([(words("Organization"), account.organization.absoluteString)])
+            if let trouble = account.trouble { Element.text(trouble, .warning) }
+            Element.toggle(words("Verify me before approving"), isOn: account.verifiesUser, isEnabled: !model.isLoading) {
+                model.begin(.userVerification($0, of: account.id))
+            }
+            Element.toggle(words("Approve requests of apps (CIBA)"), isOn: account.answersCIBA, isEnabled: !model.isLoading) { isOn in
+                Task { await model.setCIBA(isOn, of: account.id) }
+            }
+            Element.buttons {
+                Button(words("Remove Account"), key: "r", role: .destructive, isEnabled: !model.isLoading) {
+                    model.begin(.remove(account.id))
+                }
+                Button(words("Remove from This Device Only"), key: "d", role: .destructive, isEnabled: !model.isLoading) {
+                    model.removing = account.id
+                }
+                Button(words("Back"), key: "b", action: close)
+            }
+            if let notice = model.notice { Element.text(notice, .success) }
+            if model.isLoading { Element.progress(words("One moment…")) }
+        }
+    }
+
+    // MARK: - The sign-in of a change
+
+    private func form(of change: AuthenticatorViewModel.Change) -> Screen {
+        let isEnabled = model.progress == nil
+        return Screen(
+            AccountText.title(of: change), back: Screen.Back(words("Cancel")) { model.cancelChange() }, alert: alert
+        ) {
+            if case .waitingForApproval = model.progress { requestElements }
+            Element.text(AccountText.explanation(of: change), .dim)
+            Element.field(words("Username"), id: "username", text: model.form.username, isEnabled: isEnabled) { model.form.username = $0 }
+            Element.secureField(
+                words("Password"), id: "password", text: model.form.password, isEnabled: isEnabled, set: { model.form.password = $0 },
+                submit: { Task { await model.submit() } })
+            Element.field(words("Code, if you have an authenticator app"), id: "code", text: model.form.code, isEnabled: isEnabled) {
+                model.form.code = $0
+            }
+            if change == .enroll {
+                Element.toggle(words("Verify me before approving"), isOn: model.wantsUserVerification, isEnabled: isEnabled) {
+                    model.wantsUserVerification = $0
+                }
+            }
+            Element.buttons {
+                Button(AccountText.title(of: change), id: "submit", role: .prominent, isEnabled: model.canSubmit) {
+                    Task { await model.submit() }
+                }
+                Button(words("Cancel")) { model.cancelChange() }
+            }
+            if change == .enroll {
+                Element.text(words("Or paste what the QR code of a sign-in page holds:"), .dim)
+                Element.field(words("Code"), id: "link", text: model.link, isEnabled: isEnabled) { model.link = $0 }
+                Element.buttons {
+                    Button(words("Use the Code"), isEnabled: model.canUseLink) { Task { await model.submitLink() } }
+                }
+            }
+            if let progress = model.progress { Element.progress(AccountText.progress(progress)) }
+        }
+    }
+
+    // MARK: - PIN
+
+    private func pin(_ question: PINPrompt.Question) -> Screen {
+        let pin = model.pin
+        return Screen(question.isNew ? words("Choose a PIN") : words("Your PIN"), back: Screen.Back(words("Cancel")) { pin.cancel() }) {
+            Element.text(question.reason)
+            Element.secureField(words("PIN"), id: "pin", text: pin.pin, set: { pin.pin = $0 }, submit: { pin.submit() })
+            if let message = pin.errorMessage { Element.text(message, .error) }
+            Element.buttons {
+                Button(words("OK"), role: .prominent, isEnabled: pin.canSubmit) { pin.submit() }
+                Button(words("Cancel")) { pin.cancel() }
+            }
+        }
+    }
+
+    // MARK: - Alerts
+
+    private var alert: Screen.Alert? {
+        if let message = model.errorMessage {
+            return Screen.Alert(words("Error"), message: message) { Button(words("OK")) { model.errorMessage = nil } }
+        }
+        if model.removing != nil {
+            return Screen.Alert(words("Remove from This Device Only"), message: AccountText.removal) {
+                Button(words("Remove"), role: .destructive) { Task { await model.confirmRemoval() } }
+                Button(words("Keep")) { model.removing = nil }
+            }
+        }
+        return nil
+    }
+}

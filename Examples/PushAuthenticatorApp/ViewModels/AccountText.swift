@@ -1,0 +1,59 @@
+internal import Foundation
+internal import Wording
+
+/// The words for accounts and changes, for both faces.
+@MainActor
+public enum AccountText {
+    /// What stands below an account's name.
+    ///
+    /// - Parameter account: The account.
+    /// - Returns: Its organization, what it does, and what is wrong with it.
+    public static func detail(of account: Account) -> String {
+        var parts = [account.organization.host() ?? account.organization.absoluteString]
+        if account.verifiesUser { parts.append(words("verifies you")) }
+        if account.answersCIBA { parts.append(words("requests of apps")) }
+        if let trouble = account.trouble { parts.append(trouble) }
+        return parts.joined(separator: " · ")
+    }
+
+    /// What a change is called, on its form and on the button that sends it.
+    ///
+    /// - Parameter change: The change.
+    /// - Returns: Its name.
+    public static func title(of change: AuthenticatorViewModel.Change) -> String {
+        switch change {
+        case .enroll: words("Add Account")
+        case .userVerification(true, _): words("Turn User Verification On")
+        case .userVerification(false, _): words("Turn User Verification Off")
+        case .remove: words("Remove Account")
+        }
+    }
+
+    /// Why a form asks for the password.
+    ///
+    /// - Parameter change: The change.
+    /// - Returns: A sentence.
+    public static func explanation(of change: AuthenticatorViewModel.Change) -> String {
+        switch change {
+        case .enroll: words("Sign in, and this device approves your sign-ins from then on.")
+        case .userVerification, .remove: words("Sign in again to change who can approve for you.")
+        }
+    }
+
+    /// How far the sign-in of a change is.
+    ///
+    /// - Parameter progress: How far.
+    /// - Returns: A sentence.
+    public static func progress(_ progress: AuthenticatorViewModel.Progress) -> String {
+        switch progress {
+        case .signingIn: words("Signing in…")
+        case .waitingForApproval(nil): words("Approve the sign-in on a device of yours; it may be this one.")
+        case .waitingForApproval(let number?): words("Approve the sign-in on a device of yours, with the number %@.", number)
+        }
+    }
+
+    /// What it means to remove an account here alone.
+    public static var removal: String {
+        words("The organization is not told, and goes on sending requests that nobody can answer.")
+    }
+}

@@ -1,0 +1,44 @@
+#if canImport(SwiftUI) && canImport(UIKit)
+internal import SwiftUI
+internal import Wording
+
+/// A request, and the answers to it.
+struct RequestView: View {
+    let viewModel: AuthenticatorViewModel
+    let request: ApprovalRequest
+
+    var body: some View {
+        VStack(alignment: .leading, spacing: 12) {
+            if let account = viewModel.account(request.accountID) { fact(words("Account"), account.name) }
+            ForEach(request.facts, id: \.label) { fact($0.label, $0.value) }
+            if let numbers = request.numbers {
+                Text(words("Pick the number that the sign-in shows."))
+                HStack {
+                    ForEach(numbers, id: \.self) { number in
+                        Button(number) { answer(.approve(number: number)) }
+                            .buttonStyle(.borderedProminent)
+                    }
+                }
+            } else {
+                Button(words("Approve")) { answer(.approve()) }
+                    .buttonStyle(.borderedProminent)
+            }
+            Button(words("Deny"), role: .destructive) { answer(.deny()) }
+                .buttonStyle(.bordered)
+            Button(words("It Wasn't Me"), role: .destructive) { answer(.deny(isSuspicious: true)) }
+                .buttonStyle(.bordered)
+            if viewModel.answering == request.id { ProgressView(words("Sending the answer…")) }
+        }
+        .disabled(viewModel.answering != nil)
+    }
+
+    /// One text, so that VoiceOver reads name and value together.
+    private func fact(_ label: String, _ value: String) -> some View {
+        Text(label + ": ").foregroundStyle(.secondary) + Text(verbatim: value)
+    }
+
+    private func answer(_ answer: Answer) {
+        Task { await viewModel.answer(request.id, answer) }
+    }
+}
+#endif
