@@ -17,6 +17,8 @@ let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: 
 struct App {
     let name: String
     let modules: [String]
+    /// What only its tests need.
+    var testModules: [String] = []
 
     var library: Target {
         .target(
@@ -39,7 +41,8 @@ struct App {
                 "TerminalKit", "Wording", "AppSession", "ExampleTestSupport", .target(name: "\(name)App"),
                 // Built with the tests that run it.
                 .target(name: "\(name)Terminal"),
-            ] + countersign(modules + ["AuthorizationServer", "CountersignSandbox"]), path: "Tests/\(name)AppTests", swiftSettings: strict)
+            ] + countersign(modules + testModules + ["AuthorizationServer", "CountersignSandbox"]), path: "Tests/\(name)AppTests",
+            swiftSettings: strict)
     }
 
     var targets: [Target] { [library, terminal, tests] }
@@ -48,6 +51,11 @@ struct App {
 let apps = [
     App(name: "DirectAuth", modules: ["AuthFoundation", "OktaDirectAuth"]),
     App(name: "Password", modules: ["AuthFoundation", "OktaDirectAuth"]),
+    App(name: "Browser", modules: ["AuthFoundation", "OAuth2Auth", "BrowserSignin"]),
+    App(
+        name: "PushAuthenticator", modules: ["AuthFoundation", "OktaDirectAuth", "DeviceAuthenticator"], testModules: ["Delivery"]),
+    App(
+        name: "Classic", modules: ["AuthFoundation", "OAuth2Auth", "OktaAuthSdk", "QRCode"], testModules: ["Delivery"]),
 ]
 
 let package = Package(

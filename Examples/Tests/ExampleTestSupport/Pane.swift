@@ -170,6 +170,9 @@ public final class Pane: Sendable {
         return output
     }
 
+    private static let closingFiles =
+        #"for f in /dev/fd/*; do n=${f##*/}; if [ "$n" -gt 2 ]; then eval "exec $n>&-"; fi; done; exec "$0" "$@""#
+
     private static func output(_ executable: URL, _ arguments: [String]) async throws -> (status: Int32, text: String) {
         let process = Process()
         let file = URL.temporaryDirectory.appending(path: "output-\(UUID().uuidString)")
@@ -177,8 +180,9 @@ public final class Pane: Sendable {
         defer { try? FileManager.default.removeItem(at: file) }
         let handle = try FileHandle(forWritingTo: file)
         defer { try? handle.close() }
-        process.executableURL = executable
-        process.arguments = arguments
+        // What tmux leaves running must not hold the file by which Foundation knows that the command has ended.
+        process.executableURL = URL(filePath: "/bin/bash")
+        process.arguments = ["-c", Self.closingFiles, executable.path] + arguments
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = handle
         process.standardError = handle

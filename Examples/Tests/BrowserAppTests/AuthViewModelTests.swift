@@ -1,0 +1,242 @@
+import AppSession
+import AuthFoundation
+import BrowserSignin
+import CountersignSandbox
+import ExampleTestSupport
+import Foundation
+import Testing
+import Wording
+
+@testable import BrowserApp
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@MainActor
+@Suite("The browser app", .timeLimit(.minutes(5)))
+struct AuthViewModelTests {
+    private static var withMessages: Sandbox.Configuration { Sandbox.Configuration(messagesPort: 0) }
+
+    @Test("signs in, shows what there is to see, refreshes, calls the API, and signs out at the server and here")
+    func wholeVisit() async throws {
+        try await withSandbox(Self.withMessages) { sandbox in
+            let model = try await BrowserVisit(sandbox).model
+            #expect(model.status == .loggedOut && model.idToken == nil && AuthText.mainButton(model) == words("Sign In"))
+            await model.handleAuthAction()
+            #expect(model.errorMessage == nil && model.status == .loggedIn && !model.isLoading)
+            #expect(AuthText.status(model.status) == "✅ " + words("Logged In") && AuthText.mainButton(model) == words("Sign Out"))
+            let first = try #require(model.idToken)
+
+            model.fetchTokenInfo()
+            let info = try #require(model.tokenInfo)
+            #expect(info.idToken == first && info.preferredUsername == SandboxUser.jane.login)
+            #expect(info.tokenIssuer == sandbox.issuer.absoluteString)
+            let lines = info.toString().split(separator: "\n").map { String($0.prefix { $0 != ":" }) }
+            #expect(lines == ["ID Token", "Preferred username", "Token Issuer", "Auth time", "Issued at"])
+
+            await model.fetchUserInfo()
+            #expect(model.errorMessage == nil)
+            #expect(model.userInfo?.text.hasPrefix("Name: Jane Doe\nUsername: jane.doe@example.com\nUpdated at: ") == true)
+
+            await model.refreshToken()
+            #expect(model.idToken != nil && model.idToken != first)
+            await model.fetchMessage()
+            #expect(model.serverMessage == "I am a robot.")
+            let token = try #require(Credential.default?.token)
+
+            await model.handleAuthAction()
+            #expect(model.status == .loggedOut && model.idToken == nil && model.errorMessage == nil)
+            #expect(Credential.allIDs.isEmpty)
+            #expect(try await sandbox.client(.browser).introspect(token: token, type: .accessToken).active == false)
+        }
+    }
+
+    @Test("each sign-in is asked for the password, for its browser shares nothing with the last one")
+    func ephemeral() async throws {
+        try await withSandbox { sandbox in
+            let model = try await BrowserVisit(sandbox).model
+            for _ in 0..<2 {
+                await model.handleAuthAction()
+                #expect(model.status == .loggedIn)
+                await model.handleAuthAction()
+                #expect(model.status == .loggedOut)
+            }
+            #expect(sandbox.requests.count { $0.path.hasSuffix("/authorize") } == 2)
+            #expect(sandbox.requests.count { $0.path.hasSuffix("/password") && $0.method == "POST" } == 2)
+        }
+    }
+
+    @Test("a browser that the person closes is no error, and one that the app gives up is none either", arguments: [true, false])
+    func closed(byPerson: Bool) async throws {
+        try await withSandbox { sandbox in
+            let (shown, show) = AsyncStream.makeStream(of: Void.self)
+            let model = try await BrowserVisit(sandbox) { _ in
+                show.finish()
+                return byPerson ? .close : .reload(after: 3_600)
+            }.model
+            async let action: Void = model.handleAuthAction()
+            for await _ in shown {}
+            if !byPerson {
+                #expect(model.isLoading && model.isInBrowser)
+                await model.cancel()
+            }
+            await action
+            #expect(model.status == .loggedOut && model.errorMessage == nil && !model.isLoading && !model.isInBrowser)
+        }
+    }
+
+    @Test("while one thing is under way, no button begins another")
+    func busy() async throws {
+        try await withSandbox(Self.withMessages) { sandbox in
+            let (shown, show) = AsyncStream.makeStream(of: Void.self)
+            let model = try await BrowserVisit(sandbox) { _ in
+                show.finish()
+                return .reload(after: 3_600)
+            }.model
+            async let action: Void = model.handleAuthAction()
+            for await _ in shown {}
+            let requests = sandbox.requests.count
+            await model.handleAuthAction()
+            await model.refreshToken()
+            await model.fetchUserInfo()
+            #expect(model.errorMessage == nil)
+            await model.fetchMessage()
+            await model.didBecomeActive()
+            #expect(sandbox.requests.count == requests && model.serverMessage == nil && model.isLoading)
+            await model.cancel()
+            await action
+            #expect(!model.isLoading)
+        }
+    }
+
+    @Test("a sign-out without the server leaves nothing on the device, and says what the server does not know")
+    func offline() async throws {
+        try await withSandbox { sandbox in
+            let model = try await BrowserVisit(sandbox).model
+            await model.handleAuthAction()
+            sandbox.inject(Fault(.dropConnectionBeforeCommit, at: .any, count: 100))
+            await model.handleAuthAction()
+            #expect(model.status == .loggedOut && Credential.allIDs.isEmpty)
+            #expect(model.errorMessage?.hasPrefix("You are signed out on this device.") == true, "\(model.errorMessage ?? "")")
+            model.errorMessage = nil
+            // The next sign-in of any app on this store is the one that counts.
+            sandbox.clearFaults()
+            await model.handleAuthAction()
+            #expect(model.status == .loggedIn && model.errorMessage == nil)
+        }
+    }
+
+    @Test("without the network every button says so, and the person stays signed in")
+    func unreachable() async throws {
+        try await withSandbox(Self.withMessages) { sandbox in
+            let model = try await BrowserVisit(sandbox).model
+            await model.handleAuthAction()
+            sandbox.inject(Fault(.dropConnectionBeforeCommit, at: .any, count: 100))
+            for button in [model.refreshToken, model.fetchUserInfo] {
+                await button()
+                #expect(model.errorMessage?.isEmpty == false && model.status == .loggedIn)
+                model.errorMessage = nil
+            }
+            #expect(model.userInfo == nil)
+        }
+    }
+
+    @Test("a session that has ended is told, and a new sign-in takes its place")
+    func sessionEnded() async throws {
+        try await withSandbox { sandbox in
+            let model = try await BrowserVisit(sandbox).model
+            await model.handleAuthAction()
+            try await sandbox.signOutEverywhere(SandboxUser.jane.login)
+            #expect(model.status == .loggedIn)
+            await model.refreshToken()
+            #expect(model.status == .sessionEnded && model.errorMessage?.isEmpty == false)
+            #expect(AuthText.status(model.status) == "⌛ " + words("Session Ended") && AuthText.mainButton(model) == words("Sign In"))
+            await model.handleAuthAction()
+            #expect(model.status == .loggedIn && model.errorMessage == nil && Credential.allIDs.count == 1)
+        }
+    }
+
+    @Test("tokens that have ended are refreshed when the app comes to the front, and before the API is called")
+    func refreshIfNeeded() async throws {
+        try await withSandbox(Self.withMessages) { sandbox in
+            let model = try await BrowserVisit(sandbox).model
+            await model.didBecomeActive()
+            #expect(model.status == .loggedOut)
+            await model.handleAuthAction()
+            let first = model.idToken
+            await model.didBecomeActive()
+            #expect(model.idToken == first)
+            sandbox.advance(by: 7_200)
+            await model.didBecomeActive()
+            #expect(model.idToken != first)
+            sandbox.advance(by: 7_200)
+            await model.fetchMessage()
+            #expect(model.serverMessage == "I am a robot." && model.errorMessage == nil)
+        }
+    }
+
+    @Test("an API that refuses the token is named, with what it wants")
+    func refusedByAPI() async throws {
+        try await withSandbox(Self.withMessages) { sandbox in
+            let model = try await BrowserVisit(sandbox, messagesSession: SpoilingSession()).model
+            await model.fetchMessage()
+            #expect(model.serverMessage == "Not authenticated.")
+            model.serverMessage = nil
+            await model.handleAuthAction()
+            await model.fetchMessage()
+            #expect(model.serverMessage == nil)
+            #expect(model.errorMessage?.hasPrefix("The API refused the token: Bearer") == true, "\(model.errorMessage ?? "")")
+        }
+    }
+
+    @Test("another answer of the API is told by its status, and is no decoding error")
+    func unexpectedAnswer() async throws {
+        try await withSandbox(Self.withMessages) { sandbox in
+            let model = try await BrowserVisit(sandbox, messagesURL: sandbox.messagesURL?.appending(path: "nothing")).model
+            await model.handleAuthAction()
+            await model.fetchMessage()
+            #expect(model.errorMessage == "The API answered with status 404.")
+        }
+    }
+
+    @Test("an app without settings says what is missing, at the sign-in")
+    func notConfigured() async throws {
+        let missing = Result<BrowserSignin, any Error> {
+            try BrowserSignin(plist: URL(filePath: "/nowhere/Okta.plist"))
+        }
+        try await withSandbox { _ in
+            let model = AuthViewModel(authService: AuthService(browser: missing))
+            await model.handleAuthAction()
+            #expect(model.errorMessage?.hasPrefix("This app is not configured. ") == true)
+            #expect(model.status == .loggedOut && !model.isLoading)
+        }
+    }
+
+    @Test("who is signed in is found again when the app is opened anew")
+    func restored() async throws {
+        try await withSandbox { sandbox in
+            let first = try await BrowserVisit(sandbox).model
+            await first.handleAuthAction()
+            let second = try await BrowserVisit(sandbox).model
+            #expect(second.status == .loggedIn && second.idToken == first.idToken)
+        }
+    }
+
+    @Test("after an offline sign-out of an app with a password, the browser's sign-in is the one that counts on the same store")
+    func afterAnotherApp() async throws {
+        try await withSandbox { sandbox in
+            let session = DirectSession { sandbox.client(.password) }
+            try await session.signIn(
+                username: SandboxUser.john.login, password: SandboxUser.john.password ?? "", secondFactor: .none)
+            sandbox.inject(Fault(.dropConnectionBeforeCommit, at: .any, count: 100))
+            await #expect(throws: (any Error).self) { try await session.signOut() }
+            sandbox.clearFaults()
+            let model = try await BrowserVisit(sandbox).model
+            #expect(model.status == .loggedOut)
+            await model.handleAuthAction()
+            model.fetchTokenInfo()
+            #expect(model.status == .loggedIn && model.tokenInfo?.preferredUsername == SandboxUser.jane.login)
+        }
+    }
+}

@@ -1,0 +1,44 @@
+import AuthFoundation
+import BrowserSignin
+import CountersignSandbox
+import Foundation
+import OAuth2Auth
+
+@testable import BrowserApp
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// The app on a sandbox, with a browser without a window in which somebody sits.
+@MainActor
+struct BrowserVisit {
+    let sandbox: Sandbox
+    let model: AuthViewModel
+
+    /// Opens the app. Without a visitor Jane sits in front of the browser, and does what the pages want.
+    init(
+        _ sandbox: Sandbox, visitor: SandboxBrowser.Visitor? = nil, messagesURL: URL? = nil,
+        messagesSession: any URLSessionProtocol = URLSession.shared
+    ) async throws {
+        self.sandbox = sandbox
+        let browser = if let visitor { sandbox.browser(visitor: visitor) } else { try await sandbox.browser(of: .jane) }
+        let signin = try sandbox.browserSignin(in: browser)
+        model = AuthViewModel(
+            authService: AuthService(
+                browser: .success(signin), messagesURL: messagesURL ?? sandbox.messagesURL?.appending(path: "api/messages"),
+                session: messagesSession, choose: \.first))
+    }
+}
+
+/// Spoils the access token of each request, and sends it on.
+struct SpoilingSession: URLSessionProtocol {
+    var configuration: URLSessionConfiguration { URLSession.shared.configuration }
+
+    func data(for request: URLRequest) async throws -> (Data, URLResponse) {
+        var request = request
+        request.setValue((request.value(forHTTPHeaderField: "Authorization") ?? "") + "x", forHTTPHeaderField: "Authorization")
+        let session: any URLSessionProtocol = URLSession.shared
+        return try await session.data(for: request)
+    }
+}

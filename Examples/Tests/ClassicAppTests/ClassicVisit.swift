@@ -1,0 +1,74 @@
+import AuthFoundation
+import AuthorizationServer
+import CountersignSandbox
+import Delivery
+import ExampleTestSupport
+import Foundation
+import OktaAuthSdk
+import Testing
+
+@testable import ClassicApp
+
+/// The app on a sandbox, and a person who uses it by its buttons.
+@MainActor
+struct ClassicVisit {
+    static let jane = SandboxUser.jane.login
+    static let password = SandboxUser.jane.password ?? ""
+    static let number = "+1 555 123 4821"
+
+    let sandbox: Sandbox
+    let model: ClassicViewModel
+
+    init(_ sandbox: Sandbox, client: OAuth2Client? = nil, deviceToken: String? = nil) {
+        self.sandbox = sandbox
+        let service = ClassicService(organization: sandbox.origin, client: client, deviceToken: deviceToken)
+        model = ClassicViewModel(service: service, clock: HastyClock(sandbox))
+    }
+
+    func signIn(_ password: String = password) async {
+        model.username = Self.jane
+        model.password = password
+        await model.signIn()
+    }
+
+    /// Presses the button whose title begins so, fills its form and sends it.
+    func take(_ title: String, _ values: [String: String] = [:], sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        let action = try #require(
+            model.actions.first { $0.title.hasPrefix(title) }, "“\(title)” is none of \(model.actions.map(\.title))",
+            sourceLocation: sourceLocation)
+        await model.select(action)
+        guard !values.isEmpty else { return }
+        #expect(Set(model.fields.map(\.id)) == Set(values.keys), sourceLocation: sourceLocation)
+        for (field, text) in values { model.values[field] = text }
+        await model.submit()
+    }
+
+    var titles: [String] { model.actions.map(\.title) }
+
+    /// Waits until the app is there by itself.
+    func reaches(_ stage: ClassicViewModel.Stage) async -> Bool { await eventually { model.stage == stage && !model.isLoading } }
+
+    func code(by channel: MessageChannel) async throws -> String { try #require(try await sandbox.outbox.next(by: channel).code) }
+}
+
+extension Sandbox.Configuration {
+    /// A sandbox with another section for the classic API.
+    static func classic(
+        _ settings: String, more: String = "", numbers: Bool = false, isStanding: Bool = true
+    ) throws -> Sandbox.Configuration {
+        let standard = OrgFile.sandboxDefault
+        let start = try #require(standard.range(of: "authn_api:\n"))
+        let end = try #require(standard.range(of: "\n\n", range: start.upperBound..<standard.endIndex))
+        let section = settings.split(separator: "\n").map { "  \($0)\n" }.joined()
+        var organization = "\(standard[..<start.lowerBound])\(more)authn_api:\n\(section)\(standard[end.lowerBound...])"
+        if numbers { organization = organization.replacing("number_challenge: never", with: "number_challenge: always") }
+        // A terminal is a process of its own, which has the system's clock.
+        let clock = isStanding ? SandboxClock(.standing, startingAt: Date(timeIntervalSince1970: 1_750_000_000)) : SandboxClock()
+        return Sandbox.Configuration(organization: organization, clock: clock)
+    }
+}
+
+extension String {
+    /// Six digits that are not these.
+    var otherCode: String { self == "000000" ? "111111" : "000000" }
+}

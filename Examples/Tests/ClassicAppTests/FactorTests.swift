@@ -1,0 +1,112 @@
+import CountersignSandbox
+import Delivery
+import ExampleTestSupport
+import Foundation
+import OktaAuthSdk
+import Testing
+
+@testable import ClassicApp
+
+@MainActor
+@Suite("The classic app knows every factor", .timeLimit(.minutes(5)))
+struct FactorTests {
+    private static let twoFactors = "sign_on_policy: two-factors\n"
+    private static let mistyped = "The code or the answer is wrong. Check it and try again."
+
+    @Test("every kind of factor is set up, the required ones first, and the optional ones can be passed over")
+    func enrolment() async throws {
+        let factors = "factors: { totp: required, question: required, sms: optional, call: optional, email: optional, push: not_allowed }"
+        try await withSandbox(.classic(Self.twoFactors + factors)) { sandbox in
+            let visit = ClassicVisit(sandbox)
+            await visit.signIn()
+            #expect(visit.model.headline == "Set up another way to sign in." && !visit.titles.contains("Go on without"))
+            try await visit.take("Set up: Google Authenticator (required)")
+            let uri = try #require(visit.model.symbolText)
+            let secret = try #require(visit.model.details.last?.split(separator: " ").last)
+            #expect(uri.hasPrefix("otpauth://totp/") && uri.contains("secret=\(secret)"))
+            let app = try sandbox.authenticatorApp(scanning: uri)
+            try await visit.take("Give the code", ["code": app.code.otherCode])
+            #expect(visit.model.errorMessage == Self.mistyped && visit.model.openAction != nil)
+            visit.model.values["code"] = app.code
+            await visit.model.submit()
+
+            try await visit.take("Set up: security question (required)")
+            #expect(visit.model.fields.first?.choices.count == 20 && visit.model.fields.last?.isSecret == true)
+            visit.model.values["answer"] = "Swimming cup"
+            await visit.model.submit()
+
+            try await visit.take("Set up: text message", ["number": ClassicVisit.number])
+            let first = try await visit.code(by: .text)
+            sandbox.advance(by: 31)
+            try await visit.take("Have it sent again")
+            let second = try await visit.code(by: .text)
+            if first != second {
+                try await visit.take("Give the code", ["code": first])
+                #expect(visit.model.errorMessage == Self.mistyped)
+            }
+            try await visit.take("Give the code", ["code": second])
+
+            sandbox.advance(by: 31)
+            #expect(visit.titles.contains("Go on without"))
+            try await visit.take("Set up: phone call", ["number": ""])
+            try await visit.take("Give the code", ["code": visit.code(by: .call)])
+            try await visit.take("Set up: e-mail")
+            try await visit.take("Give the code", ["code": visit.code(by: .mail)])
+            #expect(visit.model.stage == .done(hasTokens: false))
+        }
+    }
+
+    @Test("a factor that is optional can be left for another day")
+    func skipped() async throws {
+        try await withSandbox(.classic("sign_on_policy: one-factor\nfactors: { totp: optional }\noffer_optional_factors: true")) {
+            sandbox in
+            let visit = ClassicVisit(sandbox)
+            await visit.signIn()
+            #expect(visit.model.stage == .transaction(.MFAEnroll))
+            try await visit.take("Go on without")
+            #expect(visit.model.stage == .done(hasTokens: false))
+        }
+    }
+
+    @Test("a code that is sent is asked for, sent again, mistyped and taken", arguments: [MessageChannel.text, .call, .mail])
+    func sentCode(by channel: MessageChannel) async throws {
+        try await withSandbox(.classic(Self.twoFactors)) { sandbox in
+            try await sandbox.addCodeFactor(
+                channel, to: channel == .mail ? ClassicVisit.jane : ClassicVisit.number, for: ClassicVisit.jane)
+            let visit = ClassicVisit(sandbox)
+            await visit.signIn()
+            let name =
+                [.text: "text message: +1 XXX-XXX-4821", .call: "phone call: +1 XXX-XXX-4821", .mail: "e-mail: j"][channel] ?? ""
+            try await visit.take(name)
+            _ = try await visit.code(by: channel)
+            sandbox.advance(by: 31)
+            try await visit.take("Have it sent again")
+            let code = try await visit.code(by: channel)
+            try await visit.take("Give the code", ["code": code.otherCode])
+            #expect(visit.model.errorMessage == Self.mistyped)
+            visit.model.closeForm()
+            try await visit.take("Back")
+            #expect(visit.model.stage == .transaction(.MFARequired))
+            sandbox.advance(by: 31)
+            try await visit.take(name)
+            try await visit.take("Give the code", ["code": visit.code(by: channel)])
+            #expect(visit.model.stage == .done(hasTokens: false))
+        }
+    }
+
+    @Test("a question is answered as a secret, and a wrong answer is asked for again, without what was typed")
+    func question() async throws {
+        try await withSandbox(.classic(Self.twoFactors)) { sandbox in
+            try await sandbox.addSecurityQuestion("first_award", answer: "Swimming cup", for: ClassicVisit.jane)
+            let visit = ClassicVisit(sandbox)
+            await visit.signIn()
+            try await visit.take("security question: ")
+            try await visit.take("Answer your question", ["answer": "Chess cup"])
+            #expect(visit.model.errorMessage == Self.mistyped && visit.model.fields.map(\.isSecret) == [true])
+            #expect(visit.model.values["answer"] == nil && !visit.model.canSubmit)
+            visit.model.values["answer"] = "Swimming cup"
+            await visit.model.submit()
+            #expect(visit.model.stage == .done(hasTokens: false))
+        }
+    }
+}

@@ -1,0 +1,112 @@
+import CountersignSandbox
+import Delivery
+import ExampleTestSupport
+import Foundation
+import OktaAuthSdk
+import Testing
+
+@testable import ClassicApp
+
+@MainActor
+@Suite("The classic app helps back into an account", .timeLimit(.minutes(5)))
+struct RecoveryTests {
+    private static let recovery =
+        "sign_on_policy: one-factor\nshow_lockout: true\nrecovery: [email, sms, call]\nself_service_unlock: true\n"
+
+    @Test("a password that is forgotten is recovered by a code and the question, and set twice alike")
+    func recover() async throws {
+        try await withSandbox(.classic(Self.recovery)) { sandbox in
+            try await sandbox.addCodeFactor(.text, to: ClassicVisit.number, for: ClassicVisit.jane)
+            try await sandbox.addSecurityQuestion("first_award", answer: "Swimming cup", for: ClassicVisit.jane)
+            let visit = ClassicVisit(sandbox)
+            try await visit.take("Forgot password", ["username": ClassicVisit.jane, "way": "sms"])
+            #expect(visit.model.headline == "A code is on its way to you.")
+            try await visit.take("Give the code that you got", ["code": visit.code(by: .text)])
+            #expect(visit.model.stage == .transaction(.recovery))
+            try await visit.take("Answer your question", ["answer": "Chess cup"])
+            #expect(visit.model.errorMessage?.isEmpty == false)
+            try await visit.take("Answer your question", ["answer": "Swimming cup"])
+            #expect(visit.model.stage == .transaction(.passwordReset))
+            #expect(visit.model.details.contains { $0.hasPrefix("A new password has at least ") })
+            let sent = sandbox.requests.count
+            try await visit.take("Set a new password", ["new": "Another-Horse-8", "again": "Another-Horse-9"])
+            #expect(visit.model.errorMessage == "The two new passwords differ." && sandbox.requests.count == sent)
+            try await visit.take("Set a new password", ["new": "short", "again": "short"])
+            #expect(visit.model.errorMessage?.isEmpty == false && visit.model.stage == .transaction(.passwordReset))
+            try await visit.take("Set a new password", ["new": "Another-Horse-8", "again": "Another-Horse-8"])
+            #expect(visit.model.stage == .done(hasTokens: false))
+            let again = ClassicVisit(sandbox)
+            await again.signIn("Another-Horse-8")
+            #expect(again.model.stage == .done(hasTokens: false))
+        }
+    }
+
+    @Test("a recovery by mail goes on elsewhere, and says so")
+    func byMail() async throws {
+        try await withSandbox(.classic(Self.recovery)) { sandbox in
+            let visit = ClassicVisit(sandbox)
+            try await visit.take("Forgot password", ["username": ClassicVisit.jane, "way": "email"])
+            #expect(visit.model.headline == "A link is on its way to you by e-mail. Go on there.")
+            #expect(try await sandbox.outbox.next(by: .mail).recipient == ClassicVisit.jane)
+        }
+    }
+
+    @Test("an account that is locked is unlocked, from the wrong password that locked it or from the start", arguments: [true, false])
+    func unlock(fromLock: Bool) async throws {
+        try await withSandbox(.classic(Self.recovery, more: "password_policy:\n  lockout_attempts: 5\n")) { sandbox in
+            try await sandbox.addCodeFactor(.call, to: ClassicVisit.number, for: ClassicVisit.jane)
+            let visit = ClassicVisit(sandbox)
+            for _ in 0..<5 { await visit.signIn("wrong") }
+            #expect(visit.model.headline == "Your account is locked." && visit.model.stage == .transaction(.lockedOut))
+            if fromLock {
+                try await visit.take("Unlock the account", ["way": "call"])
+            } else {
+                let other = ClassicVisit(sandbox)
+                try await other.take("Unlock account", ["username": ClassicVisit.jane, "way": "call"])
+                try await other.take("Give the code that you got", ["code": other.code(by: .call)])
+                #expect(other.model.stage == .done(hasTokens: false) && other.model.headline == "Done.")
+            }
+            if fromLock {
+                try await visit.take("Give the code that you got", ["code": visit.code(by: .call)])
+                #expect(visit.model.stage == .done(hasTokens: false))
+            }
+            let again = ClassicVisit(sandbox)
+            await again.signIn()
+            #expect(again.model.stage == .done(hasTokens: false))
+        }
+    }
+
+    @Test("a password that is due is changed, and one that is soon due is kept for now")
+    func duePassword() async throws {
+        let aging = "password_policy:\n  age:\n    maximum_days: 90\n    warning_days: 5\n"
+        try await withSandbox(.classic("sign_on_policy: one-factor", more: aging)) { sandbox in
+            sandbox.advance(by: 86 * 86_400)
+            let early = ClassicVisit(sandbox)
+            await early.signIn()
+            #expect(early.model.headline == "Your password expires in 4 days." && early.titles.contains("Change the password"))
+            try await early.take("Keep the password for now")
+            #expect(early.model.stage == .done(hasTokens: false))
+            sandbox.advance(by: 5 * 86_400)
+            let late = ClassicVisit(sandbox)
+            await late.signIn()
+            #expect(late.model.headline == "Your password has expired." && !late.titles.contains("Keep the password for now"))
+            for old in ["wrong", ClassicVisit.password] {
+                try await late.take("Change the password", ["old": old, "new": "Another-Horse-8", "again": "Another-Horse-8"])
+                #expect((late.model.errorMessage == nil) == (old != "wrong"))
+            }
+            #expect(late.model.stage == .done(hasTokens: false))
+        }
+    }
+
+    @Test("who goes back from a form sends nothing")
+    func closed() async throws {
+        try await withSandbox(.classic(Self.recovery)) { sandbox in
+            let visit = ClassicVisit(sandbox)
+            let action = try #require(visit.model.actions.first)
+            await visit.model.select(action)
+            #expect(visit.model.openAction?.title == "Forgot password" && !visit.model.canSubmit)
+            visit.model.closeForm()
+            #expect(visit.model.openAction == nil && visit.model.values.isEmpty && sandbox.requests.isEmpty)
+        }
+    }
+}

@@ -1,0 +1,180 @@
+import AuthFoundation
+import CountersignSandbox
+import ExampleTestSupport
+import Foundation
+import OAuth2Auth
+import OktaAuthSdk
+import Testing
+
+@testable import ClassicApp
+
+@MainActor
+@Suite("The classic app signs in", .timeLimit(.minutes(5)))
+struct SignInTests {
+    private static let twoFactors = "sign_on_policy: two-factors\n"
+
+    @Test("a password alone brings tokens, and signing out takes them away")
+    func password() async throws {
+        try await withSandbox { sandbox in
+            var settings = sandbox.configuration(.browser)
+            settings.redirectUri = URL(string: "http://127.0.0.1/callback")
+            let visit = ClassicVisit(sandbox, client: OAuth2Client(settings, session: sandbox.transport, clock: sandbox.clock))
+            #expect(visit.model.stage == .start && !visit.model.canSignIn)
+            await visit.signIn()
+            // browser-app asks for two factors, so the session of a password alone is not enough for tokens.
+            #expect(visit.model.stage == .start && visit.model.errorMessage?.isEmpty == false)
+            _ = try await sandbox.authenticatorApp(for: ClassicVisit.jane)
+        }
+        try await withSandbox(.classic(Self.twoFactors)) { sandbox in
+            var settings = sandbox.configuration(.browser)
+            settings.redirectUri = URL(string: "http://127.0.0.1/callback")
+            let client = OAuth2Client(settings, session: sandbox.transport, clock: sandbox.clock)
+            let app = try await sandbox.authenticatorApp(for: ClassicVisit.jane)
+            let visit = ClassicVisit(sandbox, client: client)
+            await visit.signIn()
+            try await visit.take("Google Authenticator")
+            try await visit.take("Give the code", ["code": app.code])
+            #expect(visit.model.stage == .done(hasTokens: true) && visit.model.headline == "Signed in as \(ClassicVisit.jane)")
+            #expect(visit.model.errorMessage == nil && visit.titles.isEmpty)
+            let again = ClassicVisit(sandbox, client: client)
+            #expect(again.model.stage == .done(hasTokens: true))
+            let token = try #require(Credential.default?.token)
+            await again.model.signOut()
+            #expect(again.model.stage == .start && Credential.allIDs.isEmpty)
+            #expect(try await client.introspect(token: token, type: .accessToken).active == false)
+        }
+    }
+
+    @Test("a wrong password is told in the server's words, and the password is not kept")
+    func wrongPassword() async throws {
+        try await withSandbox { sandbox in
+            let visit = ClassicVisit(sandbox)
+            await visit.signIn("wrong")
+            #expect(visit.model.stage == .start && visit.model.password.isEmpty && visit.model.username == ClassicVisit.jane)
+            #expect(visit.model.errorMessage == "Authentication failed")
+            await visit.signIn()
+            #expect(visit.model.stage == .done(hasTokens: false) && visit.model.errorMessage == nil)
+            try await visit.take("Back to sign-in")
+            #expect(visit.model.stage == .start)
+        }
+    }
+
+    @Test("without the server the app says so and stays where it is, and what was cut off can be repeated")
+    func offline() async throws {
+        try await withSandbox(.classic(Self.twoFactors)) { sandbox in
+            let app = try await sandbox.authenticatorApp(for: ClassicVisit.jane)
+            let visit = ClassicVisit(sandbox)
+            sandbox.inject(Fault(.dropConnectionBeforeCommit, at: "authn"))
+            await visit.signIn()
+            #expect(visit.model.stage == .start && visit.model.errorMessage?.isEmpty == false && !visit.model.isLoading)
+            await visit.signIn()
+            try await visit.take("Google Authenticator")
+            sandbox.inject(Fault(.dropConnectionBeforeCommit, at: "verify"))
+            try await visit.take("Give the code", ["code": app.code])
+            #expect(visit.model.stage == .transaction(.MFAChallenge) && visit.model.errorMessage?.isEmpty == false)
+            #expect(visit.model.openAction != nil)
+            visit.model.values["code"] = app.code
+            await visit.model.submit()
+            #expect(visit.model.stage == .done(hasTokens: false))
+        }
+    }
+
+    @Test("a push is waited for: its number is shown, a denial is told, another push is sent, and the approval signs in by itself")
+    func push() async throws {
+        try await withSandbox(.classic(Self.twoFactors, numbers: true)) { sandbox in
+            let phone = try await sandbox.phone(for: ClassicVisit.jane)
+            let visit = ClassicVisit(sandbox)
+            await visit.signIn()
+            #expect(visit.model.headline == "A second factor is needed.")
+            try await visit.take("push")
+            #expect(visit.model.isWaiting && visit.model.details.contains { $0.hasPrefix("Pick the number ") })
+            #expect(!visit.titles.contains("Send another push"))
+            try await phone.denyNext()
+            #expect(await eventually { !visit.model.isWaiting })
+            #expect(visit.model.details.contains("It was denied.") && visit.model.stage == .transaction(.MFAChallenge))
+            try await visit.take("Send another push")
+            let number = try #require(visit.model.details.first { $0.hasPrefix("Pick the number ") }).filter(\.isNumber)
+            try await phone.approveNext(number: number)
+            #expect(await visit.reaches(.done(hasTokens: false)))
+            #expect(!visit.model.isWaiting)
+        }
+    }
+
+    @Test("who cancels while a push is waited for is not let in by a later approval")
+    func cancelledPush() async throws {
+        try await withSandbox(.classic(Self.twoFactors)) { sandbox in
+            let phone = try await sandbox.phone(for: ClassicVisit.jane)
+            let visit = ClassicVisit(sandbox)
+            await visit.signIn()
+            try await visit.take("push")
+            let request = try #require(try await phone.pending().first)
+            try await visit.take("Cancel")
+            #expect(visit.model.stage == .start && !visit.model.isWaiting && visit.model.errorMessage == nil)
+            await #expect(throws: (any Error).self) { try await phone.approve(request.id) }
+            let questions = sandbox.requests.count { $0.path.hasSuffix("/verify") }
+            #expect(visit.model.stage == .start)
+            try await Task.sleep(for: .milliseconds(100))
+            #expect(sandbox.requests.count { $0.path.hasSuffix("/verify") } == questions)
+        }
+    }
+
+    @Test("a device that is remembered is not asked for the second factor again")
+    func remembered() async throws {
+        try await withSandbox(.classic(Self.twoFactors + "remember_devices: device")) { sandbox in
+            let app = try await sandbox.authenticatorApp(for: ClassicVisit.jane)
+            let device = OktaAPI.makeDeviceToken()
+            let visit = ClassicVisit(sandbox, deviceToken: device)
+            await visit.signIn()
+            try await visit.take("Remember this device")
+            #expect(visit.titles.contains("Don't remember this device"))
+            try await visit.take("Google Authenticator")
+            try await visit.take("Give the code", ["code": app.code])
+            let again = ClassicVisit(sandbox, deviceToken: device)
+            await again.signIn()
+            #expect(again.model.stage == .done(hasTokens: false))
+            let elsewhere = ClassicVisit(sandbox, deviceToken: OktaAPI.makeDeviceToken())
+            await elsewhere.signIn()
+            #expect(elsewhere.model.stage == .transaction(.MFARequired))
+        }
+    }
+
+    @Test("a sign-in that was begun elsewhere goes on by its state token, and one that is over leads back to the start")
+    func restored() async throws {
+        try await withSandbox(.classic(Self.twoFactors)) { sandbox in
+            let app = try await sandbox.authenticatorApp(for: ClassicVisit.jane)
+            let begun = try await OktaAuthSdk.authenticate(
+                with: sandbox.origin, username: ClassicVisit.jane, password: ClassicVisit.password)
+            let visit = ClassicVisit(sandbox)
+            try await visit.take("Go on with a state token", ["token": try #require(begun.model.stateToken)])
+            #expect(visit.model.stage == .transaction(.MFARequired))
+            try await visit.take("Google Authenticator")
+            sandbox.advance(by: 86_400)
+            try await visit.take("Give the code", ["code": app.code])
+            #expect(visit.model.stage == .start && visit.model.errorMessage?.isEmpty == false && visit.model.openAction == nil)
+        }
+    }
+
+    @Test("while one thing is under way, nothing else begins")
+    func busy() async throws {
+        try await withSandbox(.classic(Self.twoFactors)) { sandbox in
+            _ = try await sandbox.authenticatorApp(for: ClassicVisit.jane)
+            let visit = ClassicVisit(sandbox)
+            sandbox.inject(Fault(.delay(5), at: "authn"))
+            async let signingIn: Void = visit.signIn()
+            #expect(await eventually { visit.model.isLoading })
+            #expect(!visit.model.canSignIn)
+            let recovery = try #require(visit.model.actions.first)
+            await visit.model.select(recovery)
+            await visit.model.signIn()
+            #expect(visit.model.openAction == nil && visit.model.isLoading)
+            #expect(await eventually { sandbox.pendingFaults.isEmpty })
+            // The server waits for the clock; until the app is on, so does this.
+            while visit.model.isLoading {
+                sandbox.advance(by: 5)
+                await Task.yield()
+            }
+            await signingIn
+            #expect(visit.model.stage == .transaction(.MFARequired))
+        }
+    }
+}

@@ -1,0 +1,186 @@
+import CountersignSandbox
+import DeviceAuthenticator
+import ExampleTestSupport
+import Foundation
+import Testing
+
+@testable import PushAuthenticatorApp
+
+@MainActor
+@Suite("The accounts of the push authenticator app", .timeLimit(.minutes(5)))
+struct AccountTests {
+    @Test("an account is added by a sign-in, and is there again when the app is opened anew")
+    func enroll() async throws {
+        try await withSandbox { sandbox in
+            let visit = try PhoneVisit(sandbox)
+            #expect(visit.model.accounts.isEmpty && !visit.model.canSubmit)
+            visit.model.begin(.enroll)
+            #expect(!visit.model.canSubmit)
+            await visit.submit()
+            #expect(visit.model.change == nil && visit.model.progress == nil && visit.model.errorMessage == nil)
+            #expect(visit.model.notice == "jane.doe@example.com was added." && visit.model.form == SignInForm())
+            try visit.reopen()
+            let account = try #require(visit.model.accounts.first)
+            #expect(account.organization == sandbox.origin && !account.verifiesUser && !account.answersCIBA && account.trouble == nil)
+            // Its token is not left behind.
+            #expect(sandbox.requests.count { $0.endpoint == .revoke && $0.status == 200 } >= 1)
+        }
+    }
+
+    @Test("a wrong password is told, and the form stays open without it")
+    func wrongPassword() async throws {
+        try await withSandbox { sandbox in
+            let visit = try PhoneVisit(sandbox)
+            visit.model.begin(.enroll)
+            await visit.submit(password: "wrong")
+            #expect(visit.model.change == .enroll && visit.model.errorMessage?.isEmpty == false && visit.model.progress == nil)
+            #expect(visit.model.form.password.isEmpty && visit.model.form.username == PhoneVisit.jane.login)
+            #expect(visit.model.accounts.isEmpty)
+            visit.model.cancelChange()
+            #expect(visit.model.change == nil)
+        }
+    }
+
+    @Test("an account with user verification has a PIN, which is chosen long enough, and asked for at an approval")
+    func userVerification() async throws {
+        try await withSandbox { sandbox in
+            let visit = try PhoneVisit(sandbox)
+            visit.model.begin(.enroll)
+            visit.model.wantsUserVerification = true
+            async let submitted: Void = visit.submit()
+            #expect(await eventually { visit.pin.question?.isNew == true })
+            visit.pin.pin = "12"
+            visit.pin.submit()
+            #expect(visit.pin.question != nil && visit.pin.errorMessage == "A PIN has at least 4 characters.")
+            visit.pin.pin = "1234"
+            visit.pin.submit()
+            await submitted
+            #expect(visit.model.accounts.first?.verifiesUser == true, "\(visit.model.errorMessage ?? "")")
+        }
+    }
+
+    @Test("who gives no PIN adds no account")
+    func noPIN() async throws {
+        try await withSandbox { sandbox in
+            let visit = try PhoneVisit(sandbox)
+            visit.model.begin(.enroll)
+            visit.model.wantsUserVerification = true
+            async let submitted: Void = visit.submit()
+            #expect(await eventually { visit.pin.question != nil })
+            visit.pin.cancel()
+            await submitted
+            #expect(visit.model.accounts.isEmpty && visit.model.errorMessage?.isEmpty == false && visit.pin.question == nil)
+        }
+    }
+
+    @Test("user verification is turned on and off by a sign-in that this phone itself confirms")
+    func settings() async throws {
+        try await withSandbox { sandbox in
+            let visit = try PhoneVisit(sandbox)
+            try await visit.enroll()
+            let model = visit.model
+            let id = try #require(model.accounts.first?.id)
+            for isOn in [true, false] {
+                model.openAccount = id
+                model.begin(.userVerification(isOn, of: id))
+                #expect(model.form.username == PhoneVisit.jane.login)
+                async let submitted: Void = visit.submit()
+                #expect(await eventually { model.progress == .waitingForApproval(number: nil) })
+                let request = try await visit.request()
+                async let answered: Void = model.answer(request.id, .approve())
+                // On, the new key gets its PIN; off, the approval itself asks for it.
+                try await visit.give(pin: "1234")
+                await answered
+                await submitted
+                #expect(
+                    model.account(id)?.verifiesUser == isOn && model.errorMessage == nil && model.change == nil,
+                    "\(model.errorMessage ?? "")")
+                #expect(model.openAccount == id)
+            }
+        }
+    }
+
+    @Test("requests of apps are turned on and off without a sign-in")
+    func ciba() async throws {
+        try await withSandbox { sandbox in
+            let visit = try PhoneVisit(sandbox)
+            try await visit.enroll()
+            let id = try #require(visit.model.accounts.first?.id)
+            for isOn in [true, false] {
+                await visit.model.setCIBA(isOn, of: id)
+                #expect(visit.model.account(id)?.answersCIBA == isOn && visit.model.errorMessage == nil && !visit.model.isLoading)
+            }
+        }
+    }
+
+    @Test("an account is removed at the organization and here; who can't be reached keeps it")
+    func remove() async throws {
+        try await withSandbox { sandbox in
+            let visit = try PhoneVisit(sandbox)
+            try await visit.enroll()
+            let app = try await sandbox.authenticatorApp(for: PhoneVisit.jane.login)
+            let id = try #require(visit.model.accounts.first?.id)
+            visit.model.begin(.remove(id))
+            sandbox.inject(Fault(.dropConnectionBeforeCommit, at: .any, count: 100))
+            await visit.submit(code: app.code)
+            #expect(visit.model.account(id) != nil && visit.model.errorMessage?.isEmpty == false && visit.model.change == .remove(id))
+            sandbox.clearFaults()
+            await visit.submit(code: app.code)
+            #expect(visit.model.accounts.isEmpty && visit.model.notice == "The account was removed.", "\(visit.model.errorMessage ?? "")")
+            try visit.reopen()
+            #expect(visit.model.accounts.isEmpty)
+        }
+    }
+
+    @Test("removed from the device alone, an account is gone here once that is confirmed, and the organization is not asked")
+    func removeFromDevice() async throws {
+        try await withSandbox { sandbox in
+            let visit = try PhoneVisit(sandbox)
+            try await visit.enroll()
+            let id = try #require(visit.model.accounts.first?.id)
+            let requests = sandbox.requests.count
+            visit.model.openAccount = id
+            visit.model.removing = id
+            visit.model.removing = nil
+            await visit.model.confirmRemoval()
+            #expect(visit.model.accounts.count == 1)
+            visit.model.removing = id
+            await visit.model.confirmRemoval()
+            #expect(visit.model.accounts.isEmpty && visit.model.openAccount == nil && sandbox.requests.count == requests)
+        }
+    }
+
+    @Test("a change that is given up while it waits for an approval leaves everything as it was, and no request behind")
+    func cancelledChange() async throws {
+        try await withSandbox { sandbox in
+            let visit = try PhoneVisit(sandbox)
+            try await visit.enroll()
+            let id = try #require(visit.model.accounts.first?.id)
+            visit.model.begin(.remove(id))
+            async let submitted: Void = visit.submit()
+            let request = try await visit.request()
+            visit.model.cancelChange()
+            await submitted
+            #expect(visit.model.change == nil && visit.model.errorMessage == nil && visit.model.accounts.count == 1)
+            #expect(
+                await eventually {
+                    await visit.model.retrieve()
+                    return visit.model.requests.isEmpty
+                })
+            await visit.model.answer(request.id, .approve())
+            #expect(visit.model.accounts.count == 1)
+        }
+    }
+
+    @Test("what is no code of a sign-in page is refused in words")
+    func badLink() async throws {
+        try await withSandbox { sandbox in
+            let visit = try PhoneVisit(sandbox)
+            visit.model.begin(.enroll)
+            #expect(!visit.model.canUseLink)
+            visit.model.link = "https://id.example.com/"
+            await visit.model.submitLink()
+            #expect(visit.model.errorMessage?.hasPrefix("That is no code of a sign-in page.") == true && visit.model.change == .enroll)
+        }
+    }
+}

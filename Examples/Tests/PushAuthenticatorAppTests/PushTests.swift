@@ -1,0 +1,133 @@
+import CountersignSandbox
+import DeviceAuthenticator
+import ExampleTestSupport
+import Foundation
+import Testing
+
+@testable import PushAuthenticatorApp
+
+@MainActor
+@Suite("The pushes of the push authenticator app", .timeLimit(.minutes(5)))
+struct PushTests {
+    private static let first = Data(repeating: 0xA1, count: 32)
+    private static let second = Data(repeating: 0xB2, count: 32)
+
+    /// An app whose pushes come.
+    private func receiving(_ sandbox: Sandbox) async throws -> (PhoneVisit, AsyncStream<PushPayload>) {
+        let visit = try PhoneVisit(sandbox)
+        let pushes = visit.receivePushes(token: Self.first)
+        await visit.model.updatePushToken(Self.first)
+        try await visit.enroll()
+        return (visit, pushes)
+    }
+
+    @Test("one that comes while the app is in front shows its request, once, and one of another app is not ours")
+    func foreground() async throws {
+        try await withSandbox { sandbox in
+            let (visit, pushes) = try await receiving(sandbox)
+            #expect(await !visit.model.didReceive(PushPayload(["aps": ["alert": "Lunch?"]])))
+            #expect(visit.model.requests.isEmpty && visit.model.errorMessage == nil)
+            let signIn = try await visit.signInElsewhere()
+            let push = try #require(await pushes.first())
+            for _ in 0..<2 { #expect(await visit.model.didReceive(push)) }
+            await visit.model.didBecomeActive()
+            let request = try #require(visit.model.requests.first)
+            #expect(visit.model.requests.count == 1 && request.application == "Direct Authentication App")
+            await visit.model.answer(request.id, .approve())
+            #expect(try await signIn.value)
+            // It comes late once more.
+            #expect(await visit.model.didReceive(push))
+            #expect(visit.model.requests.isEmpty)
+        }
+    }
+
+    @Test("a notification that is tapped brings its request to the front, before an older one")
+    func tapped() async throws {
+        try await withSandbox { sandbox in
+            let (visit, pushes) = try await receiving(sandbox)
+            let older = try await visit.signInElsewhere()
+            _ = try #require(await pushes.first())
+            let newer = try await visit.signInElsewhere()
+            let push = try #require(await pushes.first())
+            await visit.model.didBecomeActive()
+            #expect(visit.model.requests.count == 2)
+            #expect(await visit.model.didRespond(to: PushPayload(push.userInfo, action: PushAction.review)))
+            let shown = try #require(visit.model.shownRequest)
+            #expect(shown.id == visit.model.presented && visit.model.requests.count == 2)
+            await visit.model.answer(shown.id, .approve())
+            #expect(try await newer.value)
+            await visit.model.answer(try #require(visit.model.shownRequest).id, .approve())
+            #expect(try await older.value)
+        }
+    }
+
+    @Test("approving and denying on the notification are the answers", arguments: [PushAction.approve, PushAction.deny])
+    func action(_ action: String) async throws {
+        try await withSandbox { sandbox in
+            let (visit, pushes) = try await receiving(sandbox)
+            let signIn = try await visit.signInElsewhere()
+            let push = try #require(await pushes.first())
+            #expect(await visit.model.didRespond(to: PushPayload(push.userInfo, action: action)))
+            #expect(visit.model.requests.isEmpty && visit.model.errorMessage == nil)
+            if action == PushAction.approve {
+                #expect(try await signIn.value)
+            } else {
+                await #expect(throws: (any Error).self) { try await signIn.value }
+            }
+        }
+    }
+
+    @Test("approving on the notification where a number has to be picked opens the request instead")
+    func actionWithNumber() async throws {
+        try await withSandbox(.withNumbers) { sandbox in
+            let (visit, pushes) = try await receiving(sandbox)
+            let signIn = try await visit.signInElsewhere()
+            let push = try #require(await pushes.first())
+            #expect(await visit.model.didRespond(to: PushPayload(push.userInfo, action: PushAction.approve)))
+            #expect(visit.model.shownRequest?.numbers?.count == 3 && visit.model.notice == "jane.doe@example.com was added.")
+            signIn.cancel()
+        }
+    }
+
+    @Test("a new push token is where the next push goes, and the old one is dead")
+    func newToken() async throws {
+        try await withSandbox { sandbox in
+            let (visit, _) = try await receiving(sandbox)
+            let pushes = visit.receivePushes(token: Self.second)
+            await visit.model.updatePushToken(Self.second)
+            #expect(visit.model.errorMessage == nil)
+            let signIn = try await visit.signInElsewhere()
+            #expect(await visit.model.didReceive(try #require(await pushes.first())))
+            #expect(sandbox.pushGateway.received.last?.deviceToken.hasPrefix("b2b2") == true)
+            await visit.model.answer(try #require(visit.model.shownRequest).id, .approve())
+            #expect(try await signIn.value)
+        }
+    }
+
+    @Test("a push that somebody forged, or for an account that is not here, is told and not shown")
+    func untrusted() async throws {
+        try await withSandbox { sandbox in
+            let (visit, pushes) = try await receiving(sandbox)
+            let signIn = try await visit.signInElsewhere()
+            let push = try #require(await pushes.first())
+            let forged = Self.forged(push)
+            #expect(await !visit.model.didReceive(forged))
+            #expect(visit.model.requests.isEmpty && visit.model.errorMessage?.isEmpty == false)
+            visit.model.errorMessage = nil
+            visit.model.removing = visit.model.accounts.first?.id
+            await visit.model.confirmRemoval()
+            #expect(await !visit.model.didReceive(push))
+            #expect(visit.model.requests.isEmpty && visit.model.errorMessage?.isEmpty == false)
+            signIn.cancel()
+        }
+    }
+
+    /// The same with another signature.
+    private static func forged(_ push: PushPayload) -> PushPayload {
+        PushPayload(
+            push.userInfo.mapValues { value in
+                guard let text = value as? String, text.split(separator: ".").count == 3, let last = text.last else { return value }
+                return String(text.dropLast(8)) + (last == "A" ? "BBBBBBBB" : "AAAAAAAA")
+            })
+    }
+}
