@@ -30,7 +30,7 @@ final class ClassicExploration {
         (self.seed, guesses) = (seed, seed % 4 == 3)
         random = SeededRandom(seed: seed &+ 1_000)
         desk = try await ClassicDesk(Self.policy) {
-            $0.passwordPolicy.lockoutAttempts = 5
+            $0.passwordPolicy.lockoutAttempts = ClassicOracle.lockout
             $0.passwordPolicy.lockoutMinutes = nil
             $0.rateLimits = RateLimits(perClient: 1_000_000, perAddress: 1_000_000, perAddressSignIns: 1_000_000, perUser: 1_000_000)
             $0.signOnPolicies.append(SignOnPolicy(name: "two factors", rules: [SignOnRule(name: "any", assurance: .twoFactors)]))

@@ -48,6 +48,9 @@ struct ClassicOracle {
         case nowhere, required, challenge(Kind), enroll(canSkip: Bool), activate(Kind), recoveryChallenge, recovery, reset
     }
 
+    /// Wrong passwords, codes and answers that lock an account: more than end one sign-in.
+    static let lockout = 7
+
     // The person.
     var held: Set<Kind>
     private(set) var isLocked = false
@@ -70,6 +73,8 @@ struct ClassicOracle {
     /// How often a code came to set it up: in this minute, and when wrongly in the last five.
     private var tries: (minute: Int, count: Int) = (0, 0)
     private var wrongTries: [Int] = []
+    /// When codes of the telephone were wrong since the last right one.
+    private var wrongCodes: [Int] = []
     /// When codes of a recovery were wrong since the last right one.
     private var wrongRecoveries: [Int] = []
     let enrollsAll: Bool
@@ -197,7 +202,7 @@ struct ClassicOracle {
 
     private mutating func fail(_ kind: String) {
         failures[kind, default: 0] += 1
-        if failures.values.reduce(0, +) >= 5 { isLocked = true }
+        if failures.values.reduce(0, +) >= Self.lockout { isLocked = true }
     }
 
     private mutating func challenge(_ move: ClassicMove, _ now: Int) -> String {
@@ -224,7 +229,13 @@ struct ClassicOracle {
             guard held.contains(kind) else { return "E0000007" }
             var refusal = "E0000068"
             var isProved = isRight
-            if kind == .sms, isRight { isProved = codeSentAt.map { now < $0 + 300 } ?? false }
+            if kind == .sms {
+                // Five wrong ones close the telephone for as long as a code is good.
+                guard wrongCodes.count(where: { $0 > now - 300 }) < 5 else { return "E0000047" }
+                let isOpen = codeSentAt.map { now < $0 + 300 } ?? false
+                isProved = isRight && isOpen
+                wrongCodes = isProved ? [] : wrongCodes + (isOpen ? [now] : [])
+            }
             if kind == .totp, isRight, let lastStep, now / 30 <= lastStep { (isProved, refusal) = (false, "E0000082") }
             guard isProved else {
                 fail(kind.rawValue)
@@ -286,7 +297,7 @@ struct ClassicOracle {
     // MARK: - Without the password
 
     /// Ten wrong codes in a day close the way of who has forgotten the password.
-    private func isRecoveryClosed(_ now: Int) -> Bool { wrongRecoveries.count { $0 > now - 86_400 } >= 10 }
+    private func isRecoveryClosed(_ now: Int) -> Bool { wrongRecoveries.count(where: { $0 > now - 86_400 }) >= 10 }
 
     private mutating func sendRecoveryCode(_ now: Int) {
         if recovery.isReal, !isRecoveryClosed(now), anybodyPace.admits(now) { codeSentAt = now }
