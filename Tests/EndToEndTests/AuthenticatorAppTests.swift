@@ -156,10 +156,10 @@ struct AuthenticatorAppTests {
                 "", "https://example.com", "otpauth://hotp/a?secret=AAAAAAAA", "otpauth://totp/a",
                 "otpauth://totp/a?secret=AAAAAAAA&digits=8",
             ] {
-                #expect(throws: AuthenticatorAppError.self) { try sandbox.authenticatorApp(scanning: text) }
+                #expect(throws: FactorError.self) { try sandbox.authenticatorApp(scanning: text) }
             }
             let error = await thrown { _ = try await sandbox.authenticatorApp(for: "nobody@example.com") }
-            #expect((error as? AuthenticatorAppError)?.code == .unknownPerson)
+            #expect((error as? FactorError)?.code == .unknownPerson)
         }
     }
 }

@@ -1,4 +1,4 @@
-public import Foundation
+internal import Foundation
 internal import IdentityEngine
 
 /// An authenticator app of a person: it shows a code of six digits, and another one every thirty seconds of the sandbox's clock.
@@ -16,11 +16,11 @@ public struct AuthenticatorApp: Sendable {
         let parameters = URLComponents(string: uri)?.queryItems ?? []
         func value(_ name: String, default standard: String) -> String { parameters.first { $0.name == name }?.value ?? standard }
         guard uri.hasPrefix("otpauth://totp/"), let secret = Base32.decode(value("secret", default: "")), !secret.isEmpty else {
-            throw AuthenticatorAppError(.unreadableURI, "This is no otpauth URI of an authenticator app with codes that change by time.")
+            throw FactorError(.unreadableURI, "This is no otpauth URI of an authenticator app with codes that change by time.")
         }
         guard value("algorithm", default: "SHA1") == "SHA1", value("digits", default: "6") == "6", value("period", default: "30") == "30"
         else {
-            throw AuthenticatorAppError(.unreadableURI, "The app shows six digits of SHA-1 every thirty seconds, and nothing else.")
+            throw FactorError(.unreadableURI, "The app shows six digits of SHA-1 every thirty seconds, and nothing else.")
         }
         (self.uri, self.secret, self.clock) = (uri, secret, clock)
     }
@@ -47,42 +47,6 @@ extension AuthenticatorApp: CustomStringConvertible, CustomReflectable {
     public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
-/// Why there is no authenticator app. Two errors are equal when their codes are.
-public struct AuthenticatorAppError: LocalizedError, Equatable, Sendable, CustomStringConvertible {
-    /// A reason; more may be added in later versions.
-    public struct Code: Hashable, Sendable, RawRepresentable {
-        /// The name of the reason.
-        public let rawValue: String
-
-        /// Makes a code from its name.
-        ///
-        /// - Parameter rawValue: The name.
-        public init(rawValue: String) { self.rawValue = rawValue }
-
-        /// There is nobody with that login.
-        public static let unknownPerson = Code(rawValue: "unknownPerson")
-        /// What was scanned is nothing that an app could be set up from.
-        public static let unreadableURI = Code(rawValue: "unreadableURI")
-    }
-
-    /// The reason, for programs.
-    public let code: Code
-    /// What is wrong and what to do about it.
-    public let message: String
-
-    init(_ code: Code, _ message: String) {
-        self.code = code
-        self.message = message
-    }
-
-    /// The code and the message.
-    public var description: String { "\(code.rawValue): \(message)" }
-    /// The message.
-    public var errorDescription: String? { message }
-    /// Whether two errors have the same code.
-    public static func == (lhs: AuthenticatorAppError, rhs: AuthenticatorAppError) -> Bool { lhs.code == rhs.code }
-}
-
 extension Sandbox {
     /// Gives a person an authenticator app, without the ceremony that sets one up: from now on it is their second factor.
     ///
@@ -93,12 +57,12 @@ extension Sandbox {
     ///
     /// - Parameter login: Whose.
     /// - Returns: The app. Each call gives a new one, which takes the place of the one that the person had.
-    /// - Throws: ``AuthenticatorAppError`` if there is nobody with that login; or what the store throws.
+    /// - Throws: ``FactorError`` if there is nobody with that login; or what the store throws.
     public func authenticatorApp(for login: String) async throws -> AuthenticatorApp {
         let context = RequestContext(now: clock.now, requestID: "sandbox-authenticator-app")
         guard let id = try await engine.user(login: login)?.id,
             let offer = try await engine.grantAuthenticatorApp(userID: id, context: context)
-        else { throw AuthenticatorAppError(.unknownPerson, "There is nobody with the login \(login). Add them to the sandbox first.") }
+        else { throw FactorError(.unknownPerson, "There is nobody with the login \(login). Add them to the sandbox first.") }
         let app = try AuthenticatorApp(uri: offer.uri, clock: clock)
         apps.keep(app, of: login)
         return app
@@ -115,7 +79,7 @@ extension Sandbox {
     ///
     /// - Parameter uri: The `otpauth` URI.
     /// - Returns: The app.
-    /// - Throws: ``AuthenticatorAppError`` if it is no URI that an app could read.
+    /// - Throws: ``FactorError`` if it is no URI that an app could read.
     public func authenticatorApp(scanning uri: String) throws -> AuthenticatorApp {
         let app = try AuthenticatorApp(uri: uri, clock: clock)
         if let login = app.account { apps.keep(app, of: login) }

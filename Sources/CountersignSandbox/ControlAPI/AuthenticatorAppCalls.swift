@@ -19,7 +19,7 @@ struct AuthenticatorAppCalls: Sendable {
     ///   - path: The path below `/sandbox/`, as it was written.
     ///   - body: The body, read only if the call has one.
     /// - Returns: The answer; nil if there is no such call or app.
-    /// - Throws: ``Unreadable``, ``AuthenticatorAppError``, and what reading the body or the store throws.
+    /// - Throws: ``Unreadable``, ``FactorError``, and what reading the body or the store throws.
     func answer(_ method: HTTPRequest.Method, _ path: String, body: () throws -> JSONValue) async throws -> JSONValue? {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false).map { $0.removingPercentEncoding ?? String($0) }
         guard parts.first == "authenticator-apps" else { return nil }

@@ -61,7 +61,7 @@ struct ControlAPI: Sendable {
             return Self.answer(["error": .string(error.message)], status: .badRequest)
         } catch let error as AuthenticatorAppCalls.Unreadable {
             return Self.answer(["error": .string(error.message)], status: .badRequest)
-        } catch let error as AuthenticatorAppError {
+        } catch let error as FactorError {
             return Self.answer(["error": .string(error.message), "code": .string(error.code.rawValue)], status: .conflict)
         } catch {
             if let refusal = PhoneCalls.answer(to: error) { return Self.answer(refusal, status: .conflict) }

@@ -94,13 +94,13 @@ extension Sandbox {
     ///
     /// - Parameter login: Whose: somebody who is staged, or has no password.
     /// - Returns: The token, good once and for a week.
-    /// - Throws: ``CodeFactorError`` if there is nobody with that login, or they can sign in already; or what the store throws.
+    /// - Throws: ``FactorError`` if there is nobody with that login, or they can sign in already; or what the store throws.
     public func activationToken(for login: String) async throws -> String {
         let context = RequestContext(now: clock.now, requestID: "sandbox-activation")
         guard let id = try await engine.user(login: login)?.id,
             let token = try await engine.activationToken(forUser: id, context: context)
         else {
-            throw CodeFactorError(
+            throw FactorError(
                 .unknownPerson,
                 "There is nobody with the login \(login) who cannot sign in yet. Add them staged, or without a password.")
         }

@@ -102,7 +102,7 @@ struct ClassicSetUpTests {
             let status = try await OktaAuthStatusUnauthenticated(oktaDomain: sandbox.issuer).fetchStatus(try #require(begun).1)
             let next = try await (status as? OktaAuthStatusPasswordReset)?.resetPassword(newPassword: "First-Horse-1")
             #expect(next is OktaAuthStatusFactorEnroll, "\(String(describing: next?.statusType))")
-            await #expect(throws: CodeFactorError.self) { _ = try await sandbox.activationToken(for: Self.jane.login) }
+            await #expect(throws: FactorError.self) { _ = try await sandbox.activationToken(for: Self.jane.login) }
         }
     }
 }

@@ -81,12 +81,12 @@ struct OutboxTests {
     @Test("factors of nobody, and destinations that are none, are refused by name")
     func refusals() async throws {
         try await withSandbox { sandbox in
-            func code(_ body: () async throws -> String) async -> CodeFactorError.Code? {
+            func code(_ body: () async throws -> String) async -> FactorError.Code? {
                 do {
                     _ = try await body()
                     return nil
                 } catch {
-                    return (error as? CodeFactorError)?.code
+                    return (error as? FactorError)?.code
                 }
             }
             #expect(await code { try await sandbox.addCodeFactor(.text, to: "+15551234821", for: "nobody@example.com") } == .unknownPerson)
