@@ -216,10 +216,10 @@ public final class Sandbox: Sendable {
     /// Sends a person who was added without a password the mail by which they set their account up, to the ``outbox``.
     ///
     /// - Parameter login: Whose: a name that is an address, or whose profile has one.
-    /// - Throws: ``CodeFactorError`` if there is nobody with that login, or they have a password; or what the store throws.
+    /// - Throws: ``FactorError`` if there is nobody with that login, or they have a password; or what the store throws.
     public func welcome(_ login: String) async throws {
         guard let id = try await engine.user(login: login)?.id, try await server.welcome(userID: id, from: "127.0.0.1") else {
-            throw CodeFactorError(.unknownPerson, "There is nobody with the login \(login) who has no password. Add them without one.")
+            throw FactorError(.unknownPerson, "There is nobody with the login \(login) who has no password. Add them without one.")
         }
     }
 
