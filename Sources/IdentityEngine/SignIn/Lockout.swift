@@ -41,6 +41,8 @@ extension User {
     mutating func forgetFailures(of factor: FactorKind) {
         if factor == .password { failedAttempts = 0 } else { failedCodes = failedCodes?.filter { $0.key != factor.rawValue } }
         if failedCodes?.isEmpty == true { failedCodes = nil }
+        // Whoever knows the password has no need to guess; how often that may be done in a day stays.
+        if factor == .password { guessedAnswers?.forgetAll() }
         if factor == .question { guessedAnswers = nil }
     }
 }
@@ -52,7 +54,7 @@ struct GuessedAnswers: Sendable, Equatable, Codable {
     static let window: TimeInterval = 86_400
     /// The most wrong answers in that time.
     static let mostInWindow = 10
-    /// The most without a right one among them: then only an administrator opens the question again.
+    /// The most without a right one, or a right password, among them: then only that password, or an administrator, opens the question again.
     static let most = 100
 
     /// When the last ones were given.
@@ -63,6 +65,9 @@ struct GuessedAnswers: Sendable, Equatable, Codable {
     func isClosed(at now: Date) -> Bool {
         count >= Self.most || times.count { $0 > now.addingTimeInterval(-Self.window) } >= Self.mostInWindow
     }
+
+    /// Counts anew, but for those of the last day.
+    mutating func forgetAll() { count = 0 }
 
     /// Counts another one.
     mutating func add(at now: Date) {
