@@ -8,7 +8,7 @@ setup:
 
 setup-test: setup
 	@scripts/install node-jose:/usr/share/nodejs/jose nodejs:node chromium:chromium chromium-driver:chromedriver zbar-tools:zbarimg \
-	    apache2-bin:/usr/sbin/apache2 libapache2-mod-auth-openidc:/usr/lib/apache2/modules/mod_auth_openidc.so glewlwyd:glewlwyd openssl:openssl \
+	    apache2-bin:/usr/sbin/apache2 libapache2-mod-auth-openidc:/usr/lib/apache2/modules/mod_auth_openidc.so glewlwyd:glewlwyd openssl:openssl tmux:tmux \
 	    curl:curl iproute2:ip sqlite3:sqlite3
 	@scripts/venv
 
@@ -33,7 +33,7 @@ lint: setup
 	scripts/lint
 
 format:
-	swift format --in-place --recursive --parallel Package.swift Sources Tests Benchmarks
+	swift format --in-place --recursive --parallel Package.swift Sources Tests Benchmarks Examples
 
 # The command in one file, with Swift's runtime in it, for machines that have no toolchain.
 release: setup

@@ -7,34 +7,46 @@ internal import Foundation
 ///
 /// `--sandbox` alone is enough where `countersign sandbox` runs; without any argument it is `Okta.plist`.
 public struct ClientArguments: ParsableArguments {
+    /// Whether to talk to a sandbox on this machine.
     @Flag(help: "Talk to `countersign sandbox` on this machine, as its client for this app.")
     public var sandbox = false
 
+    /// The issuer.
     @Option(help: ArgumentHelp("The issuer.", valueName: "url"))
     public var issuer: String?
 
+    /// The client's id.
     @Option(name: .customLong("client-id"), help: ArgumentHelp("The client id.", valueName: "id"))
     public var clientID: String?
 
+    /// What to ask for, separated by spaces.
     @Option(help: ArgumentHelp("What to ask for, separated by spaces.", valueName: "scopes"))
     public var scopes: String?
 
+    /// Where a browser returns to after a sign-in.
     @Option(name: .customLong("redirect-uri"), help: ArgumentHelp("Where a browser returns to after a sign-in.", valueName: "uri"))
     public var redirectURI: String?
 
+    /// Where a browser returns to after a sign-out.
     @Option(name: .customLong("logout-redirect-uri"), help: ArgumentHelp("Where it returns to after a sign-out.", valueName: "uri"))
     public var logoutRedirectURI: String?
 
+    /// A property list with the settings.
     @Option(help: ArgumentHelp("A property list with the settings; without it and --issuer, Okta.plist here.", valueName: "file"))
     public var config: String?
 
+    /// The folder of the credentials.
     @Option(
         help: ArgumentHelp("The folder of the credentials; by default $COUNTERSIGN_VAULT, else one in ~/.local/share.", valueName: "folder")
     )
     public var vault: String?
 
+    /// Nothing that was said.
     public init() {}
 
+    /// Checks that what belongs together was said together.
+    ///
+    /// - Throws: `ValidationError`, which says what is missing.
     public func validate() throws {
         if !sandbox, (issuer == nil) != (clientID == nil) {
             throw ValidationError("Give both --issuer and --client-id, or --sandbox, or a property list with --config.")

@@ -31,7 +31,9 @@ struct Span {
 
 /// A terminal's size in characters.
 public struct TerminalSize: Hashable, Sendable {
+    /// How many characters a line has.
     public let columns: Int
+    /// How many lines there are.
     public let rows: Int
 
     /// A size; what is smaller than 20 by 6 becomes that.

@@ -36,6 +36,7 @@ struct ElementLines {
     /// - Parameters:
     ///   - element: The element.
     ///   - scrollHeight: How many lines a scrolled text has that takes what is left.
+    /// - Returns: The lines.
     func lines(_ element: Element, scrollHeight: Int) -> [BodyLine] {
         switch element.kind {
         case .text(let text, let style): self.text(text, style)

@@ -2,22 +2,30 @@ public import ArgumentParser
 
 /// What every app with a terminal face takes on its command line.
 public struct TerminalOptions: ParsableArguments {
+    /// A script to play instead of showing a screen.
     @Option(
         help: ArgumentHelp(
             "Play a script of keys and expected texts instead of showing a screen; see the README of the examples.", valueName: "file"))
     public var script: String?
 
+    /// The language; nil for that of the environment.
     @Option(help: ArgumentHelp("The language, such as de; by default that of the environment.", valueName: "code"))
     public var language: String?
 
+    /// The size of a script's screen.
     @Option(help: ArgumentHelp("The size of a script's screen.", valueName: "columns x rows"))
     public var size = "80x24"
 
+    /// Whether nothing moves by itself.
     @Flag(help: "Let nothing move by itself.")
     public var still = false
 
+    /// Nothing that was said.
     public init() {}
 
+    /// Checks the size.
+    ///
+    /// - Throws: `ValidationError` if it is none.
     public func validate() throws {
         guard scriptSize != nil else { throw ValidationError("Give the size as columns and rows, such as 80x24.") }
     }

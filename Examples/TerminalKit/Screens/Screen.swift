@@ -82,23 +82,37 @@ public struct Screen {
 /// Puts elements below each other.
 @resultBuilder
 public enum ScreenBuilder {
+    /// One element.
     public static func buildExpression(_ element: Element) -> [Element] { [element] }
+    /// Several elements.
     public static func buildExpression(_ elements: [Element]) -> [Element] { elements }
+    /// One after the other.
     public static func buildBlock(_ parts: [Element]...) -> [Element] { parts.flatMap { $0 } }
+    /// An `if` without `else`.
     public static func buildOptional(_ part: [Element]?) -> [Element] { part ?? [] }
+    /// The part of an `if` that is true.
     public static func buildEither(first part: [Element]) -> [Element] { part }
+    /// The part of an `else`.
     public static func buildEither(second part: [Element]) -> [Element] { part }
+    /// A loop.
     public static func buildArray(_ parts: [[Element]]) -> [Element] { parts.flatMap { $0 } }
 }
 
 /// Puts buttons beside each other.
 @resultBuilder
 public enum ButtonsBuilder {
+    /// One button.
     public static func buildExpression(_ button: Button) -> [Button] { [button] }
+    /// Several buttons.
     public static func buildExpression(_ buttons: [Button]) -> [Button] { buttons }
+    /// One after the other.
     public static func buildBlock(_ parts: [Button]...) -> [Button] { parts.flatMap { $0 } }
+    /// An `if` without `else`.
     public static func buildOptional(_ part: [Button]?) -> [Button] { part ?? [] }
+    /// The part of an `if` that is true.
     public static func buildEither(first part: [Button]) -> [Button] { part }
+    /// The part of an `else`.
     public static func buildEither(second part: [Button]) -> [Button] { part }
+    /// A loop.
     public static func buildArray(_ parts: [[Button]]) -> [Button] { parts.flatMap { $0 } }
 }

@@ -50,8 +50,8 @@ final class ScriptPlayer {
         defer { timer.set(nil) }
         for (line, step) in script.steps {
             guard await play(step) else {
-                print("--- line \(line): \(Self.failure(of: step)) within \(limit.components.seconds) s. The screen is:")
-                print(stage.frame.canvas.text)
+                show()
+                print("--- line \(line): \(Self.failure(of: step)) within \(limit.components.seconds) s.")
                 return false
             }
         }

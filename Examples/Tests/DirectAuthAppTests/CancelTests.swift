@@ -68,11 +68,21 @@ struct CancelTests {
         try await Scene.play { scene in
             let signIn = scene.pressSignIn()
             #expect(await scene.waitForPush())
+            #expect(await eventually { !scene.phone.waiting.isEmpty })
+            let old = try #require(scene.phone.waiting.first)
             scene.model.cancelSignIn()
             await signIn.value
-            await scene.model.leave()
-            #expect(await eventually { scene.phone.waiting.isEmpty })
-            try await scene.signIn()
+            let next = scene.pressSignIn()
+            var new: VirtualPhone.Request?
+            #expect(
+                await eventually {
+                    new = scene.phone.waiting.first { $0.id != old.id }
+                    return new != nil
+                })
+            try await scene.phone.approve(try #require(new).id)
+            scene.letTimePass()
+            await next.value
+            #expect(scene.isSignedIn)
         }
     }
 

@@ -21,6 +21,8 @@ struct Scene {
     /// - Parameters:
     ///   - asksForNumbers: Whether a push asks to pick a number.
     ///   - refreshesByItself: Whether the app's tokens are refreshed by themselves.
+    ///   - body: The scene.
+    /// - Throws: What the scene throws.
     static func play(
         asksForNumbers: Bool = false, refreshesByItself: Bool = false, _ body: @MainActor (Scene) async throws -> Void
     ) async throws {

@@ -30,7 +30,7 @@ struct SessionTests {
             let refresh = Task { await scene.model.refreshToken() }
             #expect(await eventually { scene.model.isLoading })
             #expect(scene.isSignedIn)
-            scene.sandbox.advance(by: 31)
+            #expect(await scene.sandbox.endDelay(of: 31) { !scene.model.isLoading })
             await refresh.value
             #expect(!scene.model.isLoading)
             #expect(scene.model.accessToken != accessToken)
@@ -47,7 +47,7 @@ struct SessionTests {
             let refresh = Task { await scene.model.refreshToken() }
             #expect(await eventually { scene.model.isLoading })
             await scene.model.refreshToken()
-            scene.sandbox.advance(by: 31)
+            #expect(await scene.sandbox.endDelay(of: 31) { !scene.model.isLoading })
             await refresh.value
             #expect(scene.sandbox.requests.count { $0.grantType == "refresh_token" } == 1)
         }

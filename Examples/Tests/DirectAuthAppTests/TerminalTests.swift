@@ -42,7 +42,7 @@ struct TerminalTests {
                   Password  [________________________________________________]
 
                    ( Sign In )
-                \(String(repeating: "\n", count: 17))
+                ⋮
                   Tab Move  Ctrl-C Quit
                 """)
             try await pane.type("jane.doe@example.comX")
@@ -56,7 +56,7 @@ struct TerminalTests {
                   Password >[•••••••••••••••_________________________________]
 
                    [ Sign In ]
-                \(String(repeating: "\n", count: 17))
+                ⋮
                   Return Go on  Tab Move  Ctrl-C Quit
                 """)
             try await pane.press("Enter")
@@ -67,7 +67,7 @@ struct TerminalTests {
                   * Approve the push on your device.
 
                   >[ Cancel ]
-                \(String(repeating: "\n", count: 18))
+                ⋮
                   Return Press  Ctrl-C Quit
                 """)
             try await phone.approveNext()
@@ -90,7 +90,7 @@ struct TerminalTests {
                 …
 
                   >[ Token Info t ]   [ User Info u ]   [ Refresh Token r ]   [ Sign Out o ]
-                \(String(repeating: "\n", count: 5))
+                ⋮
                   Return Press  Tab Move  Ctrl-C Quit
                 """)
             try await pane.press("t")
@@ -180,7 +180,7 @@ struct TerminalTests {
                   Passwort  [________________________]
 
                    ( Anmelden )
-                \(String(repeating: "\n", count: 5))
+                ⋮
                   Tab Weiter  Strg-C Beenden
                 """)
         }

@@ -4,7 +4,12 @@ internal import Observation
 @MainActor
 public final class History<Value: Equatable> {
     /// The values, each other than the one before.
-    public private(set) var values: [Value] = []
+    public var values: [Value] {
+        note(read())
+        return noted
+    }
+
+    private var noted: [Value] = []
     private let read: @MainActor () -> Value
 
     /// Follows a value as long as this object lives.
@@ -20,6 +25,10 @@ public final class History<Value: Equatable> {
             // Told before the change; read after it.
             Task { @MainActor in self?.follow() }
         }
-        if values.last != value { values.append(value) }
+        note(value)
+    }
+
+    private func note(_ value: Value) {
+        if noted.last != value { noted.append(value) }
     }
 }

@@ -52,13 +52,7 @@ public final class Pane: Sendable {
 
     deinit {
         let (tmux, folder) = (tmux, folder)
-        // On a thread of its own: nobody waits for it.
-        Thread.detachNewThread {
-            let process = Process()
-            process.executableURL = tmux
-            process.arguments = ["-S", folder.appending(path: "socket").path, "kill-server"]
-            process.standardError = FileHandle.nullDevice
-            if (try? process.run()) != nil { process.waitUntilExit() }
+        Program.runInBackground(tmux, ["-S", folder.appending(path: "socket").path, "kill-server"]) {
             try? FileManager.default.removeItem(at: folder)
         }
     }
@@ -102,7 +96,7 @@ public final class Pane: Sendable {
     /// - Throws: If the terminal is gone.
     public func send(signal: String, to program: String) async throws {
         let shell = try await run(["display-message", "-p", "-t", ":", "#{pane_pid}"]).trimmingCharacters(in: .whitespacesAndNewlines)
-        _ = try await Self.output(URL(filePath: "/usr/bin/env"), ["pkill", "-\(signal)", "-P", shell, "-f", program])
+        _ = try await Program.run(URL(filePath: "/usr/bin/env"), ["pkill", "-\(signal)", "-P", shell, "-f", program])
     }
 
     /// What is seen: lines without the blanks at their ends, what turns replaced by `*`.
@@ -138,14 +132,14 @@ public final class Pane: Sendable {
     /// Waits until the screen is exactly this.
     ///
     /// - Parameters:
-    ///   - expected: Its lines, as ``screen()`` gives them; a line that is `…` stands for any line.
+    ///   - expected: Its lines, as ``screen()`` gives them; a line that is `…` stands for any line, one that is `⋮` for three empty ones or more.
     ///   - limit: How long at most.
     /// - Throws: ``NotSeen``.
     public func waitForScreen(_ expected: String, within limit: Duration = .seconds(30)) async throws {
         let wanted = expected.trimmingCharacters(in: .newlines).split(separator: "\n", omittingEmptySubsequences: false)
         var seen = ""
         let isSeen = try await poll(within: limit) {
-            seen = try await screen()
+            seen = try await screen().replacing(/\n{4,}/, with: "\n⋮\n")
             let lines = seen.split(separator: "\n", omittingEmptySubsequences: false)
             return lines.count == wanted.count && zip(lines, wanted).allSatisfy { $1 == "…" || $0 == $1 }
         }
@@ -164,7 +158,7 @@ public final class Pane: Sendable {
 
     @discardableResult
     private func run(_ arguments: [String]) async throws -> String {
-        let (status, output) = try await Self.output(
+        let (status, output) = try await Program.run(
             tmux, ["-u", "-f", "/dev/null", "-S", folder.appending(path: "socket").path] + arguments)
         guard status == 0 else { throw NotSeen(description: "tmux \(arguments.joined(separator: " ")): \(output)") }
         return output
@@ -172,29 +166,4 @@ public final class Pane: Sendable {
 
     private static let closingFiles =
         #"for f in /dev/fd/*; do n=${f##*/}; if [ "$n" -gt 2 ]; then eval "exec $n>&-"; fi; done; exec "$0" "$@""#
-
-    private static func output(_ executable: URL, _ arguments: [String]) async throws -> (status: Int32, text: String) {
-        let process = Process()
-        let file = URL.temporaryDirectory.appending(path: "output-\(UUID().uuidString)")
-        try Data().write(to: file)
-        defer { try? FileManager.default.removeItem(at: file) }
-        let handle = try FileHandle(forWritingTo: file)
-        defer { try? handle.close() }
-        // What tmux leaves running must not hold the file by which Foundation knows that the command has ended.
-        process.executableURL = URL(filePath: "/bin/bash")
-        process.arguments = ["-c", Self.closingFiles, executable.path] + arguments
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = handle
-        process.standardError = handle
-        let status: Int32 = try await withCheckedThrowingContinuation { continuation in
-            process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
-            do {
-                try process.run()
-            } catch {
-                process.terminationHandler = nil
-                continuation.resume(throwing: error)
-            }
-        }
-        return (status, try String(contentsOf: file, encoding: .utf8))
-    }
 }

@@ -25,6 +25,25 @@ public func withSandbox(
     await sandbox.stop()
 }
 
+extension Sandbox {
+    /// Ends a delay that was injected: moves the clock on, once it has begun, until something is true.
+    ///
+    /// - Parameters:
+    ///   - seconds: How long the delay is.
+    ///   - isolation: The actor that the condition is asked on: the caller's.
+    ///   - condition: What is true when it is over.
+    /// - Returns: Whether it became true.
+    public func endDelay(
+        of seconds: Double, isolation: isolated (any Actor)? = #isolation, until condition: () async -> Bool
+    ) async -> Bool {
+        guard await eventually({ pendingFaults.isEmpty }) else { return false }
+        return await eventually {
+            advance(by: seconds)
+            return await condition()
+        }
+    }
+}
+
 /// Waits until something is true that other tasks make true, but not for ever.
 ///
 /// - Parameters:

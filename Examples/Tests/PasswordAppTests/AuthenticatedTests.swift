@@ -65,7 +65,7 @@ struct AuthenticatedTests {
             #expect(await eventually { scene.model.isLoading })
             #expect(scene.model.authState == .authenticated)
             await scene.model.refreshToken()
-            scene.sandbox.advance(by: 31)
+            #expect(await scene.sandbox.endDelay(of: 31) { !scene.model.isLoading })
             await refresh.value
             #expect(!scene.model.isLoading)
             #expect(scene.model.token != token)

@@ -76,7 +76,7 @@ struct LoginTests {
             #expect(await eventually { scene.model.authState == .authenticating })
             #expect(scene.model.isLoading && !scene.model.canSubmit)
             await scene.model.login()
-            scene.sandbox.advance(by: 31)
+            #expect(await scene.sandbox.endDelay(of: 31) { !scene.model.isLoading })
             await login.value
             #expect(scene.model.authState == .authenticated)
             #expect(scene.sandbox.requests.count { $0.endpoint == .token } == 1)

@@ -55,7 +55,7 @@ struct ScriptTests {
             model.screen
         }
         #expect(await player.play(try Script("within 1\n\(step)\npress Stop")) == false)
-        #expect(printed.count == 2 && printed[0].hasPrefix("--- line 2:") && printed[1].contains("( Go g )"))
+        #expect(printed.count == 3 && printed[1].contains("( Go g )") && printed[2].hasPrefix("--- line 2:"))
         #expect(model.log.isEmpty)
     }
 }
