@@ -97,6 +97,7 @@ struct TerminalTests {
             #expect(try await pane.waitFor("Token type: Bearer").contains("! Whoever sees these tokens can use them."))
             try await pane.press("End")
             try await pane.press("Escape")
+            try await pane.waitFor("Signed in")
             try await pane.press("u")
             #expect(try await pane.waitFor("Name: Jane Doe").contains("Username: jane.doe@example.com"))
             try await pane.press("Enter")

@@ -108,6 +108,7 @@ struct TerminalTests {
                   Return Press  Esc Done  Ctrl-C Quit
                 """)
             try await pane.press("Escape")
+            try await pane.waitFor("Successfully")
             try await pane.press("t")
             #expect(try await pane.waitFor("Token Type").contains("│ Bearer "))
             try await pane.press("NPage", "NPage", "NPage", "NPage")
