@@ -31,8 +31,8 @@ public final class SQLiteStore: Store {
     /// - Parameters:
     ///   - path: The file; SQLite keeps two more beside it while it is open.
     ///   - readerCount: How many reads run at the same time, 1 to 16.
-    /// - Throws: ``StoreError`` with ``StoreError/Code/newerVersion`` if a newer version of the server wrote it,
-    ///   ``StoreError/Code/damaged`` if it is no database, ``StoreError/Code/unavailable`` if it cannot be opened.
+    /// - Throws: `StoreError` with `StoreError/Code/newerVersion` if a newer version of the server wrote it,
+    ///   `StoreError/Code/damaged` if it is no database, `StoreError/Code/unavailable` if it cannot be opened.
     public init(path: String, readerCount: Int = 2) throws {
         self.path = path
         do {
@@ -60,7 +60,7 @@ public final class SQLiteStore: Store {
     ///
     /// - Parameter body: Reads through the view, on a thread of the store's.
     /// - Returns: What the body returned.
-    /// - Throws: ``StoreError``, or what the body throws.
+    /// - Throws: `StoreError`, or what the body throws.
     public func read<Result: Sendable>(_ body: @escaping @Sendable (any StoreView) throws -> Result) async throws -> Result {
         do {
             return try await readers.run { queue in
@@ -85,7 +85,7 @@ public final class SQLiteStore: Store {
     ///
     /// - Parameter changes: Applied in order.
     /// - Returns: Whether they are on disk.
-    /// - Throws: ``StoreError`` if the database failed; then nothing was committed.
+    /// - Throws: `StoreError` if the database failed; then nothing was committed.
     public func commit(_ changes: [Change]) async throws -> CommitOutcome {
         do { return try await committer.commit(changes) } catch { throw translated(error) }
     }
@@ -108,7 +108,7 @@ public final class SQLiteStore: Store {
     ///   - now: What expired before it goes.
     ///   - limit: The most rows to remove, at least 1.
     /// - Returns: How many were removed.
-    /// - Throws: ``StoreError`` if the database failed.
+    /// - Throws: `StoreError` if the database failed.
     public func removeExpired(now: Date, limit: Int) async throws -> Int {
         do {
             return try await committer.write { db in try SQLiteChanges(db).removeExpired(now: now, limit: limit) }
@@ -119,7 +119,7 @@ public final class SQLiteStore: Store {
 
     /// Closes the store after the reads and commits under way.
     ///
-    /// - Throws: ``StoreError`` if the last writes could not be flushed.
+    /// - Throws: `StoreError` if the last writes could not be flushed.
     public func close() async throws {
         readers.close()
         committer.close()

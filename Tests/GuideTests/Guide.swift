@@ -9,7 +9,7 @@ import Testing
 /// | Comment | What happens |
 /// |---|---|
 /// | none, before `swift` | the block is a file of the guide's module |
-/// | `<!-- body: (sandbox: Sandbox) -->` | the block is the body of an asynchronous function with these parameters |
+/// | `<!-- body: (sandbox: Sandbox) -->` | the block is the body of an asynchronous function with these parameters; before them there may be imports that the page leaves out, `import A, B;`, and `@MainActor` |
 /// | `<!-- file: PATH -->` | the block is written to that file of the guide's folder; Swift files are compiled as well |
 /// | none, before `shell` | the block is run, after those before it, in the same folder |
 /// | `<!-- background until: TEXT -->` | the block is started, and goes on while the rest runs, once it has written the text |
@@ -28,13 +28,25 @@ struct Guide: Sendable, CustomTestStringConvertible {
         blocks = try GuideBlock.all(in: String(contentsOf: url, encoding: .utf8), of: url.lastPathComponent)
     }
 
-    /// Every page whose blocks are compiled and run.
+    /// Every page whose blocks are compiled and run: the guides, the first page of each module's reference, and the README.
     static let all: [Guide] = {
-        let manager = FileManager.default
-        let folder = OutsidePart.root.appending(path: "Documentation/Countersign.docc")
-        let names = (try? manager.contentsOfDirectory(atPath: folder.path())) ?? []
-        return names.sorted().filter { $0.hasSuffix(".md") }.compactMap { try? Guide(folder.appending(path: $0)) }
+        let root = OutsidePart.root
+        let catalogues = pages(below: root.appending(path: "Sources")) { $0.deletingLastPathComponent().pathExtension == "docc" }
+        let guides = pages(below: root.appending(path: "Documentation/Countersign.docc")) { _ in true }
+        return (guides + catalogues + [root.appending(path: "README.md")]).compactMap { url in
+            do {
+                return try Guide(url)
+            } catch {
+                Issue.record(error, "\(url.lastPathComponent) can't be read.")
+                return nil
+            }
+        }
     }()
+
+    private static func pages(below folder: URL, where isOne: (URL) -> Bool) -> [URL] {
+        let entries = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)?.compactMap { $0 as? URL } ?? []
+        return entries.filter { $0.pathExtension == "md" && isOne($0) }.sorted { $0.path() < $1.path() }
+    }
 }
 
 /// A block of code in a guide.

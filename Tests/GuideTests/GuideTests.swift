@@ -62,13 +62,21 @@ struct GuideTests {
                 Issue.record("\(block.place): nobody looks at this block. Say in a comment before it what it is: see Guide.swift.")
             }
         }
-        #expect(Guide.all.count >= 1)
+        #expect(Guide.all.count > 20)
     }
 
     /// The blocks that no test compiles or runs, and why.
     private static let known: [String] = [
-        "SignInWithAPassword, only parsed: SwiftUI is there on Apple's systems only",
         "Countersign, not run: it fetches and builds the project, which made these pages",
+        "README, not run: it asks a person; the guides run it with their answers",
+        "README, not run: it asks a person; the guides run it with their answers",
+        "README, not run: it builds and tests all of this",
+        "README, not run: it builds the command; the guides run the rest",
+        "README, not run: it opens a browser",
+        "README, not run: it waits for a browser",
+        "README, not run: parts of a package description; the guides have whole ones",
+        "AddPush, only parsed: SwiftUI is there on Apple's systems only",
+        "SignInWithAPassword, only parsed: SwiftUI is there on Apple's systems only",
     ]
 }
 

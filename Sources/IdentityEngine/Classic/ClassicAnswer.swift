@@ -190,7 +190,7 @@ public struct ClassicActivation: Sendable {
 extension ClassicActivation: CustomStringConvertible, CustomReflectable {
     /// That it is one; never the secret.
     public var description: String { "ClassicActivation" }
-    /// Shows what ``description`` shows.
+    /// Shows what `description` shows.
     public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 

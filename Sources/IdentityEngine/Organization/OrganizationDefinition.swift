@@ -2,7 +2,7 @@ public import JOSE
 
 /// The configuration of an organization as somebody wrote it down: what the org file says, and what the store's records hold.
 ///
-/// A value: applying it to the store is ``IdentityEngine/apply(_:context:)``.
+/// A value: applying it to the store is ``IdentityEngine/apply(_:options:context:)``.
 public struct OrganizationDefinition: Sendable, Equatable, Codable {
     /// The organization's id (`00o` and 17 characters), the `idp` claim of its local users. Empty: the one that the store
     /// holds, made at the first apply.

@@ -66,7 +66,7 @@ public protocol StoreView {
     /// All records of a kind, ordered by id, that come after an id, at most `limit`.
     func records(_ kind: RecordKind, after id: String?, limit: Int) throws -> [Record]
 
-    /// What is known of a ticket. An expired ticket is reported ``TicketState/expired`` even before it is removed.
+    /// What is known of a ticket. An expired ticket is reported ``TicketState/expired(_:)`` even before it is removed.
     func ticket(_ kind: TicketKind, digest: TicketDigest, now: Date) throws -> TicketState
 }
 
