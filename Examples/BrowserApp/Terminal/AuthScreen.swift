@@ -18,11 +18,16 @@ struct AuthScreen {
         if let info = model.userInfo {
             return Self.text(words("User Info"), info.text) { model.userInfo = nil }
         }
+        if model.isInBrowser, let address = page.address, alert == nil {
+            // Nothing beside it: that of a sign-out holds a whole id token.
+            return Screen(words("Open this address in a browser on this machine:"), back: back) { Element.text(address) }
+        }
         return Screen(words("Browser sign-in"), back: back, alert: alert) {
             Element.text(AuthText.status(model.status), .heading)
             if let token = model.idToken {
                 Element.scroll("token", title: words("ID Token"), text: token, height: 6)
             }
+            Element.space
             Element.buttons {
                 Button(AuthText.mainButton(model), key: "s", role: .prominent, isEnabled: !model.isLoading) {
                     Task { await model.handleAuthAction() }
@@ -36,12 +41,9 @@ struct AuthScreen {
                     Button(words("Get Message"), key: "g", isEnabled: !model.isLoading) { Task { await model.fetchMessage() } }
                 }
             }
+            if model.isLoading { Element.space }
             if model.isInBrowser {
                 Element.progress(words("Go on in the browser…"))
-                if let address = page.address {
-                    Element.text(words("Open this address in a browser on this machine:"))
-                    Element.text(address)
-                }
             } else if model.isLoading {
                 Element.progress(words("One moment…"))
             }

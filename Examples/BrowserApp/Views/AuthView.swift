@@ -28,13 +28,27 @@ public struct AuthView: View {
             }
             .padding()
         }
-        .onAppear { viewModel.updateUI() }
-        .alert(words("Error"), isPresented: isShown(\.errorMessage)) {
+        .whenActive { [viewModel] in await viewModel.didBecomeActive() }
+        .alert(
+            words("Error"),
+            isPresented: isPresented {
+                $0.errorMessage != nil
+            } close: {
+                $0.errorMessage = nil
+            }
+        ) {
             Button(words("OK"), role: .cancel) { viewModel.errorMessage = nil }
         } message: {
             Text(viewModel.errorMessage ?? "")
         }
-        .alert(words("Message Response"), isPresented: isShown(\.serverMessage)) {
+        .alert(
+            words("Message Response"),
+            isPresented: isPresented {
+                $0.serverMessage != nil
+            } close: {
+                $0.serverMessage = nil
+            }
+        ) {
             Button(words("OK"), role: .cancel) { viewModel.serverMessage = nil }
         } message: {
             Text(viewModel.serverMessage ?? "")
@@ -65,12 +79,11 @@ public struct AuthView: View {
         .disabled(viewModel.isLoading)
     }
 
-    /// Whether there is a message; when the alert is closed, there is none.
-    private func isShown(_ message: ReferenceWritableKeyPath<AuthViewModel, String?>) -> Binding<Bool> {
+    private func isPresented(
+        _ isShown: @escaping @MainActor @Sendable (AuthViewModel) -> Bool, close: @escaping @MainActor @Sendable (AuthViewModel) -> Void
+    ) -> Binding<Bool> {
         let viewModel = viewModel
-        return Binding(
-            get: { @MainActor in viewModel[keyPath: message] != nil },
-            set: { @MainActor isShown in if !isShown { viewModel[keyPath: message] = nil } })
+        return Binding(get: { @MainActor in isShown(viewModel) }, set: { @MainActor shown in if !shown { close(viewModel) } })
     }
 }
 

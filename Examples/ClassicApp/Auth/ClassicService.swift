@@ -64,7 +64,13 @@ public final class ClassicService: ClassicServicing {
     /// The session token is good once.
     public func finish(sessionToken: String) async throws -> Bool {
         guard let client else { return false }
-        let token = try await SessionTokenFlow(client: client).start(with: sessionToken)
+        let token: Token
+        do {
+            token = try await SessionTokenFlow(client: client).start(with: sessionToken)
+        } catch OAuth2Error.missingLocationHeader {
+            // The server shows a page instead, on which a browser could go on.
+            throw ClassicError.moreIsAsked(client: client.configuration.clientId)
+        }
         let former = Credential.default
         try Credential.setDefault(try Credential.store(token))
         try former?.remove()

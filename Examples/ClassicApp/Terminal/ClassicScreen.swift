@@ -26,15 +26,18 @@ struct ClassicScreen {
         Element.secureField(
             words("Password"), id: "password", text: model.password, isEnabled: !model.isLoading, set: { model.password = $0 },
             submit: { Task { await model.signIn() } })
+        Element.space
         Element.buttons {
             Button(words("Sign In"), role: .prominent, isEnabled: model.canSignIn) { Task { await model.signIn() } }
         }
+        Element.space
         Element.buttons { model.actions.map(button) }
         progress
     }
 
     @ScreenBuilder private var state: [Element] {
         for line in model.details { Element.text(line) }
+        Element.space
         // One below the other: factors have long names.
         for action in model.actions where !action.isCancel { Element.buttons { button(action) } }
         for action in model.actions where action.isCancel { Element.buttons { button(action) } }
@@ -64,6 +67,7 @@ struct ClassicScreen {
     private func form(of action: ClassicAction) -> Screen {
         Screen(action.title, back: Screen.Back(words("Close")) { model.closeForm() }, alert: alert) {
             for field in model.fields { element(of: field) }
+            Element.space
             Element.buttons {
                 Button(words("Continue"), role: .prominent, isEnabled: model.canSubmit) { Task { await model.submit() } }
                 Button(words("Close"), isEnabled: !model.isLoading) { model.closeForm() }

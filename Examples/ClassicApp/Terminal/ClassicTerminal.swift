@@ -28,7 +28,7 @@ struct ClassicTerminal: AsyncParsableCommand {
     func run() async throws {
         // Before the first text is read.
         if let language = terminal.language { setenv("LC_ALL", language, 1) }
-        let settings = client.settings(sandboxClient: "browser-app", more: ["redirectUri": "http://127.0.0.1/callback"])
+        let settings = client.settings(sandboxClient: "sso-app", more: ["redirectUri": "http://127.0.0.1/callback"])
         let oauth2 = OAuth2Client(try settings.configuration())
         try await client.withVault {
             let model = ClassicViewModel(

@@ -50,15 +50,28 @@ public struct ApprovalRequest: Sendable, Equatable, Identifiable {
         return isCIBA ? words("%@ asks for your approval", name) : words("%@ wants to sign you in", name)
     }
 
+    /// Something that a person needs to know.
+    public struct Fact: Sendable, Equatable, Identifiable {
+        /// What it is.
+        public let label: String
+        /// What is known of it.
+        public let value: String
+
+        /// The label: there is one of each.
+        public var id: String { label }
+    }
+
     /// What a person needs to decide.
-    public var facts: [(label: String, value: String)] {
-        var facts: [(label: String, value: String)] = []
-        if let message { facts.append((words("Message"), message)) }
-        facts.append((words("Place"), place ?? words("unknown")))
-        facts.append((words("System"), system ?? words("unknown")))
-        facts.append((words("Time"), Self.time(time)))
-        facts.append((words("Until"), Self.time(expiresAt)))
-        if !isVerified { facts.append((words("Note"), words("The organization's signature can't be checked right now."))) }
+    public var facts: [Fact] {
+        var facts: [Fact] = []
+        if let message { facts.append(Fact(label: words("Message"), value: message)) }
+        facts.append(Fact(label: words("Place"), value: place ?? words("unknown")))
+        facts.append(Fact(label: words("System"), value: system ?? words("unknown")))
+        facts.append(Fact(label: words("Time"), value: Self.time(time)))
+        facts.append(Fact(label: words("Until"), value: Self.time(expiresAt)))
+        if !isVerified {
+            facts.append(Fact(label: words("Note"), value: words("The organization's signature can't be checked right now.")))
+        }
         return facts
     }
 

@@ -29,6 +29,7 @@ struct PhoneScreen {
                     "accounts", rows: model.accounts.map { Element.Row($0.name, detail: AccountText.detail(of: $0)) },
                     choose: { model.openAccount = model.accounts[$0].id })
             }
+            Element.space
             Element.buttons {
                 Button(words("Add Account"), key: "a", role: model.accounts.isEmpty ? .prominent : .normal) { model.begin(.enroll) }
                 Button(words("Check for Requests"), key: "c", isEnabled: !model.isLoading && !model.accounts.isEmpty) {
@@ -43,7 +44,17 @@ struct PhoneScreen {
     @ScreenBuilder private var requestElements: [Element] {
         if let request = model.shownRequest {
             Element.text(request.question, .heading)
-            Element.pairs([(words("Account"), model.account(request.accountID)?.name ?? "")] + request.facts)
+            Element.pairs([(words("Account"), model.account(request.accountID)?.name ?? "")] + request.facts.map { ($0.label, $0.value) })
+            // No comes first: a request may appear while somebody presses Return for something else.
+            Element.buttons {
+                Button(words("Deny"), key: "n", role: .destructive, isEnabled: model.answering == nil) { answer(request, .deny()) }
+                Button(words("It Wasn't Me"), key: "s", role: .destructive, isEnabled: model.answering == nil) {
+                    answer(request, .deny(isSuspicious: true))
+                }
+                if request.numbers == nil {
+                    Button(words("Approve"), key: "y", role: .prominent, isEnabled: model.answering == nil) { answer(request, .approve()) }
+                }
+            }
             if let numbers = request.numbers {
                 Element.text(words("Pick the number that the sign-in shows."))
                 Element.buttons {
@@ -52,15 +63,6 @@ struct PhoneScreen {
                             answer(request, .approve(number: number))
                         }
                     }
-                }
-            }
-            Element.buttons {
-                if request.numbers == nil {
-                    Button(words("Approve"), key: "y", role: .prominent, isEnabled: model.answering == nil) { answer(request, .approve()) }
-                }
-                Button(words("Deny"), key: "n", role: .destructive, isEnabled: model.answering == nil) { answer(request, .deny()) }
-                Button(words("It Wasn't Me"), key: "s", role: .destructive, isEnabled: model.answering == nil) {
-                    answer(request, .deny(isSuspicious: true))
                 }
             }
             if model.answering != nil { Element.progress(words("Sending the answer…")) }
@@ -80,12 +82,14 @@ struct PhoneScreen {
         return Screen(account.name, back: Screen.Back(words("Back"), action: close), alert: alert) {
             Element.pairs([(words("Organization"), account.organization.absoluteString)])
             if let trouble = account.trouble { Element.text(trouble, .warning) }
+            Element.space
             Element.toggle(words("Verify me before approving"), isOn: account.verifiesUser, isEnabled: !model.isLoading) {
                 model.begin(.userVerification($0, of: account.id))
             }
             Element.toggle(words("Approve requests of apps (CIBA)"), isOn: account.answersCIBA, isEnabled: !model.isLoading) { isOn in
                 Task { await model.setCIBA(isOn, of: account.id) }
             }
+            Element.space
             Element.buttons {
                 Button(words("Remove Account"), key: "r", role: .destructive, isEnabled: !model.isLoading) {
                     model.begin(.remove(account.id))
@@ -113,9 +117,8 @@ struct PhoneScreen {
             Element.secureField(
                 words("Password"), id: "password", text: model.form.password, isEnabled: isEnabled, set: { model.form.password = $0 },
                 submit: { Task { await model.submit() } })
-            Element.field(words("Code, if you have an authenticator app"), id: "code", text: model.form.code, isEnabled: isEnabled) {
-                model.form.code = $0
-            }
+            Element.field(words("Code"), id: "code", text: model.form.code, isEnabled: isEnabled) { model.form.code = $0 }
+            Element.text(words("The code is for who has an authenticator app; without it a device of yours is asked."), .dim)
             if change == .enroll {
                 Element.toggle(words("Verify me before approving"), isOn: model.wantsUserVerification, isEnabled: isEnabled) {
                     model.wantsUserVerification = $0
@@ -128,8 +131,9 @@ struct PhoneScreen {
                 Button(words("Cancel")) { model.cancelChange() }
             }
             if change == .enroll {
+                Element.space
                 Element.text(words("Or paste what the QR code of a sign-in page holds:"), .dim)
-                Element.field(words("Code"), id: "link", text: model.link, isEnabled: isEnabled) { model.link = $0 }
+                Element.field(words("QR code"), id: "link", text: model.link, isEnabled: isEnabled) { model.link = $0 }
                 Element.buttons {
                     Button(words("Use the Code"), isEnabled: model.canUseLink) { Task { await model.submitLink() } }
                 }

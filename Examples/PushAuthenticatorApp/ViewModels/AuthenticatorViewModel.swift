@@ -97,6 +97,7 @@ public final class AuthenticatorViewModel {
     /// - Parameter change: What is to be done.
     public func begin(_ change: Change) {
         guard self.change == nil else { return }
+        notice = nil
         self.change = change
         form = SignInForm()
         link = ""
@@ -203,6 +204,7 @@ public final class AuthenticatorViewModel {
     private func load(_ work: () async throws -> Void) async {
         guard !isLoading else { return }
         isLoading = true
+        notice = nil
         defer {
             isLoading = false
             updateAccounts()
@@ -242,6 +244,7 @@ public final class AuthenticatorViewModel {
         let known = Set(requests.map(\.id))
         let fetched = try await service.retrieve().filter { !over.contains($0.id) }
         let ids = Set(fetched.map(\.id))
+        if !ids.isSubset(of: known) { notice = nil }
         // What came by push meanwhile stays; what the organization does not list any more is over.
         requests = (requests.filter { !known.contains($0.id) && !ids.contains($0.id) } + fetched).sorted { $0.time < $1.time }
         dropOver()

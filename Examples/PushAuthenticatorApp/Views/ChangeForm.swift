@@ -34,9 +34,11 @@ struct ChangeForm: View {
             SecureField(words("Password"), text: $viewModel.form.password)
                 .textContentType(.password)
                 .onSubmit { Task { await viewModel.submit() } }
-            TextField(words("Code, if you have an authenticator app"), text: $viewModel.form.code)
+            TextField(words("Code"), text: $viewModel.form.code)
                 .keyboardType(.numberPad)
                 .textContentType(.oneTimeCode)
+            Text(words("The code is for who has an authenticator app; without it a device of yours is asked."))
+                .font(.footnote)
             if viewModel.change == .enroll {
                 Button {
                     viewModel.wantsUserVerification = !viewModel.wantsUserVerification
@@ -54,7 +56,7 @@ struct ChangeForm: View {
 
     private var link: some View {
         Group {
-            TextField(words("Code"), text: $viewModel.link)
+            TextField(words("QR code"), text: $viewModel.link)
                 .textInputAutocapitalization(.never)
                 .autocorrectionDisabled()
             Button(words("Use the Code")) { Task { await viewModel.submitLink() } }

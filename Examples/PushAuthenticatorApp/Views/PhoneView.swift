@@ -45,7 +45,14 @@ public struct PhoneView: View {
             }
             .navigationTitle(words("Push authenticator"))
         }
-        .task { await viewModel.didBecomeActive() }
+        .whenActive { [viewModel] in await viewModel.didBecomeActive() }
+        .sheet(
+            isPresented: isPresented {
+                $0.pin.question != nil
+            } close: {
+                $0.pin.cancel()
+            }
+        ) { PINView(pin: viewModel.pin) }
         .sheet(
             isPresented: isPresented {
                 $0.openAccount != nil

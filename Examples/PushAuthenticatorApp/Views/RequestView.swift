@@ -10,7 +10,7 @@ struct RequestView: View {
     var body: some View {
         VStack(alignment: .leading, spacing: 12) {
             if let account = viewModel.account(request.accountID) { fact(words("Account"), account.name) }
-            ForEach(request.facts, id: \.label) { fact($0.label, $0.value) }
+            ForEach(request.facts) { fact($0.label, $0.value) }
             if let numbers = request.numbers {
                 Text(words("Pick the number that the sign-in shows."))
                 HStack {

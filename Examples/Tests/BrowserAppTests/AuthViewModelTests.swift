@@ -231,6 +231,7 @@ struct AuthViewModelTests {
                 username: SandboxUser.john.login, password: SandboxUser.john.password ?? "", secondFactor: .none)
             sandbox.inject(Fault(.dropConnectionBeforeCommit, at: .any, count: 100))
             try await session.signOut()
+            #expect(session.token == nil && Credential.default == nil)
             sandbox.clearFaults()
             let model = try await BrowserVisit(sandbox).model
             #expect(model.status == .loggedOut)

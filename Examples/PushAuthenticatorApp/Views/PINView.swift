@@ -1,0 +1,31 @@
+#if canImport(SwiftUI) && canImport(UIKit)
+internal import SwiftUI
+internal import Wording
+
+/// Asks for the PIN, where the app was made with ``PINPrompt`` because the device has nothing better.
+struct PINView: View {
+    @Bindable var pin: PINPrompt
+
+    var body: some View {
+        VStack(spacing: 16) {
+            Text(pin.question?.isNew == true ? words("Choose a PIN") : words("Your PIN"))
+                .font(.headline)
+            Text(verbatim: pin.question?.reason ?? "")
+            SecureField(words("PIN"), text: $pin.pin)
+                .textFieldStyle(.roundedBorder)
+                .keyboardType(.numberPad)
+                .onSubmit { pin.submit() }
+            if let message = pin.errorMessage {
+                Text(message)
+                    .font(.footnote)
+                    .foregroundStyle(.red)
+            }
+            Button(words("OK")) { pin.submit() }
+                .buttonStyle(.borderedProminent)
+                .disabled(!pin.canSubmit)
+            Button(words("Cancel"), role: .cancel) { pin.cancel() }
+        }
+        .padding()
+    }
+}
+#endif

@@ -1,0 +1,27 @@
+#if canImport(SwiftUI) && canImport(UIKit)
+internal import SwiftUI
+
+extension View {
+    /// Does something when the view appears, and then whenever the app comes to the front.
+    func whenActive(_ action: @escaping @MainActor @Sendable () async -> Void) -> some View {
+        #if os(iOS)
+        modifier(WhenActive(action: action))
+        #else
+        task { await action() }
+        #endif
+    }
+}
+
+#if os(iOS)
+private struct WhenActive: ViewModifier {
+    @Environment(\.scenePhase) private var scenePhase
+    let action: @MainActor @Sendable () async -> Void
+
+    func body(content: Content) -> some View {
+        content.onChange(of: scenePhase, initial: true) { _, phase in
+            if phase == .active { Task { await action() } }
+        }
+    }
+}
+#endif
+#endif
