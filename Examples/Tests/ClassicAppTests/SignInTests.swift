@@ -18,7 +18,7 @@ struct SignInTests {
         try await withSandbox { sandbox in
             var settings = sandbox.configuration(.browser)
             settings.redirectUri = URL(string: "http://127.0.0.1/callback")
-            let visit = ClassicVisit(sandbox, client: OAuth2Client(settings, session: sandbox.transport, clock: sandbox.clock))
+            let visit = ClassicVisit(sandbox, client: OAuth2Client(settings, clock: sandbox.clock))
             #expect(visit.model.stage == .start && !visit.model.canSignIn)
             await visit.signIn()
             // browser-app asks for two factors, so the session of a password alone is not enough for tokens.

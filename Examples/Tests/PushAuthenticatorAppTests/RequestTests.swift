@@ -116,7 +116,7 @@ struct RequestTests {
             try await visit.enroll()
             let signIn = try await visit.signInElsewhere()
             let request = try await visit.request()
-            sandbox.inject(Fault(.dropConnectionBeforeCommit, at: .any))
+            sandbox.inject(Fault(.dropConnectionBeforeCommit, at: "verify"))
             await visit.model.answer(request.id, .approve())
             #expect(visit.model.requests.count == 1 && visit.model.errorMessage?.isEmpty == false)
             visit.model.errorMessage = nil
