@@ -1,5 +1,6 @@
 #if canImport(SwiftUI) && canImport(UIKit)
 public import SwiftUI
+internal import Wording
 
 /// The app: the form, the wait for the push, and who is signed in.
 public struct AuthView: View {

@@ -1,21 +1,22 @@
 #if canImport(SwiftUI) && canImport(UIKit)
 internal import SwiftUI
+internal import Wording
 
 /// Asks for a name and a password.
 struct SignInForm: View {
-    @Bindable var viewModel: AuthViewModel
+    let viewModel: AuthViewModel
 
     var body: some View {
         VStack(spacing: 16) {
             Text(viewModel.wording("Countersign DirectAuth (Password + Push)"))
                 .font(.headline)
                 .multilineTextAlignment(.center)
-            TextField(viewModel.wording("Email"), text: $viewModel.username)
+            TextField(viewModel.wording("Email"), text: Bindable(viewModel).username)
                 .keyboardType(.emailAddress)
                 .textContentType(.username)
                 .textInputAutocapitalization(.never)
                 .autocorrectionDisabled()
-            SecureField(viewModel.wording("Password"), text: $viewModel.password)
+            SecureField(viewModel.wording("Password"), text: Bindable(viewModel).password)
                 .textContentType(.password)
                 .onSubmit { Task { await viewModel.signIn() } }
             Button(viewModel.wording("Sign In")) {

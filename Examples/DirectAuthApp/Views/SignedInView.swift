@@ -1,5 +1,6 @@
 #if canImport(SwiftUI) && canImport(UIKit)
 internal import SwiftUI
+internal import Wording
 
 /// Who is signed in, and what they can do.
 struct SignedInView: View {

@@ -1,5 +1,6 @@
 #if canImport(SwiftUI) && canImport(UIKit)
 internal import SwiftUI
+internal import Wording
 
 /// The tokens, for a developer to look at. An app for other people does not show them.
 struct TokenInfoView: View {

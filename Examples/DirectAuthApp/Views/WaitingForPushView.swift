@@ -6,7 +6,7 @@ internal import Wording
 struct WaitingForPushView: View {
     let number: String?
     let wording: Wording
-    let onCancel: () -> Void
+    let onCancel: @MainActor () -> Void
 
     var body: some View {
         VStack(spacing: 16) {

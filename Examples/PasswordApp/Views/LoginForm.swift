@@ -1,22 +1,23 @@
 #if canImport(SwiftUI) && canImport(UIKit)
 internal import SwiftUI
+internal import Wording
 
 /// Asks for a name and a password.
 struct LoginForm: View {
-    @Bindable var viewModel: LoginViewModel
+    let viewModel: LoginViewModel
 
     var body: some View {
         ScrollView {
             VStack(spacing: 24) {
                 header
                 VStack(spacing: 16) {
-                    TextField(viewModel.wording("Email or Username"), text: $viewModel.username)
+                    TextField(viewModel.wording("Email or Username"), text: Bindable(viewModel).username)
                         .textFieldStyle(.roundedBorder)
                         .textInputAutocapitalization(.never)
                         .autocorrectionDisabled()
                         .keyboardType(.emailAddress)
                         .textContentType(.username)
-                    SecureField(viewModel.wording("Password"), text: $viewModel.password)
+                    SecureField(viewModel.wording("Password"), text: Bindable(viewModel).password)
                         .textFieldStyle(.roundedBorder)
                         .textContentType(.password)
                         .onSubmit { Task { await viewModel.login() } }

@@ -1,5 +1,6 @@
 #if canImport(SwiftUI) && canImport(UIKit)
 public import SwiftUI
+internal import Wording
 
 /// The app: the form, and who is signed in.
 public struct LoginView: View {

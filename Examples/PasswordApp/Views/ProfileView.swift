@@ -1,6 +1,7 @@
 #if canImport(SwiftUI) && canImport(UIKit)
 internal import AuthFoundation
 internal import SwiftUI
+internal import Wording
 
 /// The profile of who is signed in.
 struct ProfileView: View {

@@ -6,7 +6,7 @@ struct WideButton: View {
     let title: String
     var systemImage: String?
     let colour: Color
-    let action: () -> Void
+    let action: @MainActor () -> Void
 
     var body: some View {
         Button {
