@@ -1,7 +1,7 @@
 # Each of `demo`, `test`, `lint`, `bench`, `docs` and `release` installs what is missing (Debian packages when root, Python packages in .venv),
 # builds and runs. `swift build` and `swift test` work as well, without any of this.
 SHELL := /bin/bash
-.PHONY: demo test lint format bench docs release setup setup-test kill-test screenshots
+.PHONY: demo test lint format bench docs release setup setup-test kill-test screenshots pictures
 
 setup:
 	@scripts/install libsqlite3-dev:sqlite3.h
@@ -28,6 +28,10 @@ screenshots: setup-test
 	rm -rf .build/screenshots
 	COUNTERSIGN_SCREENSHOTS=.build/screenshots swift test --filter '^BrowserTests'
 	@ls .build/screenshots
+
+# The README's pictures, from a real run.
+pictures: setup
+	scripts/pictures
 
 lint: setup
 	scripts/lint
