@@ -6,6 +6,11 @@ internal import Wording
 public struct AuthView: View {
     @State private var viewModel: AuthViewModel
 
+    /// Signs in with the settings of the app's `Okta.plist`.
+    public init() {
+        self.init(viewModel: AuthViewModel(authService: AuthService()))
+    }
+
     /// Shows a view model.
     ///
     /// - Parameter viewModel: The view model.

@@ -6,7 +6,7 @@ public import OktaAuthSdk
 /// The service of the app itself. The stored credential is its only state.
 @MainActor
 public final class ClassicService: ClassicServicing {
-    private let organization: URL
+    private let organization: Result<URL, any Error>
     private let client: OAuth2Client?
     private let deviceToken: String?
 
@@ -17,21 +17,21 @@ public final class ClassicService: ClassicServicing {
     ///   - client: What the session token is traded for tokens as; nil for none. It needs a redirect URI.
     ///   - deviceToken: What names this device to the server, the same each time that it is to be known again; nil for nothing.
     public init(organization: URL, client: OAuth2Client? = nil, deviceToken: String? = nil) {
-        self.organization = organization
+        self.organization = .success(organization)
         self.client = client
         self.deviceToken = deviceToken
     }
 
-    /// With the settings of `Okta.plist`.
-    ///
-    /// - Throws: `OAuth2Client.PropertyListConfigurationError` if they can't be read.
-    public convenience init() throws {
-        let client = try OAuth2Client(OAuth2Client.PropertyListConfiguration())
-        self.init(organization: client.configuration.issuerURL, client: client)
+    /// With the settings of `Okta.plist`. Without them every sign-in says why.
+    public init() {
+        let client = Result { try OAuth2Client(OAuth2Client.PropertyListConfiguration()) }
+        organization = client.map(\.configuration.issuerURL)
+        self.client = try? client.get()
+        deviceToken = nil
     }
 
-    private var start: OktaAuthStatusUnauthenticated {
-        let start = OktaAuthStatusUnauthenticated(oktaDomain: organization)
+    private func start() throws -> OktaAuthStatusUnauthenticated {
+        let start = OktaAuthStatusUnauthenticated(oktaDomain: try organization.get())
         start.restApi.deviceToken = deviceToken
         return start
     }
@@ -43,22 +43,22 @@ public final class ClassicService: ClassicServicing {
 
     /// Of the organization.
     public func signIn(username: String, password: String) async throws -> OktaAuthStatus {
-        try await start.authenticate(username: username, password: password)
+        try await start().authenticate(username: username, password: password)
     }
 
     /// Of the organization.
     public func recoverPassword(username: String, by way: OktaRecoveryFactors) async throws -> OktaAuthStatus {
-        try await start.recoverPassword(username: username, factorType: way)
+        try await start().recoverPassword(username: username, factorType: way)
     }
 
     /// Of the organization.
     public func unlockAccount(username: String, by way: OktaRecoveryFactors) async throws -> OktaAuthStatus {
-        try await start.unlockAccount(username: username, factorType: way)
+        try await start().unlockAccount(username: username, factorType: way)
     }
 
     /// Of the organization.
     public func restore(stateToken: String) async throws -> OktaAuthStatus {
-        try await start.fetchStatus(stateToken)
+        try await start().fetchStatus(stateToken)
     }
 
     /// The session token is good once.

@@ -6,6 +6,11 @@ internal import Wording
 public struct ClassicView: View {
     @State private var viewModel: ClassicViewModel
 
+    /// Signs in with the settings of the app's `Okta.plist`.
+    public init() {
+        self.init(viewModel: ClassicViewModel(service: ClassicService()))
+    }
+
     /// Shows a view model.
     ///
     /// - Parameter viewModel: The view model.
