@@ -1,0 +1,119 @@
+import AuthFoundation
+import CountersignSandbox
+import ExampleTestSupport
+import Foundation
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite(
+    "The browser app in a terminal", .timeLimit(.minutes(5)),
+    .enabled(if: Pane.isEnabled, Comment(rawValue: Pane.missingNote)))
+struct BrowserTerminalTests {
+    /// The app, in a terminal.
+    private func open(_ sandbox: Sandbox, _ folder: URL, _ more: String...) async throws -> Pane {
+        let messages = try #require(sandbox.messagesURL).appending(path: "api/messages").absoluteString
+        return try await Pane(
+            "BrowserTerminal",
+            [
+                "--issuer", sandbox.issuer.absoluteString, "--client-id", "browser-app", "--messages-url", messages, "--no-open", "--still",
+                "--vault", folder.path,
+            ] + more)
+    }
+
+    /// Goes where the screen says, as Jane, and where she is sent from there.
+    private func walk(_ pane: Pane, in sandbox: Sandbox, to path: String) async throws {
+        let shown = try await pane.waitFor("Open this address in a browser on this machine:")
+        let lines = shown.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+        let first = try #require(lines.firstIndex { $0.hasPrefix("http://127.0.0.1") }, "\(shown)")
+        let address = lines[first...].prefix { !$0.isEmpty && !$0.contains(" ") }.joined()
+        let page = try #require(URL(string: address), "\(shown)")
+        let browser = try await sandbox.browser(of: .jane)
+        let redirect = try await browser.open(authorizeUrl: page, redirectUri: try #require(URL(string: "http://127.0.0.1/\(path)")))
+        let session: any URLSessionProtocol = URLSession.shared
+        _ = try await session.data(for: URLRequest(url: redirect))
+    }
+
+    @Test("signs in by the address that it shows, does what each button says, and signs out")
+    func wholeVisit() async throws {
+        let folder = URL.temporaryDirectory.appending(path: "vault-\(UUID().uuidString)", directoryHint: .isDirectory)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try await withSandbox(Sandbox.Configuration(messagesPort: 0)) { sandbox in
+            let pane = try await open(sandbox, folder)
+            try await pane.waitForScreen(Self.loggedOut)
+            try await pane.press("Enter")
+            try await walk(pane, in: sandbox, to: "callback")
+            let signedIn = try await pane.waitFor("Logged In")
+            #expect(signedIn.contains("[ Sign Out s ]") && signedIn.contains("ID Token"))
+
+            try await pane.press("g")
+            try await pane.waitFor("Message Response")
+            try await pane.press("Enter")
+            try await pane.press("u")
+            #expect(try await pane.waitFor("Name: Jane Doe").contains("Username: jane.doe@example.com"))
+            try await pane.press("Escape")
+            try await pane.waitFor("[ Get Message g ]")
+            try await pane.press("t")
+            try await pane.waitFor("Token Info")
+            try await pane.press("Escape")
+            try await pane.waitFor("[ Refresh Token r ]")
+            try await pane.press("r")
+            try await pane.waitFor("[ Refresh Token r ]")
+
+            // The session is there when the app is opened anew.
+            try await pane.press("C-c")
+            try await pane.waitFor("ended 0")
+            let again = try await open(sandbox, folder)
+            try await again.waitFor("Logged In")
+            try await again.press("s")
+            try await walk(again, in: sandbox, to: "")
+            try await again.waitForScreen(Self.loggedOut)
+        }
+    }
+
+    @Test("a browser that is given up leaves the screen as it was, and Ctrl-C gives the terminal back")
+    func cancelled() async throws {
+        let folder = URL.temporaryDirectory.appending(path: "vault-\(UUID().uuidString)", directoryHint: .isDirectory)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try await withSandbox(Sandbox.Configuration(messagesPort: 0)) { sandbox in
+            let pane = try await open(sandbox, folder)
+            try await pane.waitForScreen(Self.loggedOut)
+            try await pane.press("Enter")
+            try await pane.waitFor("Open this address in a browser on this machine:")
+            try await pane.press("Escape")
+            try await pane.waitForScreen(Self.loggedOut)
+            try await pane.press("Enter")
+            try await pane.waitFor("Open this address in a browser on this machine:")
+            try await pane.press("C-c")
+            #expect(try await pane.waitFor("ended 0").hasPrefix("before"))
+        }
+    }
+
+    @Test("speaks the person's language, and an error of the server is an alert")
+    func german() async throws {
+        let folder = URL.temporaryDirectory.appending(path: "vault-\(UUID().uuidString)", directoryHint: .isDirectory)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try await withSandbox(Sandbox.Configuration(messagesPort: 0)) { sandbox in
+            let pane = try await open(sandbox, folder, "--language", "de")
+            try await pane.waitFor("[ Anmelden s ]")
+            sandbox.inject(Fault(.status(500), at: .any, count: 100))
+            try await pane.press("Enter")
+            try await pane.waitFor("Fehler")
+            sandbox.clearFaults()
+            try await pane.press("Enter")
+            try await pane.waitFor("Abgemeldet")
+        }
+    }
+
+    private static let loggedOut = """
+          Browser sign-in
+
+          🔒 Logged Out
+
+          >[ Sign In s ]
+        ⋮
+          Return Press  Ctrl-C Quit
+        """
+}

@@ -1,0 +1,112 @@
+import CountersignSandbox
+import ExampleTestSupport
+import Foundation
+import OktaAuthSdk
+import Testing
+
+@Suite(
+    "The classic app in a terminal", .timeLimit(.minutes(5)),
+    .enabled(if: Pane.isEnabled, Comment(rawValue: Pane.missingNote)))
+struct ClassicTerminalTests {
+    private func open(_ sandbox: Sandbox, _ folder: URL) async throws -> Pane {
+        try await Pane(
+            "ClassicTerminal",
+            ["--issuer", sandbox.issuer.absoluteString, "--client-id", "browser-app", "--still", "--vault", folder.path])
+    }
+
+    private func signIn(_ pane: Pane) async throws {
+        try await pane.waitForScreen(Self.start(name: ""))
+        try await pane.type(SandboxUser.jane.login)
+        try await pane.press("Tab")
+        try await pane.type(SandboxUser.jane.password ?? "")
+        let filled = try await pane.waitFor("•••••••••••••••")
+        #expect(!filled.contains(SandboxUser.jane.password ?? "") && filled.contains("[ Sign In ]"))
+        try await pane.press("Enter")
+    }
+
+    @Test("a code signs in, a wrong one is told, and signing out leads back to the start")
+    func code() async throws {
+        let folder = URL.temporaryDirectory.appending(path: "vault-\(UUID().uuidString)", directoryHint: .isDirectory)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try await withSandbox(Sandbox.Configuration.classic("sign_on_policy: two-factors\n", isStanding: false)) { sandbox in
+            let app = try await sandbox.authenticatorApp(for: SandboxUser.jane.login)
+            let pane = try await open(sandbox, folder)
+            try await signIn(pane)
+            #expect(try await pane.waitFor("A second factor is needed.").contains("[ Google Authenticator ]"))
+            try await pane.press("Enter")
+            try await pane.waitFor("[ Give the code ]")
+            try await pane.press("Enter")
+            try await pane.waitFor("( Continue )")
+            let code = app.code
+            try await pane.type(code.otherCode)
+            try await pane.press("Enter")
+            try await pane.waitFor("The code or the answer is wrong.")
+            try await pane.press("Enter")
+            try await pane.waitFor("[ Continue ]")
+            try await pane.press("C-u")
+            try await pane.type(app.code)
+            try await pane.press("Enter")
+            try await pane.waitFor("Signed in as jane.doe@example.com")
+            try await pane.press("o")
+            try await pane.waitForScreen(Self.start(name: SandboxUser.jane.login, isAtPassword: true))
+        }
+    }
+
+    @Test("a code to scan is drawn, and it is the one that the authenticator app takes")
+    func enrolment() async throws {
+        let folder = URL.temporaryDirectory.appending(path: "vault-\(UUID().uuidString)", directoryHint: .isDirectory)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let settings = "sign_on_policy: two-factors\nfactors: { totp: required, push: not_allowed }\n"
+        try await withSandbox(Sandbox.Configuration.classic(settings, isStanding: false)) { sandbox in
+            let pane = try await open(sandbox, folder)
+            try await pane.resize(columns: 100, rows: 50)
+            try await pane.waitFor("Username")
+            try await pane.type(SandboxUser.jane.login)
+            try await pane.press("Tab")
+            try await pane.type(SandboxUser.jane.password ?? "")
+            try await pane.press("Enter")
+            try await pane.waitFor("[ Set up: Google Authenticator (required) ]")
+            try await pane.press("Enter")
+            let drawn = try await pane.waitFor("█")
+            let text = drawn.replacing(/\s+/, with: " ")
+            let secret = try #require(text.firstMatch(of: /type this secret: ([A-Z2-7]+)/)).1
+            let app = try sandbox.authenticatorApp(
+                scanning: "otpauth://totp/Sandbox:\(SandboxUser.jane.login)?secret=\(secret)&issuer=Sandbox")
+            try await pane.press("Enter")
+            try await pane.waitFor("( Continue )")
+            try await pane.type(app.code)
+            try await pane.press("Enter")
+            try await pane.waitFor("Signed in as jane.doe@example.com")
+        }
+    }
+
+    @Test("Ctrl-C cancels the transaction at the server, and gives the terminal back")
+    func interrupted() async throws {
+        let folder = URL.temporaryDirectory.appending(path: "vault-\(UUID().uuidString)", directoryHint: .isDirectory)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try await withSandbox(Sandbox.Configuration.classic("sign_on_policy: two-factors\n", isStanding: false)) { sandbox in
+            _ = try await sandbox.authenticatorApp(for: SandboxUser.jane.login)
+            let pane = try await open(sandbox, folder)
+            try await signIn(pane)
+            try await pane.waitFor("A second factor is needed.")
+            try await pane.press("C-c")
+            #expect(try await pane.waitFor("ended 0").hasPrefix("before"))
+            #expect(sandbox.requests.count { $0.path.hasSuffix("/authn/cancel") && $0.status == 200 } == 1)
+        }
+    }
+
+    private static func start(name: String, isAtPassword: Bool = false) -> String {
+        """
+          Sign in
+
+          Username \(isAtPassword ? " " : ">")[\(name.padding(toLength: 48, withPad: "_", startingAt: 0))]
+          Password \(isAtPassword ? ">" : " ")[________________________________________________]
+
+           ( Sign In )
+
+           [ Forgot password ]   [ Unlock account ]   [ Go on with a state token ]
+        ⋮
+          \(isAtPassword ? "Return Go on  " : "")Tab Move  Ctrl-C Quit
+        """
+    }
+}
