@@ -71,7 +71,11 @@ public struct ClassicView: View {
 
 /// Name and password.
 private struct SignInForm: View {
-    @Bindable var viewModel: ClassicViewModel
+    @Bindable private var viewModel: ClassicViewModel
+
+    init(viewModel: ClassicViewModel) {
+        _viewModel = Bindable(viewModel)
+    }
 
     var body: some View {
         TextField(words("Username"), text: $viewModel.username)

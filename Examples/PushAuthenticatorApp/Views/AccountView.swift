@@ -9,12 +9,12 @@ struct AccountView: View {
     var body: some View {
         NavigationStack {
             List {
-                if let account = viewModel.openAccount.flatMap(viewModel.account) { settings(of: account) }
+                if let account { settings(of: account) }
             }
-            .navigationTitle(viewModel.openAccount.flatMap(viewModel.account)?.name ?? "")
+            .navigationTitle(account?.name ?? "")
             .navigationBarTitleDisplayMode(.inline)
             .toolbar {
-                ToolbarItem(placement: .cancellationAction) { Button(words("Back")) { viewModel.openAccount = nil } }
+                ToolbarItem(placement: .cancellationAction) { backButton }
             }
         }
         .sheet(isPresented: isChanging) { ChangeForm(viewModel: viewModel) }
@@ -25,6 +25,12 @@ struct AccountView: View {
             Text(AccountText.removal)
         }
     }
+
+    private var backButton: some View {
+        Button(words("Back")) { viewModel.openAccount = nil }
+    }
+
+    private var account: Account? { viewModel.openAccount.flatMap { viewModel.account($0) } }
 
     private func settings(of account: Account) -> some View {
         Group {

@@ -4,7 +4,11 @@ internal import Wording
 
 /// The sign-in before a change. While a phone has to confirm it, the request is shown here too: it may be this phone.
 struct ChangeForm: View {
-    @Bindable var viewModel: AuthenticatorViewModel
+    @Bindable private var viewModel: AuthenticatorViewModel
+
+    init(viewModel: AuthenticatorViewModel) {
+        _viewModel = Bindable(viewModel)
+    }
 
     var body: some View {
         NavigationStack {

@@ -4,7 +4,11 @@ internal import Wording
 
 /// Asks for the PIN, where the app was made with ``PINPrompt`` because the device has nothing better.
 struct PINView: View {
-    @Bindable var pin: PINPrompt
+    @Bindable private var pin: PINPrompt
+
+    init(pin: PINPrompt) {
+        _pin = Bindable(pin)
+    }
 
     var body: some View {
         VStack(spacing: 16) {
