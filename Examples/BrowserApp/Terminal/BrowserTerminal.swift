@@ -35,7 +35,7 @@ struct BrowserTerminal: AsyncParsableCommand {
         let settings = client.settings(sandboxClient: "browser-app", more: Self.loopback)
         let page = BrowserPage()
         let browser = Result { try browserSignin(OAuth2Client(settings.configuration()), page) }
-        try await client.withVault {
+        try await client.withVault(of: settings) {
             let model = AuthViewModel(authService: AuthService(browser: browser, messagesURL: messagesURL.flatMap { URL(string: $0) }))
             let face = AuthScreen(model: model, page: page)
             try await TerminalProgram(terminal).run {

@@ -30,7 +30,7 @@ struct ClassicTerminal: AsyncParsableCommand {
         if let language = terminal.language { setenv("LC_ALL", language, 1) }
         let settings = client.settings(sandboxClient: "sso-app", more: ["redirectUri": "http://127.0.0.1/callback"])
         let oauth2 = OAuth2Client(try settings.configuration())
-        try await client.withVault {
+        try await client.withVault(of: settings) {
             let model = ClassicViewModel(
                 service: ClassicService(
                     organization: oauth2.configuration.issuerURL, client: oauth2, deviceToken: deviceToken))

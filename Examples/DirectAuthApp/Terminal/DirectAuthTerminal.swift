@@ -15,8 +15,9 @@ struct DirectAuthTerminal: AsyncParsableCommand {
 
     @MainActor
     func run() async throws {
-        try await client.withVault {
-            let service = AuthService(settings: client.settings(sandboxClient: "directauth-app"), language: terminal.language)
+        let settings = client.settings(sandboxClient: "directauth-app")
+        try await client.withVault(of: settings) {
+            let service = AuthService(settings: settings, language: terminal.language)
             let model = AuthViewModel(authService: service, language: terminal.language)
             let face = DirectAuthFace(model: model)
             try await TerminalProgram(terminal).run(onQuit: { await model.leave() }, screen: { face.screen })

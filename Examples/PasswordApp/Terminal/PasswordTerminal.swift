@@ -15,8 +15,9 @@ struct PasswordTerminal: AsyncParsableCommand {
 
     @MainActor
     func run() async throws {
-        try await client.withVault {
-            let service = AuthService(settings: client.settings(sandboxClient: "password-app"), language: terminal.language)
+        let settings = client.settings(sandboxClient: "password-app")
+        try await client.withVault(of: settings) {
+            let service = AuthService(settings: settings, language: terminal.language)
             let face = PasswordFace(model: LoginViewModel(authService: service, language: terminal.language))
             try await TerminalProgram(terminal).run { face.screen }
         }

@@ -21,15 +21,15 @@ struct OrganizationSignIn: Sendable {
                 issuerURL: authenticator.orgURL, clientId: authenticator.oidcClientId, scope: ["openid", Self.scope]),
             session: session, clock: clock)
         let token = try await token(form, by: DirectAuthenticationFlow(client: client), waiting)
-        // Best effort: it ends by itself soon.
+        let result: Swift.Result<Result, any Error>
         do {
-            let result = try await use(.bearer(token.accessToken))
-            try? await client.revoke(token, type: .all)
-            return result
+            result = .success(try await use(.bearer(token.accessToken)))
         } catch {
-            try? await client.revoke(token, type: .all)
-            throw error
+            result = .failure(error)
         }
+        // Also after a cancel, which would end the request with this task. Best effort: the token ends by itself soon.
+        await Task { try? await client.revoke(token, type: .all) }.value
+        return try result.get()
     }
 
     private func token(_ form: SignInForm, by flow: DirectAuthenticationFlow, _ waiting: WaitingForApproval) async throws -> Token {

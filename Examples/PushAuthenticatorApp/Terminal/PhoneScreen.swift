@@ -45,21 +45,27 @@ struct PhoneScreen {
         if let request = model.shownRequest {
             Element.text(request.question, .heading)
             Element.pairs([(words("Account"), model.account(request.accountID)?.name ?? "")] + request.facts.map { ($0.label, $0.value) })
-            // No comes first: a request may appear while somebody presses Return for something else.
+            // No comes first, for each request anew: it may appear while somebody presses Return for something else.
             Element.buttons {
-                Button(words("Deny"), key: "n", role: .destructive, isEnabled: model.answering == nil) { answer(request, .deny()) }
-                Button(words("It Wasn't Me"), key: "s", role: .destructive, isEnabled: model.answering == nil) {
+                Button(words("Deny"), id: "deny \(request.id)", key: "n", role: .destructive, isEnabled: model.answering == nil) {
+                    answer(request, .deny())
+                }
+                Button(
+                    words("It Wasn't Me"), id: "report \(request.id)", key: "s", role: .destructive, isEnabled: model.answering == nil
+                ) {
                     answer(request, .deny(isSuspicious: true))
                 }
                 if request.numbers == nil {
-                    Button(words("Approve"), key: "y", role: .prominent, isEnabled: model.answering == nil) { answer(request, .approve()) }
+                    Button(
+                        words("Approve"), id: "approve \(request.id)", key: "y", role: .prominent, isEnabled: model.answering == nil
+                    ) { answer(request, .approve()) }
                 }
             }
             if let numbers = request.numbers {
                 Element.text(words("Pick the number that the sign-in shows."))
                 Element.buttons {
                     for number in numbers {
-                        Button(number, id: "number \(number)", isEnabled: model.answering == nil) {
+                        Button(number, id: "number \(number) \(request.id)", isEnabled: model.answering == nil) {
                             answer(request, .approve(number: number))
                         }
                     }

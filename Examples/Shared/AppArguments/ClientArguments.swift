@@ -37,7 +37,9 @@ public struct ClientArguments: ParsableArguments {
 
     /// The folder of the credentials.
     @Option(
-        help: ArgumentHelp("The folder of the credentials; by default $COUNTERSIGN_VAULT, else one in ~/.local/share.", valueName: "folder")
+        help: ArgumentHelp(
+            "The folder of the credentials; by default $COUNTERSIGN_VAULT, else one of this issuer's and client's own in ~/.local/share.",
+            valueName: "folder")
     )
     public var vault: String?
 
@@ -75,12 +77,25 @@ public struct ClientArguments: ParsableArguments {
     /// Runs code whose credentials are those of the vault.
     ///
     /// - Parameters:
+    ///   - settings: The client's, whose own the vault is unless somebody chose one.
     ///   - isolation: The actor that the code runs on: the caller's.
     ///   - body: The code.
     /// - Returns: What the code returns.
     /// - Throws: What the code throws.
-    public func withVault<T>(isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> T) async rethrows -> T {
-        let folder = vault.map { URL(filePath: $0, directoryHint: .isDirectory) } ?? FileTokenStorage.defaultDirectory
+    public func withVault<T>(
+        of settings: ClientSettings, isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> T
+    ) async rethrows -> T {
+        let folder = vault.map { URL(filePath: $0, directoryHint: .isDirectory) } ?? usualVault(of: settings)
         return try await Credential.withStorage(FileTokenStorage(directory: folder), isolation: isolation, operation: body)
+    }
+
+    /// An app shows and sends the tokens of the default credential: those of other servers and clients are none of its business.
+    private func usualVault(of settings: ClientSettings) -> URL {
+        let chosen = ProcessInfo.processInfo.environment["COUNTERSIGN_VAULT"]?.isEmpty == false
+        guard !chosen, let configuration = try? settings.configuration() else { return FileTokenStorage.defaultDirectory }
+        let name = "\(configuration.issuerURL.absoluteString) \(configuration.clientId)"
+        let file = name.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? "other"
+        return FileTokenStorage.defaultDirectory.deletingLastPathComponent().appending(
+            components: "examples", String(file.suffix(200)), directoryHint: .isDirectory)
     }
 }

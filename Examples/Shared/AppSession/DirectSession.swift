@@ -43,6 +43,8 @@ public final class DirectSession {
     @ObservationIgnored private let wording: Wording
     @ObservationIgnored private var credential: Credential?
     @ObservationIgnored private var signInTask: Task<Token, any Error>?
+    /// Revokes tokens that came when nobody wanted them any more.
+    @ObservationIgnored private var givingBack: Task<Void?, Never>?
     @ObservationIgnored private var following: Task<Void, Never>?
 
     /// Finds the session of the last time.
@@ -100,7 +102,7 @@ public final class DirectSession {
         }
         guard !task.isCancelled else {
             // It came in the moment in which the person cancelled: nobody is to have it.
-            Task { try? await flow.client.revoke(tokens, type: .all) }
+            givingBack = Task { try? await flow.client.revoke(tokens, type: .all) }
             throw CancellationError()
         }
         let credential = try Credential.store(tokens)
@@ -117,6 +119,12 @@ public final class DirectSession {
     /// Waits until the server knows of a sign-in that was given up. Ends when its task is cancelled.
     public func settled() async {
         if case .success(let flow) = flow { await flow.settled() }
+        guard let givingBack else { return }
+        _ = await withTaskCancellationHandler {
+            await givingBack.value
+        } onCancel: {
+            givingBack.cancel()
+        }
     }
 
     private func tokens(

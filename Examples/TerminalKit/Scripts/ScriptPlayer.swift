@@ -100,7 +100,7 @@ final class ScriptPlayer {
     }
 
     private func show() {
-        print("--- \(stage.screen.title)")
+        print("--- \(PrintableText.line(stage.screen.title))")
         print(stage.frame.canvas.text)
     }
 
