@@ -82,8 +82,10 @@ let package = Package(
             path: "Shared/AppArguments", swiftSettings: strict),
 
         // MARK: Tests of what they share
+        // It limits how many tests run at a time.
+        .target(name: "CExampleTestSupport", path: "Tests/CTestSupport"),
         .target(
-            name: "ExampleTestSupport", dependencies: countersign(["AuthFoundation", "CountersignSandbox"]),
+            name: "ExampleTestSupport", dependencies: ["CExampleTestSupport"] + countersign(["AuthFoundation", "CountersignSandbox"]),
             path: "Tests/ExampleTestSupport", swiftSettings: strict),
         .testTarget(name: "TerminalKitTests", dependencies: ["TerminalKit", "Wording", "ExampleTestSupport"], swiftSettings: strict),
     ] + apps.flatMap(\.targets),

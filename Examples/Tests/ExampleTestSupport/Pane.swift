@@ -47,7 +47,9 @@ public final class Pane: Sendable {
         let variables = environment.merging(["LC_ALL": "C.UTF-8"]) { own, _ in own }.map { "\($0)=\($1)" }.sorted()
         let words = ["env"] + variables + [Self.programs.appending(path: program).path] + arguments
         let command = words.map { "'" + $0.replacing("'", with: "'\\''") + "'" }.joined(separator: " ")
-        try await run(["new-session", "-d", "-x", "80", "-y", "24", "echo before; \(command); echo \"ended $?\"; exec cat"])
+        // Also where the tests end first, or are ended: then nobody is left to close it.
+        let watch = "(while kill -0 \(ProcessInfo.processInfo.processIdentifier) 2>/dev/null; do sleep 1; done; kill -9 $$ $PPID) &"
+        try await run(["new-session", "-d", "-x", "80", "-y", "24", "\(watch) echo before; \(command); echo \"ended $?\"; exec cat"])
     }
 
     deinit {
