@@ -10,6 +10,7 @@ extension IdentityEngine {
     ///   - effects: What changes beside it.
     ///   - state: The sign-in as it was read.
     ///   - user: The person as something else than the step changed them; nil for as they were read.
+    ///   - writesUser: Whether the person is written though nothing of them changed: somebody else's change at that moment is a conflict.
     ///   - changes: What else is written.
     ///   - remembers: Whether the device is to stand in for what was proved.
     ///   - wrong: What is answered if the step says that the person may try again.
@@ -18,7 +19,8 @@ extension IdentityEngine {
     /// - Throws: ``ClassicRefusal`` for what is answered so, committed too; ``StoreError`` if the store failed.
     func conclude(
         _ next: SignInTransaction, _ outcome: SignInTransaction.Outcome, _ effects: [SignInTransaction.Effect], _ state: ClassicState,
-        user: User? = nil, changes: [Change] = [], remembers: Bool = false, wrong: ClassicRefusal, context: RequestContext
+        user: User? = nil, writesUser: Bool = false, changes: [Change] = [], remembers: Bool = false, wrong: ClassicRefusal,
+        context: RequestContext
     ) async throws -> ClassicAnswer? {
         var next = next
         var person = user ?? state.user.value
@@ -30,7 +32,7 @@ extension IdentityEngine {
             case .log: break
             }
         }
-        if person != state.user.value { changes.append(.put(try state.user.record(holding: person))) }
+        if writesUser || person != state.user.value { changes.append(.put(try state.user.record(holding: person))) }
         var deviceToken: String?
         if remembers, next.proofs.count > state.transaction.proofs.count {
             let remembered = try remember(next, state, context: context)

@@ -178,9 +178,11 @@ extension IdentityEngine {
             do {
                 let verdict = try await verifier.verify(.answer(answer), of: state.user.value, policy: state.snapshot.passwordPolicy)
                 let isRight = if case .proved = verdict { true } else { false }
+                // A right one is right only if no wrong one came in between, with which the question may have closed.
                 let (next, outcome, effects) = state.transaction.step(
                     .recoveryAnswered(isRight: isRight, state.subject), now: context.now)
-                return try await conclude(next, outcome, effects, state, wrong: .wrongRecoveryAnswer, context: context)
+                return try await conclude(
+                    next, outcome, effects, state, writesUser: isRight, wrong: .wrongRecoveryAnswer, context: context)
             } catch is PasswordHasher.Overloaded {
                 throw ClassicRefusal.busy(context)
             }

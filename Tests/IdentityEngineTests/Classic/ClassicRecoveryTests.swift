@@ -174,6 +174,30 @@ struct ClassicRecoveryTests {
         try await desk.engine.classicRecoveryAnswer(text, stateToken: token, context: desk.context)
     }
 
+    @Test("A right answer is none if, at that moment, a wrong one elsewhere was the last that may be given")
+    func closedMeanwhile() async throws {
+        let desk = try await Self.desk()
+        let jane = try await desk.jane().id
+        _ = try #require(try await desk.engine.grantQuestion("first_award", answer: "Swimming cup", userID: jane, context: desk.context))
+        for _ in 0..<9 {
+            let token = try await Self.asked(desk)
+            #expect(try await Self.answer("Chess cup", token, desk).refusal == "E0000087")
+            _ = try await desk.engine.classicCancel(stateToken: token, context: desk.context)
+            desk.now += 600
+        }
+        let (right, wrong) = (try await Self.asked(desk), try await Self.asked(desk))
+        let store = InterruptedStore(desk.organization.store)
+        let context = desk.context
+        store.beforeNextCommit { [engine = desk.engine] () async throws in
+            let answer = try await engine.classicRecoveryAnswer("Chess cup", stateToken: wrong, context: context)
+            #expect(answer.refusal != nil)
+        }
+        let slower = IdentityEngine(store: store, environment: desk.engine.environment)
+        let answer = try await slower.classicRecoveryAnswer("Swimming cup", stateToken: right, context: desk.context)
+        #expect(answer.refusal == "E0000087")
+        #expect(try await Self.reset(desk, right).refusal == "E0000079")
+    }
+
     @Test("Guesses at the answer count over all recoveries, also where people may unlock themselves: ten in a day, a hundred in all")
     func guessedAnswers() async throws {
         let desk = try await Self.desk()
