@@ -11,7 +11,7 @@ extension IdentityEngine {
     /// Makes the token by which a person who never could sign in does: one who is staged, or who has no password.
     ///
     /// It is good once. Who has a password goes on with the sign-in as if they had typed it; who has none sets one. The account is staged
-    /// until then. Another token does not close this one, but whichever is used first leaves nothing for the other to do.
+    /// until then. Another token, or mail, closes this one; so does ending all sessions of the person.
     ///
     /// - Parameters:
     ///   - userID: The person.
@@ -26,6 +26,8 @@ extension IdentityEngine {
     }
 
     /// Makes such a token, and the mail that brings it as a link: to its page, on which the person sets their account up.
+    ///
+    /// It is good on that page only, as long as this is the person's address, and closes what was made before it.
     ///
     /// - Parameters:
     ///   - userID: The person.
@@ -44,18 +46,21 @@ extension IdentityEngine {
     ) async throws -> (token: String, mail: OutgoingMessage?)? {
         let snapshot = try await snapshot()
         guard let application = snapshot.classicApplication,
-            let user = try await store.read({ [self] in try user(id: userID, in: $0) })?.value, user.awaitsActivation
+            let stored = try await store.read({ [self] in try self.user(id: userID, in: $0) }), stored.value.awaitsActivation
         else { return nil }
+        var user = stored.value
         var transaction = SignInTransaction(
             id: try environment.random.identifier(prefix: "txn"), request: SignInRequest(application: application, server: nil, scopes: []),
             now: context.now, lifetime: min(max(lifetime, 60), 30 * 86_400))
         transaction.meet(user)
+        user.activationID = transaction.id
         transaction.classic = ClassicSignIn()
         transaction.classic?.recovery = ClassicRecovery(kind: .activation, stage: .token)
         let token = try environment.random.secret(prefix: Self.activationPrefix)
         var mail: OutgoingMessage?
         if isMailed {
             guard let address = user.mailAddress else { throw CodeRefusal.noAddress }
+            transaction.classic?.recovery?.mailedTo = address.text
             mail = try linkMessage(
                 .welcome, by: .email, to: CodeDestination(address), token: token, expiresAt: transaction.expiresAt, user: user,
                 snapshot: snapshot, context: context)
@@ -64,7 +69,11 @@ extension IdentityEngine {
             kind: .activationToken, digest: TicketDigest(of: token), owner: RecordReference(.transaction, transaction.id), use: .once,
             expiresAt: transaction.expiresAt)
         let log = try logEntry("user.lifecycle.activation_token", .success, userID: user.id, context: context)
-        guard try await store.commit([.put(try transaction.record()), .issue(ticket), log]) == .committed else {
+        guard
+            try await store.commit([
+                .put(try transaction.record()), .issue(ticket), .put(try stored.record(holding: user)), log,
+            ]) == .committed
+        else {
             throw StoreError(.unavailable, "The activation token met another writer. Try it again.")
         }
         return (token, mail)
@@ -77,8 +86,8 @@ extension IdentityEngine {
     ///   - request: What else the client sent; its name and password do not count.
     ///   - caller: Who calls.
     ///   - context: When and from where it came.
-    /// - Returns: Where the sign-in stands; or a refusal: `E0000004` for a token that is unknown, used or too old, or of an account that it
-    ///   no longer is for; `E0000011` for an API token that is nobody's.
+    /// - Returns: Where the sign-in stands; or a refusal: `E0000004` for a token that is unknown, used or too old, that was mailed, or of an account
+    ///   that it no longer is for; `E0000011` for an API token that is nobody's.
     /// - Throws: ``StoreError`` if the store failed.
     public func classicActivateAccount(
         by token: String, _ request: ClassicRequest, caller: ClassicCaller, context: RequestContext

@@ -29,6 +29,12 @@ struct ClassicRecovery: Sendable, Equatable, Codable {
     var stage: Stage
     /// The way that the code took.
     var channel: CodeChannel?
+    /// Where the link of an activation was mailed to: it is good on the pages only, and as long as that is the person's address. Nil for a
+    /// token that whoever asked for it brings.
+    var mailedTo: String?
+
+    /// Whether it was mailed, and so is the pages' only.
+    var isMailed: Bool { mailedTo != nil }
 }
 
 /// The steps of a recovery. Nothing is proved by it but that the person may set a password: what else a sign-in asks for is asked after.
@@ -81,6 +87,7 @@ extension SignInTransaction {
         }
         var user = subject.user
         user.setStatus(.active, now: now)
+        user.activationID = nil
         user.setPasswordHash(hash, remembering: subject.passwordPolicy.age.history, now: now)
         // Whoever comes here answered the question, if there is one; wrong codes of devices are remembered.
         user.forgetFailures(of: .question)
@@ -127,6 +134,7 @@ extension SignInTransaction {
             // Their password is left as it is: the token is what they know instead of it, this once.
             var changed = subject
             changed.user.setStatus(.active, now: now)
+            changed.user.activationID = nil
             guard changed.user.openLock(policy: subject.passwordPolicy, now: now) else {
                 return refused(.wrongCredentials("account is locked"), Self.recoveryType, [])
             }
@@ -145,15 +153,17 @@ extension SignInTransaction {
     /// The recovery, if it is at one of these stages, of an account that is still the one that it met.
     private func recovery(of subject: Subject, at stages: [ClassicRecovery.Stage], now: Date) -> ClassicRecovery? {
         guard end == nil, now < expiresAt, userID != nil, isAbout(subject.user), let recovery = classic?.recovery,
-            stages.contains(recovery.stage), recovery.kind.isOpen(to: subject.user)
+            stages.contains(recovery.stage), isRecoveryOpen(to: subject.user)
         else { return nil }
         return recovery
     }
-}
 
-extension ClassicRecovery.Kind {
-    /// Whether an account is in a state in which it can go on.
-    func isOpen(to user: User) -> Bool { self == .activation ? user.awaitsActivation : user.status == .active }
+    /// Whether an account is in a state in which the recovery that it is can go on; an activation only if it is the last one that was begun
+    /// for the person, and they still have the address that it was mailed to.
+    func isRecoveryOpen(to user: User) -> Bool {
+        guard let recovery = classic?.recovery, recovery.kind == .activation else { return user.status == .active }
+        return user.awaitsActivation && user.activationID == id && (!recovery.isMailed || recovery.mailedTo == user.mailAddress?.text)
+    }
 }
 
 extension User {

@@ -126,8 +126,8 @@ extension IdentityEngine {
                     }
                 }
                 let state = try found.get()
-                // What was begun on a page goes on on pages, where it signs nobody in.
-                guard browser != nil || state.classic.page == nil else {
+                // What was begun on a page goes on on pages, where it signs nobody in; so does an account that is set up by a mail.
+                guard browser != nil || (state.classic.page == nil && state.classic.recovery?.isMailed != true) else {
                     throw ClassicRefusal.invalidToken("\(kind.rawValue): of a page")
                 }
                 var begun = state.transaction

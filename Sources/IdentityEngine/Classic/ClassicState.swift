@@ -58,7 +58,7 @@ struct ClassicState: Sendable {
         let nobody = classic.recovery?.stage == .code && stored.value.userID == nil ? StoredUser.nobody : nil
         let id = stored.value.userID ?? ""
         guard let user = try view.record(.user, id: id).map(StoredUser.init) ?? nobody,
-            stored.value.isAbout(user.value), classic.recovery?.kind.isOpen(to: user.value) ?? (user.value.status == .active),
+            stored.value.isAbout(user.value), stored.value.isRecoveryOpen(to: user.value),
             let subject = try view.subject(user.value, of: stored.value, snapshot: snapshot)
         else { throw ClassicRefusal.invalidToken("stateToken: the account changed") }
         let isLocked = user.value.lockedAt != nil && !user.value.isLockOver(policy: snapshot.passwordPolicy, now: now)

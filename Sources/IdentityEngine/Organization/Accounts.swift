@@ -30,7 +30,10 @@ extension User {
     }
 
     /// Ends what is signed in and what is about to be: a sign-in that was begun before can end in no session any more.
-    mutating func endSessions(now: Date) { sessionsEndedAt = Self.time(now, unlike: sessionsEndedAt) }
+    mutating func endSessions(now: Date) {
+        sessionsEndedAt = Self.time(now, unlike: sessionsEndedAt)
+        activationID = nil
+    }
 
     /// Two changes at one time differ all the same, and so do three: grants tell by the time whether there was a change since.
     private static func time(_ now: Date, unlike earlier: Date?) -> Date {

@@ -86,13 +86,22 @@ struct ActivationPageTests {
             // Taken, it begins nothing at the API either.
             try expectClassicRefusal(try await classic.post("", ["token": .string(token)]), 401, "E0000004")
             #expect(try await desk.browser.get(address).body.contains("Choose a password"))
-            // Of the API's own steps none goes on here.
+            // Nor does one that is not taken: the API knows only tokens that were not mailed, and closes nothing by the refusal.
             desk.server.clock.advance(by: 6)
             let fresh = try await Self.link(desk)
-            let begun = try ClassicStatus(try await classic.post("", ["token": .string(String(fresh.split(separator: "/").last ?? ""))]))
+            try expectClassicRefusal(
+                try await classic.post("", ["token": .string(String(fresh.split(separator: "/").last ?? ""))]), 401, "E0000004")
+            #expect(try await desk.open(fresh).status == 200)
+            // What it has begun before that is over.
+            #expect(try await desk.browser.get(address).status == 400)
+            let id = try #require(try await desk.server.engine.user(login: PushOrganization.newcomer)?.id)
+            let context = RequestContext(now: desk.server.clock.now, requestID: "test")
+            let given = try #require(try await desk.server.engine.activationToken(forUser: id, context: context))
+            #expect(try await desk.open(fresh).status == 400)
+            // Of the API's own steps none goes on here.
+            let begun = try ClassicStatus(try await classic.post("", ["token": .string(given)]))
             #expect(begun.name == "PASSWORD_RESET")
             #expect(try await desk.browser.get("/signin/recover/\(begun.token ?? "")").status == 400)
-            #expect(try await desk.open(fresh).status == 400)
         }
     }
 }
