@@ -22,6 +22,8 @@ struct UserPlan {
     private let history: Int
     /// How far the devices have come that are given and taken away.
     private var counters: DeviceCounters
+    /// What takes the devices away that people have no more, by their ids.
+    private var removals: [String: [Change]] = [:]
 
     /// Plans from one view of the store, with the password hashes that were made already, by login key.
     init(
@@ -34,21 +36,31 @@ struct UserPlan {
         self.now = now
         history = definition.passwordPolicy.age.history
         counters = DeviceCounters(view, environment: environment)
-        var named: Set<String> = []
+        let named = Set(definition.users.map { User.key(forLogin: $0.login) })
+        let dismissed = try view.records(.user, where: "origin", is: RecordOrigin.file.rawValue, limit: 1_000_000).map(StoredUser.init)
+            .filter { !named.contains(User.key(forLogin: $0.value.login)) }
+        // All that is taken away comes first: whom the file names before whom tells nothing of how far a device has come.
         for wanted in definition.users {
             let key = User.key(forLogin: wanted.login)
-            named.insert(key)
-            if let record = try view.records(.user, where: "login", is: key, limit: 1).first {
-                try update(StoredUser(record), to: wanted, key: key, view: view)
+            if let stored = try Self.user(key, in: view) { try takeDevices(of: stored, wanted, key: key, view: view) }
+        }
+        for user in dismissed {
+            removals[user.value.id] = try brought(user, view: view).flatMap { try counters.take($0) }
+        }
+        for wanted in definition.users {
+            let key = User.key(forLogin: wanted.login)
+            if let stored = try Self.user(key, in: view) {
+                try update(stored, to: wanted, key: key, view: view)
             } else {
                 try create(wanted, key: key)
             }
         }
-        for record in try view.records(.user, where: "origin", is: RecordOrigin.file.rawValue, limit: 1_000_000) {
-            let user = try StoredUser(record)
-            if !named.contains(User.key(forLogin: user.value.login)) { try dismiss(user, view: view) }
-        }
+        for user in dismissed { try dismiss(user) }
         changes += try counters.changes()
+    }
+
+    private static func user(_ key: String, in view: any StoreView) throws -> StoredUser? {
+        try view.records(.user, where: "login", is: key, limit: 1).first.map(StoredUser.init)
     }
 
     private mutating func create(_ wanted: UserDefinition, key: String) throws {
@@ -57,19 +69,19 @@ struct UserPlan {
             id: try environment.random.identifier(prefix: "00u"), login: wanted.login, status: wanted.status, profile: wanted.profile,
             groups: wanted.groups, passwordHash: hash, createdAt: now)
         user.mustChangePassword = wanted.mustChangePassword
-        let device = try device(of: wanted, userID: user.id, replacing: [])
+        let device = try device(of: wanted, userID: user.id)
         let stored = StoredUser(
             new: user, origin: .file,
             applied: applied(
                 wanted, tag: tag(of: wanted.password, key: key), totpTag: totpTag(of: wanted, key: key),
-                device: FileDevice(tag: deviceTag(of: wanted, key: key), id: device?.id)))
+                device: FileDevice(tag: deviceTag(of: wanted, key: key), id: device?.device.id)))
         changes.append(.put(try stored.record(holding: user)))
         if let secret = wanted.totpSecret.flatMap(Base32.decode) {
             let app = try Enrollment(authenticatorApp: secret, of: user.id, environment: environment, now: now)
             changes.append(.put(try app.record()))
             appOwners.append(user.id)
         }
-        if let device { changes.append(.put(try device.record())) }
+        if let device { changes += try device.losses + [.put(device.device.record())] }
         entries.append(ApplyReport.Entry(action: .created, kind: .user, name: wanted.login))
     }
 
@@ -96,7 +108,7 @@ struct UserPlan {
         }
         let app = try appChanges(stored, wanted, key: key, view: view)
         if let more = app.note { note = [note, more].compactMap { $0 }.joined(separator: "; ") }
-        let device = try deviceChanges(stored, wanted, key: key, view: view)
+        let device = try deviceChanges(stored, wanted, key: key)
         if let more = device.note { note = [note, more].compactMap { $0 }.joined(separator: "; ") }
         let applied = applied(wanted, tag: passwordTag, totpTag: app.tag, device: device.now)
         let isChanged = user != stored.value || !app.changes.isEmpty || !device.changes.isEmpty
@@ -111,10 +123,10 @@ struct UserPlan {
         entries.append(ApplyReport.Entry(action: isChanged ? .changed : .unchanged, kind: .user, name: wanted.login, note: note))
     }
 
-    private mutating func dismiss(_ stored: StoredUser, view: any StoreView) throws {
+    private mutating func dismiss(_ stored: StoredUser) throws {
         guard stored.applied != nil else { return }
         // What the file gave does not come back with the person unless the file gives it again.
-        changes += try brought(stored, view: view).map { try counters.take($0) }
+        changes += removals[stored.value.id] ?? []
         var stored = stored
         var user = stored.value
         user.setStatus(.deactivated, now: now)
@@ -132,12 +144,14 @@ struct UserPlan {
         return AppliedUser(definition: definition, passwordTag: tag, totpTag: totpTag, deviceTag: device.tag, deviceID: device.id)
     }
 
-    /// The device that the file gives a person.
-    private func device(of wanted: UserDefinition, userID: String, replacing own: [Enrollment]) throws -> Enrollment? {
+    /// The device that the file gives a person, and what takes it from whoever else has it.
+    private mutating func device(of wanted: UserDefinition, userID: String) throws -> (device: Enrollment, losses: [Change])? {
         guard let device = wanted.hardwareDevice, let secret = Base32.decode(device.secret) else { return nil }
-        return try Enrollment(
-            hardwareDevice: secret, credentialID: device.credentialID,
-            counter: counters.start(device.counter, ofSeed: secret, replacing: own), of: userID, environment: environment, now: now)
+        let losses = try counters.devices(ofSeed: secret, notOf: userID).flatMap { try counters.take($0) }
+        let given = try Enrollment(
+            hardwareDevice: secret, credentialID: device.credentialID, counter: counters.start(device.counter, ofSeed: secret), of: userID,
+            environment: environment, now: now)
+        return (given, losses)
     }
 
     /// The device that the file gives, as it is remembered.
@@ -156,22 +170,28 @@ struct UserPlan {
         try view.records(.enrollment, where: "user", is: userID, limit: 200).map(Enrollment.init).filter { $0.hotp != nil }
     }
 
+    /// Takes away what a person has no more: any device if the file gives another, else the one that it gave and does not name any more.
+    private mutating func takeDevices(of stored: StoredUser, _ wanted: UserDefinition, key: String, view: any StoreView) throws {
+        guard deviceTag(of: wanted, key: key) != stored.applied?.deviceTag else { return }
+        let gone = try wanted.hardwareDevice == nil ? brought(stored, view: view) : devices(of: stored.value.id, view: view)
+        removals[stored.value.id] = try gone.flatMap { try counters.take($0) }
+    }
+
     /// What the file's device changes: people do not set it up themselves, so the file has its say wherever it changed, and takes away what
     /// it gave and does not name any more.
     private mutating func deviceChanges(
-        _ stored: StoredUser, _ wanted: UserDefinition, key: String, view: any StoreView
+        _ stored: StoredUser, _ wanted: UserDefinition, key: String
     ) throws -> (changes: [Change], now: FileDevice, note: String?) {
         let known = FileDevice(tag: stored.applied?.deviceTag, id: stored.applied?.deviceID)
         let tag = deviceTag(of: wanted, key: key)
         guard tag != known.tag else { return ([], known, nil) }
-        let own = try devices(of: stored.value.id, view: view)
-        guard let device = try device(of: wanted, userID: stored.value.id, replacing: own) else {
-            let removals = try brought(stored, view: view).map { try counters.take($0) }
-            return (removals, FileDevice(), removals.isEmpty ? nil : "device taken away")
+        let gone = removals[stored.value.id] ?? []
+        guard let (device, losses) = try self.device(of: wanted, userID: stored.value.id) else {
+            return (gone, FileDevice(), gone.isEmpty ? nil : "device taken away")
         }
-        let removals = try own.map { try counters.take($0) }
         return (
-            removals + [.put(try device.record())], FileDevice(tag: tag, id: device.id), own.isEmpty ? "device given" : "device replaced"
+            try gone + losses + [.put(device.record())], FileDevice(tag: tag, id: device.id),
+            gone.isEmpty ? "device given" : "device replaced"
         )
     }
 

@@ -211,4 +211,60 @@ struct ClassicHardwareTests {
         let twice = Self.definition(jane: Self.device(), john: Self.device("again")).problems()
         #expect(twice.contains { $0.message.contains("the same seed") })
     }
+
+    /// Who has a device, with its counter, by its seed.
+    private static func owners(_ desk: ClassicDesk) async throws -> [String: Int64] {
+        try await desk.organization.store.read { view in
+            try view.allRecords(.enrollment).map(Enrollment.init).reduce(into: [:]) { owners, device in
+                guard let hotp = device.hotp, let user = try view.record(.user, id: device.userID).map(StoredUser.init) else { return }
+                owners[user.value.login] = hotp.counter
+            }
+        }
+    }
+
+    @Test("a device that is given to somebody else is theirs alone, and begins where it stands", arguments: [false, true])
+    func givenAway(byFile: Bool) async throws {
+        let desk = try await Self.desk()
+        _ = try await desk.engine.apply(Self.definition(jane: nil), context: desk.context)
+        _ = try await Self.assign(desk)
+        #expect(try await Self.use(5, desk) == nil)
+        let status = try await desk.signIn()
+        let old = try #require(status.factors?.first?.id)
+        if byFile {
+            _ = try await desk.engine.apply(Self.definition(jane: nil, john: Self.device()), context: desk.context)
+        } else {
+            let john = try #require(try await desk.engine.user(login: "john.roe@example.com")?.id)
+            _ = try #require(
+                try await desk.engine.assignHardwareDevice(secret: Self.secret, credentialID: "new", userID: john, context: desk.context))
+        }
+        #expect(try await Self.owners(desk) == ["john.roe@example.com": 6])
+        #expect(try await desk.verify(old, ClassicProof(passCode: Self.code(6)), status.stateToken).refusal != nil)
+    }
+
+    @Test("a device of before seeds had names gets one with a code, and is known where it changes hands", arguments: [false, true])
+    func unnamed(isUsed: Bool) async throws {
+        let desk = try await Self.desk()
+        func apply(_ jane: UserDefinition.HardwareDevice?, _ john: UserDefinition.HardwareDevice?) async throws {
+            var definition = Self.definition(jane: jane, john: john)
+            // Whoever is given it comes first in the file.
+            definition.users.swapAt(0, definition.users.count - 1)
+            _ = try await desk.engine.apply(definition, context: desk.context)
+        }
+        try await apply(Self.device(counter: 20), nil)
+        let store = desk.organization.store
+        let record = try await store.read { try $0.allRecords(.enrollment).first { try Enrollment($0).hotp != nil } }
+        var device = try Enrollment(try #require(record))
+        device.hotp?.seed = nil
+        #expect(try await store.commit([.put(device.record())]) == .committed)
+        if isUsed { #expect(try await Self.use(20, desk) == nil) }
+        if isUsed {
+            // Known by its name alone.
+            let john = try #require(try await desk.engine.user(login: "john.roe@example.com")?.id)
+            _ = try #require(
+                try await desk.engine.assignHardwareDevice(secret: Self.secret, credentialID: "new", userID: john, context: desk.context))
+        } else {
+            try await apply(nil, Self.device())
+        }
+        #expect(try await Self.owners(desk) == ["john.roe@example.com": isUsed ? 21 : 20])
+    }
 }

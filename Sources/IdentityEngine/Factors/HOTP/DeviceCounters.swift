@@ -13,6 +13,8 @@ struct DeviceCounters {
     private let environment: EngineEnvironment
     /// By the seed's name, as devices are taken away.
     private var taken: [String: Int64] = [:]
+    /// The enrolments that were taken away.
+    private var takenIDs: Set<String> = []
 
     init(_ view: any StoreView, environment: EngineEnvironment) {
         self.view = view
@@ -26,25 +28,31 @@ struct DeviceCounters {
         return Base64URL.encode(Array(HMAC<SHA256>.authenticationCode(for: secret, using: key)))
     }
 
-    /// The counter that a device begins with: never one that was passed with the same seed.
+    /// The counter that a device begins with: never one that was passed with the same seed. Asked after all that is taken away was: devices
+    /// of before seeds had names are known by that only.
     ///
     /// - Parameters:
     ///   - wanted: What whoever gives the device says.
     ///   - secret: Its seed.
-    ///   - own: What the person has now, devices of before seeds had names among them.
     /// - Returns: The larger one of what is wanted and what is known.
     /// - Throws: What reading throws.
-    func start(_ wanted: Int64, ofSeed secret: [UInt8], replacing own: [Enrollment]) throws -> Int64 {
+    func start(_ wanted: Int64, ofSeed secret: [UInt8]) throws -> Int64 {
         let name = Self.name(ofSeed: secret, environment: environment)
         let held = try view.records(.enrollment, where: "seed", is: name, limit: 100).map(Enrollment.init).compactMap(\.hotp?.counter)
-        let replaced = try own.compactMap { try self.name(of: $0) == name ? $0.hotp?.counter : nil }
-        return ([wanted, try stored(name)?.counter, taken[name]].compactMap(\.self) + held + replaced).max() ?? wanted
+        return ([wanted, try stored(name)?.counter, taken[name]].compactMap(\.self) + held).max() ?? wanted
     }
 
-    /// Takes a device away; what its seed has come to is written by ``changes()``.
-    mutating func take(_ device: Enrollment) throws -> Change {
+    /// The devices of one seed that others than a person have: one device is in one person's hands.
+    func devices(ofSeed secret: [UInt8], notOf userID: String) throws -> [Enrollment] {
+        try view.records(.enrollment, where: "seed", is: Self.name(ofSeed: secret, environment: environment), limit: 100)
+            .map(Enrollment.init).filter { $0.userID != userID }
+    }
+
+    /// Takes a device away; what its seed has come to is written by ``changes()``. Nothing if it was taken already.
+    mutating func take(_ device: Enrollment) throws -> [Change] {
+        guard takenIDs.insert(device.id).inserted else { return [] }
         if let name = try name(of: device), let hotp = device.hotp { taken[name] = max(taken[name] ?? 0, hotp.counter) }
-        return device.removal
+        return [device.removal]
     }
 
     /// What remembers the devices that were taken away.

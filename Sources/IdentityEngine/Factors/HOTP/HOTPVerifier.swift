@@ -24,6 +24,8 @@ struct HOTPVerifier: FactorVerifier {
             hotp.sealedSecret, for: RecordReference(.enrollment, enrollment.id), masterKey: environment.masterKey)
         let match = hotp.match(code, secret: secret)
         var next = enrollment
+        // What came from before seeds had names gets one: whoever is given the device next begins where it stands.
+        next.hotp?.seed = hotp.seed ?? DeviceCounters.name(ofSeed: secret, environment: environment)
         switch match {
         case .right(let counter):
             next.hotp?.counter = counter

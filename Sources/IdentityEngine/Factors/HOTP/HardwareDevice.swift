@@ -2,7 +2,7 @@ internal import Foundation
 
 extension IdentityEngine {
     /// Gives a person a device whose codes follow a counter (RFC 4226), as an administrator does who has its seed. It takes the place of
-    /// the one that they had. Codes that were used stay used, whoever had the device before.
+    /// the one that they had, and whoever else had it has it no more. Codes that were used stay used, whoever had the device before.
     ///
     /// - Parameters:
     ///   - secret: The seed, at least 16 bytes; sealed in the store.
@@ -24,14 +24,17 @@ extension IdentityEngine {
                     $0.hotp != nil
                 }
                 var counters = DeviceCounters(view, environment: environment)
+                let others = try counters.devices(ofSeed: secret, notOf: userID)
+                let removals = try (own + others).flatMap { try counters.take($0) }
+                let losses = try others.map {
+                    try logEntry("user.mfa.factor.deactivate", .success, reason: "hotp", userID: $0.userID, context: context)
+                }
                 let device = try Enrollment(
-                    hardwareDevice: secret, credentialID: credentialID,
-                    counter: counters.start(counter, ofSeed: secret, replacing: own), of: userID, environment: environment, now: context.now
-                )
-                let removals = try own.map { try counters.take($0) }
+                    hardwareDevice: secret, credentialID: credentialID, counter: counters.start(counter, ofSeed: secret), of: userID,
+                    environment: environment, now: context.now)
                 return (
                     device.id,
-                    try removals + counters.changes() + [
+                    try removals + counters.changes() + losses + [
                         .put(device.record()), .put(user.record(holding: user.value)),
                         logEntry("user.mfa.factor.activate", .success, reason: "hotp", userID: userID, context: context),
                     ]
