@@ -47,7 +47,8 @@ enum ClassicChoices {
         case let status as OktaAuthStatusFactorEnroll:
             return status.availableFactors.filter { status.canEnrollFactor(factor: $0) }.map(ClassicFactors.enrolment)
                 + (status.canSkipEnrollment() ? [skip("Go on without") { try await status.skipEnrollment() }] : [])
-        case let status as OktaAuthStatusFactorEnrollActivate: return await ClassicFactors.activation(status, drawing: session.drawing)
+        case let status as OktaAuthStatusFactorEnrollActivate:
+            return await ClassicFactors.activation(status, organization: session.organization, drawing: session.drawing)
         case let status as OktaAuthStatusFactorRequired:
             return status.availableFactors.filter { $0.canSelect() }.map { factor in
                 ClassicChoice(title: ClassicText.name(of: factor)) { try await status.selectFactor(factor) }

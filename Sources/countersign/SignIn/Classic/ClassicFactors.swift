@@ -27,8 +27,11 @@ enum ClassicFactors {
         }
     }
 
-    static func activation(_ status: OktaAuthStatusFactorEnrollActivate, drawing: QRCodeDrawing) async -> [ClassicChoice] {
-        await EnrolmentCode.show(for: status.factor, user: status.user?.profile?.login, drawing: drawing)
+    static func activation(
+        _ status: OktaAuthStatusFactorEnrollActivate, organization: URL, drawing: QRCodeDrawing
+    ) async -> [ClassicChoice] {
+        await EnrolmentCode.show(
+            for: status.factor, user: status.user?.profile?.login, organization: organization, drawing: drawing)
         var choices: [ClassicChoice] = []
         if let push = status.factor as? OktaFactorPush {
             let isWaiting = status.activateLink.name == "poll"

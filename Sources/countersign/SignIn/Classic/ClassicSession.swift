@@ -18,6 +18,7 @@ final class ClassicSession {
     /// How long the server may take to hear that a transaction was given up.
     private static let patience: Duration = .seconds(3)
 
+    let organization: URL
     let username: String
     let drawing: QRCodeDrawing
     /// Whether the person cancelled it: then there is nothing to give up.
@@ -26,6 +27,7 @@ final class ClassicSession {
     private let start: OktaAuthStatusUnauthenticated
 
     init(organization: URL, username: String, drawing: QRCodeDrawing, json: Bool) {
+        self.organization = organization
         self.username = username
         self.drawing = drawing
         self.json = json

@@ -9,7 +9,8 @@ import FoundationNetworking
 /// Shows what an authenticator app needs: a code to scan, and the secret to type.
 @MainActor
 enum EnrolmentCode {
-    static func show(for factor: OktaFactor, user: String?, drawing: QRCodeDrawing) async {
+    /// Shows it. No other place than the organization where the person signs in is asked for anything.
+    static func show(for factor: OktaFactor, user: String?, organization: URL, drawing: QRCodeDrawing) async {
         switch factor {
         case let totp as OktaFactorTotp:
             guard let activation = totp.activation, let secret = activation.sharedSecret else { return }
@@ -20,12 +21,23 @@ enum EnrolmentCode {
             Terminal.note("\(way) in your authenticator app: \(Terminal.printableLine(secret))")
         case let push as OktaFactorPush:
             guard let link = push.qrCodeLink else { return }
-            let symbol = drawing.colors == nil ? nil : await text(of: link.href).flatMap { drawing.symbol(of: $0) }
+            let isAsked = drawing.colors != nil && isPicture(link.href, of: organization)
+            let symbol = isAsked ? await text(of: link.href).flatMap { drawing.symbol(of: $0) } : nil
             if let symbol { Terminal.note(symbol) }
             let opening = symbol == nil ? "The code to scan with your device is at" : "Scan it with your device; it is also at"
             Terminal.note("\(opening) \(Terminal.printableLine(link.href.absoluteString))")
         default: break
         }
+    }
+
+    /// Whether a picture is the organization's own: an address that an answer names can be any, of a machine that only this one reaches too.
+    nonisolated static func isPicture(_ address: URL, of organization: URL) -> Bool {
+        guard LoopbackRule.isAcceptable(address), address.user() == nil, address.password() == nil,
+            let scheme = address.scheme?.lowercased(), scheme == organization.scheme?.lowercased(),
+            let host = address.host()?.lowercased(), host == organization.host()?.lowercased()
+        else { return false }
+        let usual = scheme == "https" ? 443 : 80
+        return (address.port ?? usual) == (organization.port ?? usual)
     }
 
     /// What a picture says: our server tells whoever asks for plain text. Nil from others, who give the picture, and if it can't be had.
