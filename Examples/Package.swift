@@ -83,7 +83,7 @@ let package = Package(
 
         // MARK: Tests of what they share
         // It limits how many tests run at a time.
-        .target(name: "CExampleTestSupport", path: "Tests/CTestSupport"),
+        .target(name: "CExampleTestSupport", path: "Tests/CExampleTestSupport"),
         .target(
             name: "ExampleTestSupport", dependencies: ["CExampleTestSupport"] + countersign(["AuthFoundation", "CountersignSandbox"]),
             path: "Tests/ExampleTestSupport", swiftSettings: strict),

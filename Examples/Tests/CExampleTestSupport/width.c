@@ -1,0 +1,1 @@
+../../../Tests/CTestSupport/width.c
