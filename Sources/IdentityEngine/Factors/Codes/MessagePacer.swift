@@ -5,8 +5,8 @@ internal import Foundation
 ///
 /// Each person has a share of their own in what goes to a number or an address: whoever names somebody else's number to set it up must not
 /// use up the codes by which its owner signs in. All those together for whom a number is not confirmed have one more. What anybody can ask
-/// for, to recover an account, is counted apart as well. In memory and of this process; enrolments remember their own beside it. Bounded: when it is full, the oldest
-/// half is forgotten. Keys are digests, so that a dump of the memory is no list of numbers. Safe from any thread.
+/// for, to recover an account, is counted apart as well. In memory and of this process; enrolments remember their own beside it. Bounded: when
+/// it is full, the oldest half is forgotten. Keys are digests, so that a dump of the memory is no list of numbers. Safe from any thread.
 final class MessagePacer: Sendable {
     /// Seconds in which so many messages go to one destination at most: twelve in all for a person.
     private static let window: TimeInterval = 3_600
