@@ -90,9 +90,9 @@ struct KeyDecoder {
         case UInt8(ascii: "O"):
             guard pending.count > 2 else { return nil }
             return (Self.sequences[String(decoding: pending[2...2], as: UTF8.self)], 3)
-        case 0x1B: return (.escape, 1)
-        // Held with Alt: the key itself.
-        default: return (nil, 1)
+        // An Esc of its own, also before another key: a person who types ahead, or whose terminal is slow, closes the page and then presses it.
+        // Held with Alt a key looks the same; none has a meaning here.
+        default: return (.escape, 1)
         }
     }
 

@@ -32,7 +32,7 @@ struct ClassicTerminalTests {
             let app = try await sandbox.authenticatorApp(for: SandboxUser.jane.login)
             let pane = try await open(sandbox, folder)
             try await signIn(pane)
-            #expect(try await pane.waitFor("A second factor is needed.").contains("[ Google Authenticator ]"))
+            try await pane.waitFor("A second factor is needed.", "[ Google Authenticator ]")
             try await pane.press("Enter")
             try await pane.waitFor("[ Give the code ]")
             try await pane.press("Enter")

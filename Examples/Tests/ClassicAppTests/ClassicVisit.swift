@@ -22,7 +22,7 @@ struct ClassicVisit {
     init(_ sandbox: Sandbox, client: OAuth2Client? = nil, deviceToken: String? = nil) {
         self.sandbox = sandbox
         let service = ClassicService(organization: sandbox.origin, client: client, deviceToken: deviceToken)
-        model = ClassicViewModel(service: service, clock: HastyClock(sandbox))
+        model = ClassicViewModel(service: service, clock: sandbox.clock)
     }
 
     func signIn(_ password: String = password) async {
@@ -45,8 +45,10 @@ struct ClassicVisit {
 
     var titles: [String] { model.actions.map(\.title) }
 
-    /// Waits until the app is there by itself.
-    func reaches(_ stage: ClassicViewModel.Stage) async -> Bool { await eventually { model.stage == stage && !model.isLoading } }
+    /// Lets the app ask what came of a push until it is there.
+    func reaches(_ stage: ClassicViewModel.Stage) async -> Bool {
+        await sandbox.moveOn(by: 5) { model.stage == stage && !model.isLoading }
+    }
 
     func code(by channel: MessageChannel) async throws -> String { try #require(try await sandbox.outbox.next(by: channel).code) }
 }

@@ -74,12 +74,7 @@ struct SessionTests {
             try await scene.signIn()
             let token = scene.model.accessToken
             #expect(Credential.default?.automaticRefresh == true)
-            // Moved again and again: the refresh may not wait yet.
-            #expect(
-                await eventually {
-                    if scene.model.accessToken == token { scene.sandbox.advance(by: 400) }
-                    return scene.model.accessToken != token
-                })
+            #expect(await scene.sandbox.moveOn(by: 3500) { scene.model.accessToken != token })
             #expect(scene.isSignedIn)
         }
     }

@@ -94,12 +94,12 @@ struct TerminalTests {
                   Return Press  Tab Move  Ctrl-C Quit
                 """)
             try await pane.press("t")
-            #expect(try await pane.waitFor("Token type: Bearer").contains("! Whoever sees these tokens can use them."))
+            try await pane.waitFor("Token type: Bearer", "! Whoever sees these tokens can use them.")
             try await pane.press("End")
             try await pane.press("Escape")
             try await pane.waitFor("Signed in")
             try await pane.press("u")
-            #expect(try await pane.waitFor("Name: Jane Doe").contains("Username: jane.doe@example.com"))
+            try await pane.waitFor("Name: Jane Doe", "Username: jane.doe@example.com")
             try await pane.press("Enter")
             try await pane.waitFor("Signed in")
             try await pane.press("o")
@@ -154,7 +154,7 @@ struct TerminalTests {
             try await pane.press("Tab")
             try await pane.type("Wrong-Horse-7")
             try await pane.press("Enter")
-            #expect(try await pane.waitFor("⚠").contains("credentials provided were invalid"))
+            try await pane.waitFor("⚠", "credentials provided were invalid")
         }
     }
 

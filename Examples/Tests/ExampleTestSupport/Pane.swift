@@ -113,21 +113,23 @@ public final class Pane: Sendable {
         return lines.joined(separator: "\n").trimmingCharacters(in: .newlines)
     }
 
-    /// Waits until a text is to be seen.
+    /// Waits until texts are to be seen. A text that is on the screen before the key that leads to it was pressed waits for nothing.
     ///
     /// - Parameters:
-    ///   - text: The text.
+    ///   - texts: The texts, all of them.
     ///   - limit: How long at most.
     /// - Returns: The whole screen.
     /// - Throws: ``NotSeen``.
     @discardableResult
-    public func waitFor(_ text: String, within limit: Duration = .seconds(30)) async throws -> String {
+    public func waitFor(_ texts: String..., within limit: Duration = .seconds(30)) async throws -> String {
         var seen = ""
         let isSeen = try await poll(within: limit) {
             seen = try await screen()
-            return seen.contains(text)
+            return texts.allSatisfy(seen.contains)
         }
-        guard isSeen else { throw NotSeen(description: "“\(text)” is not on:\n\(seen)") }
+        guard isSeen else {
+            throw NotSeen(description: "“\(texts.filter { !seen.contains($0) }.joined(separator: "”, “"))” is not on:\n\(seen)")
+        }
         return seen
     }
 

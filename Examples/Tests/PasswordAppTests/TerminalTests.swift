@@ -110,9 +110,9 @@ struct TerminalTests {
             try await pane.press("Escape")
             try await pane.waitFor("Successfully")
             try await pane.press("t")
-            #expect(try await pane.waitFor("Token Type").contains("│ Bearer "))
+            try await pane.waitFor("Token Type", "│ Bearer ")
             try await pane.press("NPage", "NPage", "NPage", "NPage")
-            #expect(try await pane.waitFor("Expires In").contains(" seconds"))
+            try await pane.waitFor("Expires In", " seconds")
             try await pane.press("d")
             try await pane.waitFor("Successfully")
             try await pane.press("o")
@@ -134,7 +134,7 @@ struct TerminalTests {
             try await pane.waitFor("Successfully")
             sandbox.inject(Fault(.delay(60), at: .token))
             try await pane.press("r")
-            #expect(try await pane.waitFor("* One moment, please.").contains("( Refresh Token r )\n   ( Sign Out o )"))
+            try await pane.waitFor("* One moment, please.", "( Refresh Token r )\n   ( Sign Out o )")
             #expect(await sandbox.endDelay(of: 61) { (try? await pane.screen().contains("[ Refresh Token r ]")) == true })
 
             // The session is there for the next process, and ends where the server has ended it.
@@ -144,7 +144,7 @@ struct TerminalTests {
             try await next.waitFor("Successfully")
             try await sandbox.signOutEverywhere(SandboxUser.jane.login)
             try await next.press("r")
-            #expect(try await next.waitFor("( Sign In )").contains("Your session has ended. Sign in again."))
+            try await next.waitFor("( Sign In )", "Your session has ended. Sign in again.")
         }
     }
 }

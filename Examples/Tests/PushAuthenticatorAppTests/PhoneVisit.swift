@@ -46,8 +46,8 @@ final class PhoneVisit {
         let service = AuthenticatorService(
             device: device,
             authenticator: DeviceAuthenticatorConfig(orgURL: sandbox.origin, oidcClientId: SandboxApplication.phone.clientID),
-            session: sandbox.transport, clock: HastyClock(sandbox, pause: .milliseconds(400)))
-        return AuthenticatorViewModel(service: service, pin: pin, clock: HastyClock(sandbox))
+            session: sandbox.transport, clock: sandbox.clock)
+        return AuthenticatorViewModel(service: service, pin: pin, clock: sandbox.clock)
     }
 
     // MARK: - The person
@@ -79,22 +79,45 @@ final class PhoneVisit {
 
     // MARK: - Elsewhere
 
-    /// Begins a sign-in of Jane's on another device. Its task ends with the tokens' status, or with the refusal.
-    func signInElsewhere(numbers: AsyncStream<String>.Continuation? = nil) async throws -> Task<Bool, any Error> {
+    /// How a sign-in on another device ended.
+    enum Outcome: Equatable {
+        case tokens
+        case tooLate
+        /// In the server's word for it.
+        case refused(String)
+    }
+
+    /// Begins a sign-in of Jane's on another device.
+    func signInElsewhere(numbers: AsyncStream<String>.Continuation? = nil) async throws -> Task<Outcome, any Error> {
         let flow = DirectAuthenticationFlow(
-            client: OAuth2Client(
-                sandbox.configuration(.directAuth), session: sandbox.transport, clock: HastyClock(sandbox, pause: .milliseconds(400))))
+            client: OAuth2Client(sandbox.configuration(.directAuth), session: sandbox.transport, clock: sandbox.clock))
         _ = try await flow.start(Self.jane.login, with: .password(Self.jane.password ?? ""))
         return Task {
-            var status = try await flow.resume(with: .oob(channel: .push))
-            if case .continuation(.transfer(_, let number)) = status {
-                numbers?.yield(number)
-                status = try await flow.resume(with: .transfer)
+            do {
+                var status = try await flow.resume(with: .oob(channel: .push))
+                if case .continuation(.transfer(_, let number)) = status {
+                    numbers?.yield(number)
+                    status = try await flow.resume(with: .transfer)
+                }
+                guard case .success = status else { throw SignInTrouble.unknownStep }
+                return .tokens
+            } catch DirectAuthenticationFlowError.pollingTimeoutExceeded {
+                return .tooLate
+            } catch let error as APIClientError {
+                guard let code = error.serverError?.code else { throw error }
+                return .refused(code.rawValue)
             }
-            if case .success = status { return true }
-            return false
         }
     }
+
+    /// Lets whoever waits for an answer ask again at once, and waits for what a sign-in on another device comes to.
+    func outcome(of signIn: Task<Outcome, any Error>) async throws -> Outcome {
+        letTimePass()
+        return try await signIn.value
+    }
+
+    /// Who asks every five seconds asks again.
+    func letTimePass() { sandbox.advance(by: 6) }
 
     /// Asks for what waits until something does.
     func request() async throws -> ApprovalRequest {

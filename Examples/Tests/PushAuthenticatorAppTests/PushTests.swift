@@ -34,7 +34,7 @@ struct PushTests {
             let request = try #require(visit.model.requests.first)
             #expect(visit.model.requests.count == 1 && request.application == "Direct Authentication App")
             await visit.model.answer(request.id, .approve())
-            #expect(try await signIn.value)
+            #expect(try await visit.outcome(of: signIn) == .tokens)
             // It comes late once more.
             #expect(await visit.model.didReceive(push))
             #expect(visit.model.requests.isEmpty)
@@ -55,9 +55,9 @@ struct PushTests {
             let shown = try #require(visit.model.shownRequest)
             #expect(shown.id == visit.model.presented && visit.model.requests.count == 2)
             await visit.model.answer(shown.id, .approve())
-            #expect(try await newer.value)
+            #expect(try await visit.outcome(of: newer) == .tokens)
             await visit.model.answer(try #require(visit.model.shownRequest).id, .approve())
-            #expect(try await older.value)
+            #expect(try await visit.outcome(of: older) == .tokens)
         }
     }
 
@@ -70,9 +70,9 @@ struct PushTests {
             #expect(await visit.model.didRespond(to: PushPayload(push.userInfo, action: action)))
             #expect(visit.model.requests.isEmpty && visit.model.errorMessage == nil)
             if action == PushAction.approve {
-                #expect(try await signIn.value)
+                #expect(try await visit.outcome(of: signIn) == .tokens)
             } else {
-                await #expect(throws: (any Error).self) { try await signIn.value }
+                #expect(try await visit.outcome(of: signIn) == .refused("access_denied"))
             }
         }
     }
@@ -100,7 +100,7 @@ struct PushTests {
             #expect(await visit.model.didReceive(try #require(await pushes.first())))
             #expect(sandbox.pushGateway.received.last?.deviceToken.hasPrefix("b2b2") == true)
             await visit.model.answer(try #require(visit.model.shownRequest).id, .approve())
-            #expect(try await signIn.value)
+            #expect(try await visit.outcome(of: signIn) == .tokens)
         }
     }
 

@@ -34,6 +34,7 @@ struct KeyDecoderTests {
         #expect(!decoder.isWaiting)
         #expect(decoder.keys(of: [0x1B, 0x1B]) == [.escape])
         #expect(decoder.flush() == [.escape])
+        #expect(decoder.keys(of: "t\u{1B}r".utf8) == [.character("t"), .escape, .character("r")])
     }
 
     @Test("a pasted line presses nothing, and no sequence in it is a key")
