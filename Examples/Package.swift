@@ -22,7 +22,7 @@ struct App {
 
     var library: Target {
         .target(
-            name: "\(name)App", dependencies: ["Wording", "AppSession"] + countersign(modules), path: "\(name)App",
+            name: "\(name)App", dependencies: ["Wording", "AppSession", "Interface"] + countersign(modules), path: "\(name)App",
             exclude: ["Terminal"], resources: [.process("Resources")], swiftSettings: strict)
     }
 
@@ -71,6 +71,7 @@ let package = Package(
     targets: [
         // MARK: What the apps share
         .target(name: "Wording", path: "Shared/Wording", swiftSettings: strict),
+        .target(name: "Interface", path: "Shared/Interface", swiftSettings: strict),
         .target(
             name: "AppSession", dependencies: ["Wording"] + countersign(["AuthFoundation", "OktaDirectAuth"]), path: "Shared/AppSession",
             resources: [.process("Resources")], swiftSettings: strict),

@@ -1,4 +1,5 @@
 #if canImport(SwiftUI) && canImport(UIKit)
+internal import Interface
 public import SwiftUI
 internal import Wording
 
@@ -36,7 +37,7 @@ public struct AuthView: View {
         .whenActive { [viewModel] in await viewModel.didBecomeActive() }
         .alert(
             words("Error"),
-            isPresented: isPresented {
+            isPresented: .presented(viewModel) {
                 $0.errorMessage != nil
             } close: {
                 $0.errorMessage = nil
@@ -48,7 +49,7 @@ public struct AuthView: View {
         }
         .alert(
             words("Message Response"),
-            isPresented: isPresented {
+            isPresented: .presented(viewModel) {
                 $0.serverMessage != nil
             } close: {
                 $0.serverMessage = nil
@@ -82,13 +83,6 @@ public struct AuthView: View {
         }
         .font(.subheadline)
         .disabled(viewModel.isLoading)
-    }
-
-    private func isPresented(
-        _ isShown: @escaping @MainActor @Sendable (AuthViewModel) -> Bool, close: @escaping @MainActor @Sendable (AuthViewModel) -> Void
-    ) -> Binding<Bool> {
-        let viewModel = viewModel
-        return Binding(get: { @MainActor in isShown(viewModel) }, set: { @MainActor shown in if !shown { close(viewModel) } })
     }
 }
 

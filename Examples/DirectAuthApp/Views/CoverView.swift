@@ -1,4 +1,5 @@
 #if canImport(SwiftUI) && canImport(UIKit)
+internal import Interface
 internal import SwiftUI
 
 /// Covers the screen until it is closed.

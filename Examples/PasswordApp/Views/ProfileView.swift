@@ -1,5 +1,6 @@
 #if canImport(SwiftUI) && canImport(UIKit)
 internal import AuthFoundation
+internal import Interface
 internal import SwiftUI
 internal import Wording
 

@@ -1,4 +1,5 @@
 #if canImport(SwiftUI) && canImport(UIKit)
+internal import Interface
 internal import SwiftUI
 internal import Wording
 

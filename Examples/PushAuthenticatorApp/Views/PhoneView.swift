@@ -1,4 +1,5 @@
 #if canImport(SwiftUI) && canImport(UIKit)
+internal import Interface
 public import SwiftUI
 internal import Wording
 
@@ -47,21 +48,21 @@ public struct PhoneView: View {
         }
         .whenActive { [viewModel] in await viewModel.didBecomeActive() }
         .sheet(
-            isPresented: isPresented {
+            isPresented: .presented(viewModel) {
                 $0.pin.question != nil
             } close: {
                 $0.pin.cancel()
             }
         ) { PINView(pin: viewModel.pin) }
         .sheet(
-            isPresented: isPresented {
+            isPresented: .presented(viewModel) {
                 $0.openAccount != nil
             } close: {
                 $0.openAccount = nil
             }
         ) { AccountView(viewModel: viewModel) }
         .sheet(
-            isPresented: isPresented {
+            isPresented: .presented(viewModel) {
                 $0.change != nil && $0.openAccount == nil
             } close: {
                 $0.cancelChange()
@@ -71,7 +72,7 @@ public struct PhoneView: View {
         }
         .alert(
             words("Error"),
-            isPresented: isPresented {
+            isPresented: .presented(viewModel) {
                 $0.errorMessage != nil
             } close: {
                 $0.errorMessage = nil
@@ -81,14 +82,6 @@ public struct PhoneView: View {
         } message: {
             Text(viewModel.errorMessage ?? "")
         }
-    }
-
-    private func isPresented(
-        _ isShown: @escaping @MainActor @Sendable (AuthenticatorViewModel) -> Bool,
-        close: @escaping @MainActor @Sendable (AuthenticatorViewModel) -> Void
-    ) -> Binding<Bool> {
-        let viewModel = viewModel
-        return Binding(get: { @MainActor in isShown(viewModel) }, set: { @MainActor shown in if !shown { close(viewModel) } })
     }
 }
 

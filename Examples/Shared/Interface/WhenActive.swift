@@ -1,9 +1,12 @@
-#if canImport(SwiftUI) && canImport(UIKit)
-internal import SwiftUI
+#if canImport(SwiftUI)
+package import SwiftUI
 
 extension View {
     /// Does something when the view appears, and then whenever the app comes to the front.
-    func whenActive(_ action: @escaping @MainActor @Sendable () async -> Void) -> some View {
+    ///
+    /// - Parameter action: What to do.
+    /// - Returns: The view.
+    package func whenActive(_ action: @escaping @MainActor @Sendable () async -> Void) -> some View {
         #if os(iOS)
         modifier(WhenActive(action: action))
         #else
