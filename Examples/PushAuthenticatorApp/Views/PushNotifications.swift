@@ -1,10 +1,14 @@
 #if canImport(SwiftUI) && canImport(UserNotifications) && !os(tvOS)
 public import Foundation
+#if canImport(UIKit) && !os(watchOS)
+internal import UIKit
+#endif
 public import UserNotifications
 
 /// Gives notifications to the view model, which knows what they mean.
 ///
-/// Make one when the app is launched, keep it, and give it the device token in `didRegisterForRemoteNotificationsWithDeviceToken`:
+/// Make one when the app is launched, before that has ended, so that a tap that launched the app is heard; keep it, and call ``register()``.
+/// The token comes to the app delegate's `didRegisterForRemoteNotificationsWithDeviceToken`, which hands it on:
 /// `Task { await viewModel.updatePushToken(token) }`. Used on the main actor, which is where the system calls it.
 @MainActor
 public final class PushNotifications: NSObject, UNUserNotificationCenterDelegate {
@@ -18,6 +22,20 @@ public final class PushNotifications: NSObject, UNUserNotificationCenterDelegate
         super.init()
         UNUserNotificationCenter.current().delegate = self
     }
+
+    #if canImport(UIKit) && !os(watchOS)
+    /// Asks the person, once, whether notifications may be shown, and the system for this device's push token, at each launch: it changes.
+    ///
+    /// The token is asked for whatever the person says: a push that shows nothing still comes while the app is in front.
+    ///
+    /// - Returns: Whether notifications are shown; if not, requests are seen in the app only.
+    /// - Throws: If the system can't ask.
+    @discardableResult
+    public func register() async throws -> Bool {
+        UIApplication.shared.registerForRemoteNotifications()
+        return try await UNUserNotificationCenter.current().requestAuthorization(options: [.alert, .sound])
+    }
+    #endif
 
     /// The app is in front: the request is shown in it, and another app's notification as usual.
     nonisolated public func userNotificationCenter(
