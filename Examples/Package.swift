@@ -53,7 +53,8 @@ let apps = [
     App(name: "Password", modules: ["AuthFoundation", "OktaDirectAuth"]),
     App(name: "Browser", modules: ["AuthFoundation", "OAuth2Auth", "BrowserSignin"]),
     App(
-        name: "PushAuthenticator", modules: ["AuthFoundation", "OktaDirectAuth", "DeviceAuthenticator"], testModules: ["Delivery"]),
+        name: "PushAuthenticator", modules: ["AuthFoundation", "OktaDirectAuth", "DeviceAuthenticator"],
+        testModules: ["Delivery", "BrowserSignin"]),
     App(
         name: "Classic", modules: ["AuthFoundation", "OAuth2Auth", "OktaAuthSdk", "QRCode"], testModules: ["Delivery"]),
 ]

@@ -16,20 +16,21 @@ public struct Account: Sendable, Equatable, Identifiable {
     public let answersCIBA: Bool
     /// What is wrong with it at the organization, in words; nil if nothing is.
     public let trouble: String?
+}
 
+extension Account {
     /// Reads an enrollment.
     ///
     /// - Parameter enrollment: The enrollment.
     public init(_ enrollment: any AuthenticatorEnrollmentProtocol) {
-        id = enrollment.enrollmentId
-        name = enrollment.user.name ?? enrollment.user.id
-        organization = enrollment.organization.url
-        verifiesUser = enrollment.userVerificationEnabled
-        answersCIBA = enrollment.isCIBAEnabled
-        switch (enrollment as? AuthenticatorEnrollment)?.enrollmentState {
-        case .suspended: trouble = words("Suspended by the organization")
-        case .deleted, .reset: trouble = words("Deleted at the organization: remove it here")
-        case .active, nil: trouble = nil
-        }
+        let trouble: String? =
+            switch (enrollment as? AuthenticatorEnrollment)?.enrollmentState {
+            case .suspended: words("Suspended by the organization")
+            case .deleted, .reset: words("Deleted at the organization: remove it here")
+            case .active, nil: nil
+            }
+        self.init(
+            id: enrollment.enrollmentId, name: enrollment.user.name ?? enrollment.user.id, organization: enrollment.organization.url,
+            verifiesUser: enrollment.userVerificationEnabled, answersCIBA: enrollment.isCIBAEnabled, trouble: trouble)
     }
 }

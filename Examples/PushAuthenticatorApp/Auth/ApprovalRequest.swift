@@ -1,6 +1,6 @@
 public import DeviceAuthenticator
 public import Foundation
-internal import Wording
+public import Wording
 
 /// A request that waits for the person's answer. What its organization has not signed is not shown.
 public struct ApprovalRequest: Sendable, Equatable, Identifiable {
@@ -27,23 +27,6 @@ public struct ApprovalRequest: Sendable, Equatable, Identifiable {
     /// Whether its signature is checked.
     public let isVerified: Bool
 
-    /// Reads a challenge.
-    ///
-    /// - Parameter challenge: The challenge.
-    public init(_ challenge: PushChallenge) {
-        id = challenge.transactionId
-        accountID = challenge.enrollmentId
-        application = challenge.appInstanceName
-        place = challenge.clientLocation
-        system = challenge.clientOS
-        message = challenge.cibaBindingMessage
-        isCIBA = challenge.isCIBA
-        numbers = challenge.numberChoices
-        time = challenge.transactionTime
-        expiresAt = challenge.expirationTime
-        isVerified = challenge.isVerified
-    }
-
     /// What is asked, in a sentence.
     public var question: String {
         let name = application ?? words("An application")
@@ -62,24 +45,43 @@ public struct ApprovalRequest: Sendable, Equatable, Identifiable {
     }
 
     /// What a person needs to decide.
-    public var facts: [Fact] {
+    ///
+    /// - Parameters:
+    ///   - words: The language of the names and of the times.
+    ///   - timeZone: Where the times are read.
+    /// - Returns: The facts, the most telling first.
+    public func facts(_ words: Wording = PushAuthenticatorApp.words, timeZone: TimeZone = .current) -> [Fact] {
+        func clockTime(_ date: Date) -> String {
+            let format = DateFormatter()
+            format.dateStyle = .none
+            format.timeStyle = .medium
+            format.timeZone = timeZone
+            if let language = words.language { format.locale = Locale(identifier: language) }
+            return format.string(from: date)
+        }
         var facts: [Fact] = []
         if let message { facts.append(Fact(label: words("Message"), value: message)) }
         facts.append(Fact(label: words("Place"), value: place ?? words("unknown")))
         facts.append(Fact(label: words("System"), value: system ?? words("unknown")))
-        facts.append(Fact(label: words("Time"), value: Self.time(time)))
-        facts.append(Fact(label: words("Until"), value: Self.time(expiresAt)))
+        facts.append(Fact(label: words("Time"), value: clockTime(time)))
+        facts.append(Fact(label: words("Until"), value: clockTime(expiresAt)))
         if !isVerified {
             facts.append(Fact(label: words("Note"), value: words("The organization's signature can't be checked right now.")))
         }
         return facts
     }
+}
 
-    private static func time(_ date: Date) -> String {
-        let formatter = DateFormatter()
-        formatter.dateStyle = .none
-        formatter.timeStyle = .medium
-        return formatter.string(from: date)
+extension ApprovalRequest {
+    /// Reads a challenge.
+    ///
+    /// - Parameter challenge: The challenge.
+    public init(_ challenge: PushChallenge) {
+        self.init(
+            id: challenge.transactionId, accountID: challenge.enrollmentId, application: challenge.appInstanceName,
+            place: challenge.clientLocation, system: challenge.clientOS, message: challenge.cibaBindingMessage, isCIBA: challenge.isCIBA,
+            numbers: challenge.numberChoices, time: challenge.transactionTime, expiresAt: challenge.expirationTime,
+            isVerified: challenge.isVerified)
     }
 }
 

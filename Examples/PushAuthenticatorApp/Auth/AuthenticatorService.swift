@@ -187,6 +187,9 @@ public actor AuthenticatorService: AuthenticatorServicing {
         return trouble
     }
 
+    /// Waits for what is told to organizations, not for answers.
+    nonisolated public func settled() async { await signIn.settled() }
+
     private static func text(of reason: RemediationStepMessageReasonType) -> String {
         switch reason {
         case .userVerificationKeyNotEnrolled: words("This device answers without verifying you.")

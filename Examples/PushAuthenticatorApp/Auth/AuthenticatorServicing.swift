@@ -27,6 +27,8 @@ public protocol AuthenticatorServicing: Sendable {
     func read(push: PushPayload) async throws -> ApprovalRequest?
     /// Answers a request; returns what went wrong although the answer was taken, in words. Throws if the answer did not count.
     func answer(_ id: ApprovalRequest.ID, _ answer: Answer) async throws -> String?
+    /// Waits until the requests of sign-ins that were given up are taken back.
+    func settled() async
 }
 
 /// The payload of a push, and what the person chose on the notification.

@@ -5,12 +5,24 @@ internal import OktaDirectAuth
 internal import Wording
 
 /// Signs a person in at their organization for one change. The token is in memory only, and revoked after its use.
-struct OrganizationSignIn: Sendable {
+actor OrganizationSignIn {
     private static let scope = "okta.myAccount.appAuthenticator.manage"
 
-    let authenticator: DeviceAuthenticatorConfig
-    let session: (any URLSessionProtocol)?
-    let clock: any OAuth2Clock
+    private let authenticator: DeviceAuthenticatorConfig
+    private let session: (any URLSessionProtocol)?
+    private let clock: any OAuth2Clock
+    /// Ends when the requests of all sign-ins that were given up are taken back.
+    private var withdrawal: Task<Void, Never>?
+
+    /// Signs in as that client; see ``AuthenticatorService/init(device:authenticator:session:clock:)``.
+    init(authenticator: DeviceAuthenticatorConfig, session: (any URLSessionProtocol)?, clock: any OAuth2Clock) {
+        self.authenticator = authenticator
+        self.session = session
+        self.clock = clock
+    }
+
+    /// Waits until no phone is asked any more for a sign-in that was given up.
+    func settled() async { await withdrawal?.value }
 
     /// Signs in, and does with the token what it is for. A phone that has to confirm is told of by `waiting`.
     func token<Result: Sendable>(
@@ -52,6 +64,10 @@ struct OrganizationSignIn: Sendable {
         } catch {
             // A request that was given up is not to stay on the phone.
             await flow.reset()
+            withdrawal = Task { [withdrawal] in
+                await withdrawal?.value
+                await flow.settled()
+            }
             throw error
         }
     }

@@ -11,9 +11,11 @@ struct PhoneScreen {
     /// What is to be seen now.
     var screen: Screen {
         if let question = model.pin.question { return pin(question) }
-        if let change = model.change { return form(of: change) }
-        if let account = model.openAccount.flatMap(model.account) { return settings(of: account) }
-        return home
+        return switch model.front {
+        case .change(let change): form(of: change)
+        case .account(let id): model.account(id).map(settings) ?? home
+        case .home: home
+        }
     }
 
     // MARK: - Home
@@ -44,7 +46,7 @@ struct PhoneScreen {
     @ScreenBuilder private var requestElements: [Element] {
         if let request = model.shownRequest {
             Element.text(request.question, .heading)
-            Element.pairs([(words("Account"), model.account(request.accountID)?.name ?? "")] + request.facts.map { ($0.label, $0.value) })
+            Element.pairs([(words("Account"), model.account(request.accountID)?.name ?? "")] + request.facts().map { ($0.label, $0.value) })
             // No comes first, for each request anew: it may appear while somebody presses Return for something else.
             Element.buttons {
                 Button(words("Deny"), id: "deny \(request.id)", key: "n", role: .destructive, isEnabled: model.answering == nil) {
@@ -86,6 +88,7 @@ struct PhoneScreen {
     private func settings(of account: Account) -> Screen {
         let close: @MainActor () -> Void = { model.openAccount = nil }
         return Screen(account.name, back: Screen.Back(words("Back"), action: close), alert: alert) {
+            requestElements
             Element.pairs([(words("Organization"), account.organization.absoluteString)])
             if let trouble = account.trouble { Element.text(trouble, .warning) }
             Element.space
@@ -117,7 +120,12 @@ struct PhoneScreen {
         return Screen(
             AccountText.title(of: change), back: Screen.Back(words("Cancel")) { model.cancelChange() }, alert: alert
         ) {
-            if case .waitingForApproval = model.progress { requestElements }
+            if model.progress != nil {
+                // It may be the one of this very sign-in. The fields are shut, so that nobody answers by what they type.
+                requestElements
+            } else if model.shownRequest != nil {
+                Element.text(AccountText.requestBehindForm, .warning)
+            }
             Element.text(AccountText.explanation(of: change), .dim)
             Element.field(words("Username"), id: "username", text: model.form.username, isEnabled: isEnabled) { model.form.username = $0 }
             Element.secureField(

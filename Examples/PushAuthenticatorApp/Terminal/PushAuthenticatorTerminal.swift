@@ -34,7 +34,7 @@ struct PushAuthenticatorTerminal: AsyncParsableCommand {
         let listening = Task { await model.listen() }
         defer { listening.cancel() }
         try await TerminalProgram(terminal).run {
-            model.cancelChange()
+            await model.leave()
         } screen: {
             face.screen
         }

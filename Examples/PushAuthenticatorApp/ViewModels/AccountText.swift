@@ -8,12 +8,20 @@ public enum AccountText {
     ///
     /// - Parameter account: The account.
     /// - Returns: Its organization, what it does, and what is wrong with it.
-    public static func detail(of account: Account) -> String {
+    public static func detail(of account: Account) -> String { parts(of: account).joined(separator: " · ") }
+
+    /// What VoiceOver says of an account in a list.
+    ///
+    /// - Parameter account: The account.
+    /// - Returns: Whose it is, and its detail.
+    public static func spoken(of account: Account) -> String { ([account.name] + parts(of: account)).joined(separator: ", ") }
+
+    private static func parts(of account: Account) -> [String] {
         var parts = [account.organization.host() ?? account.organization.absoluteString]
         if account.verifiesUser { parts.append(words("verifies you")) }
         if account.answersCIBA { parts.append(words("requests of apps")) }
         if let trouble = account.trouble { parts.append(trouble) }
-        return parts.joined(separator: " · ")
+        return parts
     }
 
     /// What a change is called, on its form and on the button that sends it.
@@ -51,6 +59,9 @@ public enum AccountText {
         case .waitingForApproval(let number?): words("Approve the sign-in on a device of yours, with the number %@.", number)
         }
     }
+
+    /// What a form says while a request waits that it does not show.
+    public static var requestBehindForm: String { words("A request waits for you. Cancel this to answer it.") }
 
     /// What it means to remove an account here alone.
     public static var removal: String {

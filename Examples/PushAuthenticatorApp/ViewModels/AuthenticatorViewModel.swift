@@ -26,6 +26,16 @@ public final class AuthenticatorViewModel {
         case waitingForApproval(number: String?)
     }
 
+    /// What is in front: alerts and the PIN belong on it, for nothing is presented over what is covered.
+    public enum Front: Sendable, Equatable {
+        /// The accounts.
+        case home
+        /// The settings of an account.
+        case account(Account.ID)
+        /// The form of a change.
+        case change(Change)
+    }
+
     /// The accounts on this device.
     public private(set) var accounts: [Account] = []
     /// What waits for an answer, oldest first.
@@ -87,6 +97,12 @@ public final class AuthenticatorViewModel {
     /// - Returns: Nil if it is not on this device.
     public func account(_ id: Account.ID) -> Account? { accounts.first { $0.id == id } }
 
+    /// What is in front.
+    public var front: Front {
+        if let change { return .change(change) }
+        return openAccount.map(Front.account) ?? .home
+    }
+
     /// The request to show: the one that was tapped, else the oldest.
     public var shownRequest: ApprovalRequest? { requests.first { $0.id == presented } ?? requests.first }
 
@@ -98,6 +114,7 @@ public final class AuthenticatorViewModel {
     public func begin(_ change: Change) {
         guard self.change == nil else { return }
         notice = nil
+        errorMessage = nil
         self.change = change
         form = SignInForm()
         link = ""
@@ -143,7 +160,16 @@ public final class AuthenticatorViewModel {
     /// Closes the form of a change; one that is under way is given up, and its request is taken back from the phones.
     public func cancelChange() {
         changing?.cancel()
-        if progress == nil { closeChange() }
+        guard progress == nil else { return }
+        errorMessage = nil
+        closeChange()
+    }
+
+    /// Gives a change that is under way up, and waits until its request is taken back; for an app that is about to end.
+    public func leave() async {
+        changing?.cancel()
+        _ = await changing?.result
+        await service.settled()
     }
 
     private func closeChange() {
@@ -154,6 +180,7 @@ public final class AuthenticatorViewModel {
 
     private func carryOut(_ work: @escaping @Sendable (@escaping WaitingForApproval) async throws -> String) async {
         progress = .signingIn
+        errorMessage = nil
         let task = Task { [weak self] in
             let done = try await work { number in self?.progress = .waitingForApproval(number: number) }
             self?.notice = done
@@ -185,7 +212,7 @@ public final class AuthenticatorViewModel {
 
     /// Removes the account that ``removing`` names from this device alone.
     public func confirmRemoval() async {
-        guard let id = removing else { return }
+        guard !isLoading, let id = removing else { return }
         removing = nil
         await load {
             try await self.service.removeFromDevice(id)
@@ -205,6 +232,7 @@ public final class AuthenticatorViewModel {
         guard !isLoading else { return }
         isLoading = true
         notice = nil
+        errorMessage = nil
         defer {
             isLoading = false
             updateAccounts()
@@ -252,7 +280,7 @@ public final class AuthenticatorViewModel {
 
     private func dropOver() {
         requests.removeAll { $0.expiresAt <= clock.now }
-        if let presented, !requests.contains(where: { $0.id == presented }) { self.presented = nil }
+        if let presented, !waits(presented) { self.presented = nil }
     }
 
     /// Takes a push that came while the app is in front.
@@ -266,19 +294,32 @@ public final class AuthenticatorViewModel {
 
     /// Takes a notification that the person tapped, or chose an action of.
     ///
-    /// Approving and denying there is the answer, unless a number has to be picked: then the request is shown.
+    /// Approving and denying there is the answer, unless a number has to be picked. What still waits then is shown: settings are closed for
+    /// it, and a form too, unless it is under way; that one shows the request itself.
     ///
     /// - Parameter push: Its payload, with the action.
     /// - Returns: Whether it was a request.
     @discardableResult
     public func didRespond(to push: PushPayload) async -> Bool {
         guard let request = await admit(push) else { return false }
+        errorMessage = nil
         switch push.action {
-        case PushAction.approve where request.numbers == nil: await answer(request.id, .approve())
-        case PushAction.deny: await answer(request.id, .deny())
-        default: presented = request.id
+        case PushAction.approve where request.numbers == nil && answering == nil: await answer(request.id, .approve())
+        case PushAction.deny where answering == nil: await answer(request.id, .deny())
+        default: if !waits(request.id) { errorMessage = Self.text(of: SignInTrouble.noSuchRequest) }
         }
+        if waits(request.id) { present(request.id) }
         return true
+    }
+
+    private func waits(_ id: ApprovalRequest.ID) -> Bool { requests.contains { $0.id == id } }
+
+    private func present(_ id: ApprovalRequest.ID) {
+        presented = id
+        guard progress == nil else { return }
+        closeChange()
+        openAccount = nil
+        removing = nil
     }
 
     private func admit(_ push: PushPayload) async -> ApprovalRequest? {
@@ -287,6 +328,7 @@ public final class AuthenticatorViewModel {
             if !over.contains(request.id), request.expiresAt > clock.now {
                 requests = (requests.filter { $0.id != request.id } + [request]).sorted { $0.time < $1.time }
             }
+            dropOver()
             return request
         } catch {
             errorMessage = Self.text(of: error)
@@ -300,9 +342,14 @@ public final class AuthenticatorViewModel {
     ///   - id: Which.
     ///   - answer: The answer; an approval with the number, if the request has some.
     public func answer(_ id: ApprovalRequest.ID, _ answer: Answer) async {
-        guard answering == nil, let request = requests.first(where: { $0.id == id }) else { return }
+        guard answering == nil else { return }
+        guard let request = requests.first(where: { $0.id == id }) else {
+            errorMessage = Self.text(of: SignInTrouble.noSuchRequest)
+            return
+        }
         if case .approve(nil) = answer, request.numbers != nil { return }
         answering = id
+        errorMessage = nil
         defer { answering = nil }
         do {
             let trouble = try await service.answer(id, answer)
@@ -340,14 +387,4 @@ public final class AuthenticatorViewModel {
         else { return error.localizedDescription }
         return causes.joined(separator: " ")
     }
-}
-
-/// The identifiers of what a person can choose on a notification, as `DeviceAuthenticator` registers them.
-public enum PushAction {
-    /// Yes.
-    public static let approve = "APPROVE_BUTTON"
-    /// No.
-    public static let deny = "DENY_BUTTON"
-    /// To look at it in the app.
-    public static let review = "REVIEW_BUTTON"
 }

@@ -1,4 +1,5 @@
 #if canImport(SwiftUI) && canImport(UIKit)
+internal import Interface
 internal import SwiftUI
 internal import Wording
 
@@ -9,7 +10,12 @@ struct AccountView: View {
     var body: some View {
         NavigationStack {
             List {
+                if let request = viewModel.shownRequest {
+                    Section(request.question) { RequestView(viewModel: viewModel, request: request) }
+                }
                 if let account { settings(of: account) }
+                if let notice = viewModel.notice { Marked(text: notice, symbol: "checkmark.circle") }
+                if viewModel.isLoading { ProgressView(words("One moment…")) }
             }
             .navigationTitle(account?.name ?? "")
             .navigationBarTitleDisplayMode(.inline)
@@ -17,8 +23,17 @@ struct AccountView: View {
                 ToolbarItem(placement: .cancellationAction) { backButton }
             }
         }
-        .sheet(isPresented: isChanging) { ChangeForm(viewModel: viewModel) }
-        .alert(words("Remove from This Device Only"), isPresented: isRemoving) {
+        .presentsForm(of: viewModel) { [viewModel] in viewModel.openAccount != nil }
+        .asksForPIN(of: viewModel) { [viewModel] in viewModel.isShowingAccount }
+        .tellsErrors(of: viewModel) { [viewModel] in viewModel.isShowingAccount }
+        .alert(
+            words("Remove from This Device Only"),
+            isPresented: .presented(viewModel) {
+                $0.removing != nil
+            } close: {
+                $0.removing = nil
+            }
+        ) {
             Button(words("Remove"), role: .destructive) { Task { await viewModel.confirmRemoval() } }
             Button(words("Keep"), role: .cancel) { viewModel.removing = nil }
         } message: {
@@ -36,13 +51,13 @@ struct AccountView: View {
         Group {
             Section(words("Organization")) {
                 Text(verbatim: account.organization.absoluteString)
-                if let trouble = account.trouble { Label(trouble, systemImage: "exclamationmark.triangle") }
+                if let trouble = account.trouble { Marked(text: trouble, symbol: "exclamationmark.triangle") }
             }
             Section {
-                setting(words("Verify me before approving"), isOn: account.verifiesUser) {
+                SettingButton(title: words("Verify me before approving"), isOn: account.verifiesUser) {
                     viewModel.begin(.userVerification(!account.verifiesUser, of: account.id))
                 }
-                setting(words("Approve requests of apps (CIBA)"), isOn: account.answersCIBA) {
+                SettingButton(title: words("Approve requests of apps (CIBA)"), isOn: account.answersCIBA) {
                     Task { await viewModel.setCIBA(!account.answersCIBA, of: account.id) }
                 }
             }
@@ -54,23 +69,11 @@ struct AccountView: View {
         .disabled(viewModel.isLoading)
     }
 
-    /// A button rather than a switch: what it does may be refused, and then nothing has moved.
-    private func setting(_ title: String, isOn: Bool, change: @escaping @MainActor () -> Void) -> some View {
-        Button(action: change) {
-            Label(title, systemImage: isOn ? "checkmark.circle.fill" : "circle")
-        }
-    }
+}
 
-    private var isChanging: Binding<Bool> {
-        let viewModel = viewModel
-        return Binding(
-            get: { @MainActor in viewModel.change != nil }, set: { @MainActor isShown in if !isShown { viewModel.cancelChange() } })
-    }
-
-    private var isRemoving: Binding<Bool> {
-        let viewModel = viewModel
-        return Binding(
-            get: { @MainActor in viewModel.removing != nil }, set: { @MainActor isShown in if !isShown { viewModel.removing = nil } })
+extension AuthenticatorViewModel {
+    fileprivate var isShowingAccount: Bool {
+        if case .account = front { true } else { false }
     }
 }
 #endif

@@ -13,9 +13,15 @@ struct ChangeForm: View {
     var body: some View {
         NavigationStack {
             List {
-                if case .waitingForApproval = viewModel.progress, let request = viewModel.shownRequest {
-                    Section(request.question) { RequestView(viewModel: viewModel, request: request) }
+                if let request = viewModel.shownRequest {
+                    if viewModel.progress != nil {
+                        Section(request.question) { RequestView(viewModel: viewModel, request: request) }
+                    } else {
+                        Marked(text: AccountText.requestBehindForm, symbol: "exclamationmark.triangle")
+                    }
                 }
+                // Not in an alert: the person corrects it here.
+                if let message = viewModel.errorMessage { Text(message).foregroundStyle(.red) }
                 Section(viewModel.change.map(AccountText.explanation) ?? "") { fields }
                 if viewModel.change == .enroll { Section(words("Or paste what the QR code of a sign-in page holds:")) { link } }
                 if let progress = viewModel.progress { ProgressView(AccountText.progress(progress)) }
@@ -26,6 +32,8 @@ struct ChangeForm: View {
                 ToolbarItem(placement: .cancellationAction) { Button(words("Cancel")) { viewModel.cancelChange() } }
             }
         }
+        .asksForPIN(of: viewModel) { true }
+        .keptOpen(viewModel.progress != nil)
     }
 
     private var fields: some View {
@@ -44,12 +52,8 @@ struct ChangeForm: View {
             Text(words("The code is for who has an authenticator app; without it a device of yours is asked."))
                 .font(.footnote)
             if viewModel.change == .enroll {
-                Button {
+                SettingButton(title: words("Verify me before approving"), isOn: viewModel.wantsUserVerification) {
                     viewModel.wantsUserVerification = !viewModel.wantsUserVerification
-                } label: {
-                    Label(
-                        words("Verify me before approving"),
-                        systemImage: viewModel.wantsUserVerification ? "checkmark.circle.fill" : "circle")
                 }
             }
             Button(viewModel.change.map(AccountText.title) ?? "") { Task { await viewModel.submit() } }

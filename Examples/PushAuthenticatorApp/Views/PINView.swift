@@ -30,6 +30,7 @@ struct PINView: View {
             Button(words("Cancel"), role: .cancel) { pin.cancel() }
         }
         .padding()
+        .keptOpen(true)
     }
 }
 #endif

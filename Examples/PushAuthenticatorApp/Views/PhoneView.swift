@@ -34,14 +34,15 @@ public struct PhoneView: View {
                                     .foregroundStyle(.secondary)
                             }
                         }
+                        .spoken(AccountText.spoken(of: account))
                     }
                     Button(words("Add Account")) { viewModel.begin(.enroll) }
                 }
                 Section {
                     Button(words("Check for Requests")) { Task { await viewModel.retrieve() } }
                         .disabled(viewModel.isLoading || viewModel.accounts.isEmpty)
-                    if let notice = viewModel.notice { Label(notice, systemImage: "checkmark.circle") }
-                    if viewModel.isLoading { ProgressView() }
+                    if let notice = viewModel.notice { Marked(text: notice, symbol: "checkmark.circle") }
+                    if viewModel.isLoading { ProgressView(words("One moment…")) }
                 }
             }
             .navigationTitle(words("Push authenticator"))
@@ -49,43 +50,38 @@ public struct PhoneView: View {
         .whenActive { [viewModel] in await viewModel.didBecomeActive() }
         .sheet(
             isPresented: .presented(viewModel) {
-                $0.pin.question != nil
-            } close: {
-                $0.pin.cancel()
-            }
-        ) { PINView(pin: viewModel.pin) }
-        .sheet(
-            isPresented: .presented(viewModel) {
                 $0.openAccount != nil
             } close: {
                 $0.openAccount = nil
             }
         ) { AccountView(viewModel: viewModel) }
-        .sheet(
-            isPresented: .presented(viewModel) {
-                $0.change != nil && $0.openAccount == nil
-            } close: {
-                $0.cancelChange()
-            }
-        ) {
-            ChangeForm(viewModel: viewModel)
-        }
-        .alert(
-            words("Error"),
-            isPresented: .presented(viewModel) {
-                $0.errorMessage != nil
-            } close: {
-                $0.errorMessage = nil
-            }
-        ) {
-            Button(words("OK"), role: .cancel) { viewModel.errorMessage = nil }
-        } message: {
-            Text(viewModel.errorMessage ?? "")
-        }
+        .presentsForm(of: viewModel) { [viewModel] in viewModel.openAccount == nil }
+        .asksForPIN(of: viewModel) { [viewModel] in viewModel.front == .home }
+        .tellsErrors(of: viewModel) { [viewModel] in viewModel.front == .home }
     }
 }
 
-#if DEBUG && !os(Linux)
-#Preview { PhoneView(viewModel: AuthenticatorViewModel(service: PreviewAuthenticatorService())) }
+#if os(iOS)
+@MainActor
+private func device(
+    _ accounts: [Account] = [.sample()], requests: [ApprovalRequest] = [], number: String? = nil,
+    _ prepare: (AuthenticatorViewModel) -> Void = { _ in }
+) -> PhoneView {
+    let viewModel = AuthenticatorViewModel(service: InMemoryAuthenticatorService(accounts, requests: requests, number: number))
+    prepare(viewModel)
+    return PhoneView(viewModel: viewModel)
+}
+
+#Preview("No account") { device([]) }
+#Preview("A request with a number") { device(requests: [.sample(numbers: ["17", "42", "93"])]) }
+#Preview("Settings, with a request") {
+    device([.sample(verifiesUser: true)], requests: [.sample(message: "Pay 10 euros")]) { $0.openAccount = Account.sample().id }
+}
+#Preview("Removal") { device(number: "42") { $0.begin(.remove(Account.sample().id)) } }
+#Preview("Trouble, dark, large") {
+    device([.sample(answersCIBA: true, trouble: words("Suspended by the organization"))], requests: [.sample()])
+        .preferredColorScheme(.dark)
+        .dynamicTypeSize(.accessibility2)
+}
 #endif
 #endif

@@ -1,4 +1,5 @@
 #if canImport(SwiftUI) && canImport(UIKit)
+internal import Interface
 internal import SwiftUI
 internal import Wording
 
@@ -10,13 +11,14 @@ struct RequestView: View {
     var body: some View {
         VStack(alignment: .leading, spacing: 12) {
             if let account = viewModel.account(request.accountID) { fact(words("Account"), account.name) }
-            ForEach(request.facts) { fact($0.label, $0.value) }
+            ForEach(request.facts()) { fact($0.label, $0.value) }
             if let numbers = request.numbers {
                 Text(words("Pick the number that the sign-in shows."))
                 HStack {
                     ForEach(numbers, id: \.self) { number in
                         Button(number) { answer(.approve(number: number)) }
                             .buttonStyle(.borderedProminent)
+                            .spoken(words("Approve with the number %@", number))
                     }
                 }
             } else {

@@ -37,7 +37,7 @@ struct AccountTests {
             #expect(visit.model.form.password.isEmpty && visit.model.form.username == PhoneVisit.jane.login)
             #expect(visit.model.accounts.isEmpty)
             visit.model.cancelChange()
-            #expect(visit.model.change == nil)
+            #expect(visit.model.front == .home && visit.model.errorMessage == nil)
         }
     }
 
@@ -171,6 +171,25 @@ struct AccountTests {
                 })
             await visit.model.answer(request.id, .approve())
             #expect(visit.model.accounts.count == 1)
+        }
+    }
+
+    @Test("who leaves while a change waits for an approval takes its request back first")
+    func leave() async throws {
+        try await withSandbox { sandbox in
+            let visit = try PhoneVisit(sandbox)
+            try await visit.enroll()
+            let id = try #require(visit.model.accounts.first?.id)
+            visit.model.begin(.remove(id))
+            async let submitted: Void = visit.submit()
+            _ = try await visit.request()
+            let revoked = sandbox.requests.count { $0.endpoint == .revoke }
+            await visit.model.leave()
+            #expect(sandbox.requests.count { $0.endpoint == .revoke && $0.status == 200 } == revoked + 1)
+            await submitted
+            #expect(visit.model.change == nil && visit.model.accounts.count == 1)
+            await visit.model.retrieve()
+            #expect(visit.model.requests.isEmpty && visit.model.notice == "Nothing waits for you.")
         }
     }
 

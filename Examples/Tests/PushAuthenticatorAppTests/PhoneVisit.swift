@@ -10,6 +10,10 @@ import Testing
 
 @testable import PushAuthenticatorApp
 
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
 /// The app on a sandbox, in a folder of its own.
 @MainActor
 final class PhoneVisit {
@@ -21,11 +25,16 @@ final class PhoneVisit {
     private(set) var model: AuthenticatorViewModel
     private let folder: URL
 
-    init(_ sandbox: Sandbox) throws {
+    /// A new phone, or one that has what another one has.
+    init(_ sandbox: Sandbox, copying other: URL? = nil) throws {
         self.sandbox = sandbox
         folder = URL.temporaryDirectory.appending(path: "phone-\(UUID().uuidString)", directoryHint: .isDirectory)
+        if let other { try FileManager.default.copyItem(at: other, to: folder) }
         model = try Self.open(folder, sandbox, pin)
     }
+
+    /// The same phone once more.
+    func copy() throws -> PhoneVisit { try PhoneVisit(sandbox, copying: folder) }
 
     deinit {
         try? FileManager.default.removeItem(at: folder)
@@ -68,6 +77,13 @@ final class PhoneVisit {
         if verifiesUser { try await give(pin: "1234") }
         await submitted
         try #require(model.accounts.map(\.name) == [Self.jane.login], "\(model.errorMessage ?? "")")
+    }
+
+    /// Adds an account by the code of a sign-in page.
+    func use(link: String) async {
+        model.begin(.enroll)
+        model.link = link
+        await model.submitLink()
     }
 
     /// Waits until the PIN is asked for, and gives it.
@@ -130,6 +146,27 @@ final class PhoneVisit {
         return try #require(model.shownRequest)
     }
 
+    /// A bank asks Jane, without a sign-in; nil if none of her phones takes that.
+    func askAsBank(_ message: String) async throws -> String? {
+        try await post("v1/bc/authorize", ["scope": "openid", "login_hint": Self.jane.login, "binding_message": message])["auth_req_id"]
+    }
+
+    /// Whether the bank gets what it asked for.
+    func bankHasTokens(_ request: String) async throws -> Bool {
+        try await post("v1/token", ["grant_type": "urn:openid:params:grant-type:ciba", "auth_req_id": request])["id_token"] != nil
+    }
+
+    private func post(_ path: String, _ values: [String: String]) async throws -> [String: String] {
+        var request = URLRequest(url: sandbox.issuer.appending(path: path))
+        request.httpMethod = "POST"
+        request.setValue("application/x-www-form-urlencoded", forHTTPHeaderField: "Content-Type")
+        request.setValue("Basic " + Data("bank-app:bank-app-secret-1".utf8).base64EncodedString(), forHTTPHeaderField: "Authorization")
+        let parts = values.map { "\($0)=\($1.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? "")" }
+        request.httpBody = Data(parts.joined(separator: "&").utf8)
+        let answer = try JSONSerialization.jsonObject(with: try await sandbox.transport.data(for: request).0)
+        return try #require(answer as? [String: Any]).compactMapValues { $0 as? String }
+    }
+
     /// Gives the phone a push token, and the pushes for it to somebody.
     func receivePushes(token: Data) -> AsyncStream<PushPayload> {
         let (pushes, entrance) = AsyncStream.makeStream(of: PushPayload.self)
@@ -153,6 +190,17 @@ extension Sandbox.Configuration {
         Sandbox.Configuration(
             organization: OrgFile.sandboxDefault.replacing(
                 "number_challenge: never", with: "number_challenge: never\n    user_verification: required"))
+    }
+
+    /// In which a bank may ask people without a sign-in.
+    static var withBackchannel: Sandbox.Configuration {
+        let bank =
+            "{id: bank-app, name: Bank, type: service, authentication: client_secret_basic, secret: bank-app-secret-1, "
+            + "grant_types: [ciba], assignment: everyone, sign_on_policy: one-factor}"
+        return Sandbox.Configuration(
+            organization: OrgFile.sandboxDefault
+                .replacing("- mfa-webauthn\n", with: "- mfa-webauthn\n              - ciba\n")
+                .replacing("  - id: service-app", with: "  - \(bank)\n  - id: service-app"))
     }
 
     /// With a number to pick at each sign-in.

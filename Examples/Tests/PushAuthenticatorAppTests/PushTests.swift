@@ -89,6 +89,115 @@ struct PushTests {
         }
     }
 
+    @Test("a notification that is tapped closes settings and a form for its request, with what they ask and tell")
+    func tappedBehind() async throws {
+        try await withSandbox { sandbox in
+            let (visit, pushes) = try await receiving(sandbox)
+            let model = visit.model
+            let id = try #require(model.accounts.first?.id)
+            let signIn = try await visit.signInElsewhere()
+            let push = try #require(await pushes.first())
+            model.openAccount = id
+            model.removing = id
+            #expect(model.front == .account(id))
+            #expect(await model.didRespond(to: push))
+            #expect(model.front == .home && model.removing == nil && model.shownRequest?.id == model.presented)
+
+            model.openAccount = id
+            model.begin(.remove(id))
+            await visit.submit(password: "wrong")
+            model.form.password = "Half-a-Passw"
+            #expect(model.front == .change(.remove(id)) && model.errorMessage?.isEmpty == false)
+            #expect(await model.didRespond(to: push))
+            #expect(model.front == .home && model.form == SignInForm() && model.errorMessage == nil && model.presented != nil)
+            signIn.cancel()
+        }
+    }
+
+    @Test("a notification that is tapped leaves a form that is under way open, which shows the request")
+    func tappedUnderWay() async throws {
+        try await withSandbox { sandbox in
+            let (visit, pushes) = try await receiving(sandbox)
+            let model = visit.model
+            let id = try #require(model.accounts.first?.id)
+            model.openAccount = id
+            model.begin(.remove(id))
+            async let submitted: Void = visit.submit()
+            let push = try #require(await pushes.first())
+            #expect(await model.didRespond(to: push))
+            #expect(model.front == .change(.remove(id)) && model.openAccount == id)
+            #expect(model.progress == .waitingForApproval(number: nil) && model.shownRequest?.id == model.presented)
+            await model.answer(try #require(model.presented), .approve())
+            visit.letTimePass()
+            await submitted
+            #expect(model.accounts.isEmpty && model.front == .home, "\(model.errorMessage ?? "")")
+        }
+    }
+
+    @Test(
+        "a tap or an answer on a notification says so when the request waits no more",
+        arguments: [PushAction.review, PushAction.approve, PushAction.deny], [true, false])
+    func late(action: String, wasAnswered: Bool) async throws {
+        try await withSandbox { sandbox in
+            let (visit, pushes) = try await receiving(sandbox)
+            let signIn = try await visit.signInElsewhere()
+            let push = try #require(await pushes.first())
+            if wasAnswered {
+                #expect(await visit.model.didReceive(push))
+                await visit.model.answer(try #require(visit.model.shownRequest).id, .deny())
+                #expect(try await visit.outcome(of: signIn) == .refused("access_denied"))
+            } else {
+                // Over, but less long than clocks may differ.
+                sandbox.advance(by: 301)
+                signIn.cancel()
+            }
+            let requests = sandbox.requests.count { $0.endpoint == "verify" }
+            #expect(await visit.model.didRespond(to: PushPayload(push.userInfo, action: action)))
+            #expect(visit.model.errorMessage == "This request does not wait any more.")
+            #expect(visit.model.requests.isEmpty && visit.model.presented == nil)
+            #expect(sandbox.requests.count { $0.endpoint == "verify" } == requests)
+        }
+    }
+
+    @Test("an answer on a notification that can't be given now shows the request", arguments: [PushAction.approve, PushAction.deny])
+    func actionFails(_ action: String) async throws {
+        try await withSandbox { sandbox in
+            let (visit, pushes) = try await receiving(sandbox)
+            let model = visit.model
+            let signIn = try await visit.signInElsewhere()
+            let push = try #require(await pushes.first())
+            model.openAccount = try #require(model.accounts.first?.id)
+            sandbox.inject(Fault(.dropConnectionBeforeCommit, at: "verify"))
+            #expect(await model.didRespond(to: PushPayload(push.userInfo, action: action)))
+            #expect(model.errorMessage?.isEmpty == false && model.front == .home && model.shownRequest?.id == model.presented)
+            await model.answer(try #require(model.presented), .approve())
+            #expect(try await visit.outcome(of: signIn) == .tokens)
+        }
+    }
+
+    @Test("an answer on a notification while another is under way is not lost: its request is shown")
+    func actionWhileBusy() async throws {
+        try await withSandbox { sandbox in
+            let visit = try PhoneVisit(sandbox)
+            let pushes = visit.receivePushes(token: Self.first)
+            await visit.model.updatePushToken(Self.first)
+            try await visit.enroll(verifiesUser: true)
+            let older = try await visit.signInElsewhere()
+            let first = try #require(await pushes.first())
+            let newer = try await visit.signInElsewhere()
+            let second = try #require(await pushes.first())
+            async let answered = visit.model.didRespond(to: PushPayload(first.userInfo, action: PushAction.approve))
+            #expect(await eventually { visit.pin.question != nil })
+            #expect(await visit.model.didRespond(to: PushPayload(second.userInfo, action: PushAction.deny)))
+            #expect(visit.model.requests.count == 2 && visit.model.presented == visit.model.shownRequest?.id)
+            try await visit.give(pin: "1234")
+            #expect(await answered)
+            #expect(try await visit.outcome(of: older) == .tokens)
+            #expect(visit.model.requests.count == 1)
+            newer.cancel()
+        }
+    }
+
     @Test("a new push token is where the next push goes, and the old one is dead")
     func newToken() async throws {
         try await withSandbox { sandbox in

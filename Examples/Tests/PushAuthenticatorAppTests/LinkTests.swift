@@ -1,0 +1,58 @@
+import BrowserSignin
+import CountersignSandbox
+import ExampleTestSupport
+import Foundation
+import Testing
+
+@testable import PushAuthenticatorApp
+
+@MainActor
+@Suite("The code of a sign-in page, in the push authenticator app", .timeLimit(.minutes(5)))
+struct LinkTests {
+    /// Jane signs in on the pages. They ask for a second factor that she has not: she sets one up by what the QR code holds.
+    nonisolated private static func visitor(
+        scan: @escaping @Sendable (String) async throws -> Void, approve: @escaping @Sendable () async throws -> Void
+    ) -> SandboxBrowser.Visitor {
+        { page -> HostedPage.Step in
+            if let address = page.text.split(separator: " ").first(where: { $0.contains("/enroll/") && $0.contains("#") }) {
+                try await scan(String(address))
+                return .reload()
+            }
+            if let form = page.forms.first(where: { $0.field(ofType: "password") != nil }) {
+                let jane = SandboxUser.jane
+                return .submit(form, values: ["username": jane.login, "password": jane.password ?? ""])
+            }
+            if page.refresh != nil {
+                try await approve()
+                return .reload()
+            }
+            let push = page.forms.first { $0.buttons.contains { $0.value == "push" } }
+            guard let form = push ?? page.forms.first(where: { $0.action.path().hasSuffix("/enroll-phone") }) else { return .close }
+            return .submit(form, button: form.buttons.first { $0.value == "push" })
+        }
+    }
+
+    @Test("adds the account without a password, and its first request is the sign-in's on the page; it is good once")
+    func goodLink() async throws {
+        try await withSandbox { sandbox in
+            let visit = try PhoneVisit(sandbox)
+            let again = try PhoneVisit(sandbox)
+            let browser = sandbox.browser(
+                visitor: Self.visitor(
+                    scan: { address in
+                        await visit.use(link: address)
+                        await again.use(link: address)
+                    },
+                    approve: {
+                        let request = try await visit.request()
+                        await visit.model.answer(request.id, .approve())
+                    }))
+            let token = try await sandbox.browserSignin(in: browser).signIn()
+            #expect(token.idToken != nil)
+            #expect(visit.model.accounts.map(\.name) == [PhoneVisit.jane.login] && visit.model.front == .home)
+            #expect(visit.model.notice == "Approved." && visit.model.link.isEmpty && visit.model.errorMessage == nil)
+            #expect(again.model.accounts.isEmpty && again.model.front == .change(.enroll))
+            #expect(again.model.errorMessage?.contains("Let the sign-in page show another") == true, "\(again.model.errorMessage ?? "")")
+        }
+    }
+}

@@ -1,0 +1,133 @@
+import CountersignSandbox
+import ExampleTestSupport
+import Foundation
+import Testing
+
+@testable import PushAuthenticatorApp
+
+@MainActor
+@Suite("The push authenticator app when something is wrong", .timeLimit(.minutes(5)))
+struct TroubleTests {
+    @Test("offline, fetching and turning requests of apps on are told, change nothing, and work again later")
+    func offline() async throws {
+        try await withSandbox { sandbox in
+            let visit = try PhoneVisit(sandbox)
+            try await visit.enroll()
+            let model = visit.model
+            let id = try #require(model.accounts.first?.id)
+            let signIn = try await visit.signInElsewhere()
+            let request = try await visit.request()
+            sandbox.inject(Fault(.dropConnectionBeforeCommit, at: .any, count: 1000))
+            await model.retrieve()
+            #expect(model.errorMessage?.isEmpty == false && model.notice == nil && !model.isLoading)
+            #expect(model.requests == [request], "What was fetched before still waits.")
+            await model.setCIBA(true, of: id)
+            #expect(model.errorMessage?.isEmpty == false && model.account(id)?.answersCIBA == false && !model.isLoading)
+            model.errorMessage = nil
+            await model.didBecomeActive()
+            #expect(model.errorMessage == nil && model.requests == [request], "Nobody asked for this.")
+            await model.updatePushToken(Data([1]))
+            #expect(model.errorMessage?.isEmpty == false)
+            model.begin(.enroll)
+            await visit.submit()
+            #expect(model.errorMessage?.isEmpty == false && model.front == .change(.enroll) && model.progress == nil)
+            model.cancelChange()
+
+            sandbox.clearFaults()
+            await model.retrieve()
+            #expect(model.errorMessage == nil && model.requests == [request])
+            await model.setCIBA(true, of: id)
+            #expect(model.errorMessage == nil && model.account(id)?.answersCIBA == true)
+            signIn.cancel()
+        }
+    }
+
+    @Test("an account that the organization suspends says so, and no longer once it may be used again")
+    func suspended() async throws {
+        try await withSandbox { sandbox in
+            let visit = try PhoneVisit(sandbox)
+            try await visit.enroll()
+            let id = try #require(visit.model.accounts.first?.id)
+            await visit.model.setCIBA(true, of: id)
+            var jane = PhoneVisit.jane
+            jane.status = .suspended
+            try await sandbox.add(jane)
+            await visit.model.setCIBA(false, of: id)
+            let account = try #require(visit.model.accounts.first)
+            #expect(account.trouble == "Suspended by the organization" && visit.model.errorMessage?.isEmpty == false)
+            #expect(AccountText.detail(of: account).hasSuffix(" · Suspended by the organization"))
+            jane.status = .active
+            try await sandbox.add(jane)
+            await visit.model.setCIBA(false, of: id)
+            #expect(visit.model.accounts.first?.trouble == nil && visit.model.errorMessage == nil)
+        }
+    }
+
+    @Test("an account that was removed at the organization elsewhere says so, and is removed here")
+    func removedElsewhere() async throws {
+        try await withSandbox { sandbox in
+            let visit = try PhoneVisit(sandbox)
+            try await visit.enroll()
+            await visit.model.setCIBA(true, of: try #require(visit.model.accounts.first?.id))
+            let copy = try visit.copy()
+            let app = try await sandbox.authenticatorApp(for: PhoneVisit.jane.login)
+            copy.model.begin(.remove(try #require(copy.model.accounts.first?.id)))
+            await copy.submit(code: app.code)
+            #expect(copy.model.accounts.isEmpty, "\(copy.model.errorMessage ?? "")")
+            await visit.model.setCIBA(false, of: try #require(visit.model.accounts.first?.id))
+            let account = try #require(visit.model.accounts.first)
+            #expect(account.trouble == "Deleted at the organization: remove it here" && visit.model.errorMessage?.isEmpty == false)
+            visit.model.removing = account.id
+            await visit.model.confirmRemoval()
+            #expect(visit.model.accounts.isEmpty && visit.model.notice == "The account was removed from this device.")
+        }
+    }
+
+    @Test("while something is under way, no button begins another")
+    func busy() async throws {
+        try await withSandbox { sandbox in
+            let visit = try PhoneVisit(sandbox)
+            try await visit.enroll()
+            let model = visit.model
+            let id = try #require(model.accounts.first?.id)
+            sandbox.inject(Fault(.delay(5), at: .any))
+            async let fetched: Void = model.retrieve()
+            #expect(await eventually { model.isLoading && sandbox.pendingFaults.isEmpty })
+            let requests = sandbox.requests.count
+            await model.setCIBA(true, of: id)
+            await model.retrieve()
+            await model.didBecomeActive()
+            model.removing = id
+            await model.confirmRemoval()
+            #expect(model.removing == id, "What was confirmed too early is still asked.")
+            #expect(model.isLoading && sandbox.requests.count == requests && model.account(id)?.answersCIBA == false)
+            #expect(await sandbox.moveOn(by: 5) { !model.isLoading })
+            await fetched
+            #expect(model.notice == "Nothing waits for you." && model.errorMessage == nil)
+            await model.confirmRemoval()
+            #expect(model.accounts.isEmpty && model.removing == nil)
+        }
+    }
+
+    @Test("a form is sent once")
+    func submittedTwice() async throws {
+        try await withSandbox { sandbox in
+            let visit = try PhoneVisit(sandbox)
+            let model = visit.model
+            model.begin(.enroll)
+            sandbox.inject(Fault(.delay(5), at: .any))
+            async let submitted: Void = visit.submit()
+            #expect(await eventually { model.progress == .signingIn && sandbox.pendingFaults.isEmpty })
+            #expect(!model.canSubmit)
+            model.link = "https://id.example.com/enroll/a#client_id=c&ticket=t"
+            #expect(!model.canUseLink)
+            await model.submit()
+            await model.submitLink()
+            model.begin(.enroll)
+            #expect(model.form.username == PhoneVisit.jane.login && model.errorMessage == nil)
+            #expect(await sandbox.moveOn(by: 5) { model.progress == nil })
+            await submitted
+            #expect(model.accounts.count == 1 && model.change == nil, "\(model.errorMessage ?? "")")
+        }
+    }
+}
