@@ -27,7 +27,7 @@ struct RememberedDevice: Sendable, Equatable, Codable {
 
     /// Whether it stands in for the second factor of this account at a moment.
     func counts(for user: User, under policy: ClassicPolicy, at now: Date) -> Bool {
-        guard account == .init(user), provedAt <= now else { return false }
+        guard account.hasPassword(of: user), provedAt <= now else { return false }
         return switch policy.remembering {
         case .never: false
         case .device: now < provedAt.addingTimeInterval(Self.longest)

@@ -31,7 +31,8 @@ struct Grant: Sendable, Equatable {
     var signInID: String?
     /// When it was made.
     var createdAt: Date
-    /// The user's account as the sign-in met it; nil without a user. A password that was set since, or a deactivation, closes it.
+    /// The user's account as the sign-in met it; nil without a user. A password that was set since, a deactivation, or a sign-out everywhere,
+    /// closes it.
     var account: AccountState?
     /// What the user proved; nil without a user.
     var authentication: Authentication?
@@ -86,23 +87,31 @@ struct Grant: Sendable, Equatable {
         }
     }
 
-    /// What tells whether an account's password was set, or the account deactivated, since.
+    /// What tells whether an account's password was set, the account deactivated, or the person signed out everywhere, since.
     ///
     /// Compared for equality, never for order: the requests that changed the account and that made the grant may have come at times
     /// that say nothing about which was first, by clocks that differ.
     struct AccountState: Sendable, Equatable, Codable {
         var passwordChangedAt: Date?
         var deactivatedAt: Date?
+        var grantsEndedAt: Date?
 
         init(_ user: User) {
             passwordChangedAt = user.passwordChangedAt
             deactivatedAt = user.deactivatedAt
+            grantsEndedAt = user.grantsEndedAt
+        }
+
+        /// Whether the password is the same, and no deactivation came between.
+        func hasPassword(of user: User) -> Bool {
+            passwordChangedAt == user.passwordChangedAt && deactivatedAt == user.deactivatedAt
         }
 
         fileprivate init?(_ json: JSONValue?) {
             guard let json else { return nil }
             passwordChangedAt = json["password"]?.doubleValue.map(Date.init(timeIntervalSinceReferenceDate:))
             deactivatedAt = json["deactivated"]?.doubleValue.map(Date.init(timeIntervalSinceReferenceDate:))
+            grantsEndedAt = json["grantsEnded"]?.doubleValue.map(Date.init(timeIntervalSinceReferenceDate:))
         }
 
         /// By the reference date, as users are stored: another one would round.
@@ -110,6 +119,7 @@ struct Grant: Sendable, Equatable {
             var json: JSONValue = [:]
             json["password"] = passwordChangedAt.map { .double($0.timeIntervalSinceReferenceDate) }
             json["deactivated"] = deactivatedAt.map { .double($0.timeIntervalSinceReferenceDate) }
+            json["grantsEnded"] = grantsEndedAt.map { .double($0.timeIntervalSinceReferenceDate) }
             return json
         }
     }
@@ -138,6 +148,7 @@ struct Grant: Sendable, Equatable {
         guard user.status == .active else { return "user.\(user.status.rawValue)" }
         guard user.passwordChangedAt == account?.passwordChangedAt else { return "user.password_changed" }
         guard user.deactivatedAt == account?.deactivatedAt else { return "user.deactivated_since" }
+        guard user.grantsEndedAt == account?.grantsEndedAt else { return "user.signed_out_everywhere" }
         return nil
     }
 }

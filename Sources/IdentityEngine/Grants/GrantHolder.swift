@@ -26,6 +26,7 @@ enum GrantHolder {
         user.failedCodes = json["failedCodes"]?.objectValue?.compactMapValues(\.intValue)
         user.deactivatedAt = date(json["deactivatedAt"])
         user.sessionsEndedAt = date(json["sessionsEndedAt"])
+        user.grantsEndedAt = date(json["grantsEndedAt"])
         user.lockedAt = date(json["lockedAt"])
         user.updatedAt = updatedAt
         return user

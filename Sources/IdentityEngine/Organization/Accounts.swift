@@ -35,6 +35,9 @@ extension User {
         activationID = nil
     }
 
+    /// Ends what was granted, and what is being granted to a sign-in that was read before.
+    mutating func endGrants(now: Date) { grantsEndedAt = Self.time(now, unlike: grantsEndedAt) }
+
     /// Two changes at one time differ all the same, and so do three: grants tell by the time whether there was a change since.
     private static func time(_ now: Date, unlike earlier: Date?) -> Date {
         guard let earlier else { return now }
@@ -96,6 +99,11 @@ extension IdentityEngine {
     /// Ends every session of a user and every sign-in under way, by one write of the account.
     func markSessionsEnded(ofUser userID: String, context: RequestContext) async throws -> AccountChange {
         try await change(userID, type: "user.session.end_all", context: context) { $0.endSessions(now: context.now) }
+    }
+
+    /// Ends every grant of a user, those that are being made included, by one write of the account.
+    func markGrantsEnded(ofUser userID: String, context: RequestContext) async throws -> AccountChange {
+        try await change(userID, type: "user.grant.end_all", context: context) { $0.endGrants(now: context.now) }
     }
 
     /// Opens an account that failed attempts locked, and a question that was answered wrongly too often.

@@ -106,6 +106,8 @@ public struct User: Sendable, Equatable, Codable {
     public var deactivatedAt: Date?
     /// When all its sessions were last ended at once, and with them every sign-in under way; nil if they never were.
     var sessionsEndedAt: Date?
+    /// When all its grants were last ended at once; nil if they never were.
+    var grantsEndedAt: Date?
     /// The activation that the account can be set up by, the last one that was begun; nil for none.
     var activationID: String?
     /// Where they signed in from before, as digests, the last one last; nil before the first sign-in by two factors.

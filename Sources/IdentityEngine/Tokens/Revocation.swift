@@ -37,15 +37,18 @@ extension IdentityEngine {
         throw StoreError(.unavailable, "The revocation met other writers \(Self.attempts) times. Try it again.")
     }
 
-    /// Revokes every grant of a user: signed out everywhere. Called again, it revokes what was made since.
+    /// Revokes every grant of a user, and those that are made at this moment by sign-ins that were let in before: signed out everywhere.
+    /// Called again, it revokes what was made since.
     ///
     /// - Parameters:
     ///   - userID: The user's id.
     ///   - context: When and from where it was asked.
     /// - Returns: How many grants were revoked.
-    /// - Throws: ``StoreError`` if the store failed.
+    /// - Throws: ``StoreError`` if the store failed; all are closed then, if any is revoked.
     @discardableResult
-    public func revokeAllGrants(ofUser userID: String, context: RequestContext) async throws -> Int {
+    func revokeAllGrants(ofUser userID: String, context: RequestContext) async throws -> Int {
+        // The account first: from then on each of them is closed. What follows tells it to who looks at the grant alone.
+        if case .unknownUser = try await markGrantsEnded(ofUser: userID, context: context) { return 0 }
         let grants = try await store.read { view in
             try view.records(.grant, where: "user", is: userID, limit: .max).map(Grant.init).filter { $0.revokedAt == nil }
         }

@@ -104,6 +104,36 @@ struct RevocationTests {
         #expect(try await organization.introspect(two.accessToken).isActive == false)
     }
 
+    @Test("a sign-in that is let in while its person is signed out everywhere brings nothing that works, and the next one does")
+    func grantRace() async throws {
+        let organization = try await TestOrganization()
+        let user = try #require(try await organization.janesID())
+        let store = InterruptedStore(organization.store)
+        let slow = IdentityEngine(store: store, environment: organization.engine.environment)
+        _ = try await slow.snapshot()
+        store.beforeNextCommit {
+            _ = try await organization.engine.signOutEverywhere(userID: user, context: TestOrganization.context(TestOrganization.time(0)))
+        }
+        let late = try await slow.token(
+            TokenRequest(
+                server: "default", client: ClientCredentials(clientID: "password-app", endpoint: ""),
+                parameters: [
+                    "grant_type": "password", "username": TestOrganization.jane, "password": TestOrganization.janesPassword,
+                    "scope": "openid offline_access",
+                ]),
+            context: TestOrganization.context(TestOrganization.time(0)))
+        // It was let in before; nobody can tell whether the answer came first.
+        let tokens = try late.get()
+        #expect(try await organization.introspect(tokens.accessToken).isActive == false)
+        #expect(try await organization.introspect(tokens.refreshToken).isActive == false)
+        guard case .failure(let refusal) = try await organization.refresh(tokens.refreshToken, at: 1) else {
+            Issue.record("The refresh token works.")
+            return
+        }
+        #expect(refusal.code == .invalidGrant)
+        #expect(try await organization.introspect(try organization.signIn().get().accessToken).isActive)
+    }
+
     @Test("the list of single revocations is bounded, and nothing revoked comes back")
     func bounded() {
         var revoked = RevokedTokens()
