@@ -10,6 +10,7 @@ extension CommandTests {
         let name: String
         let issuer: String?
         var clientID = "password-app"
+        var redirectURI: String?
         let status: Int32
         let says: String
         var testDescription: String { name }
@@ -28,6 +29,21 @@ extension CommandTests {
         Plist(
             name: "no rule with the grant", issuer: nil, clientID: "ruleless-app", status: 0,
             says: "Whether an access rule and the app's assignment let a person in shows only when one signs in"),
+        Plist(
+            name: "browser", issuer: nil, clientID: "browser-app", redirectURI: "http://127.0.0.1/callback", status: 0,
+            says: "Browser: browser-app may send people to sign in, and they return to http://127.0.0.1/callback."),
+        Plist(
+            name: "browser alone", issuer: nil, clientID: "browser-app", redirectURI: "http://127.0.0.1/callback", status: 0,
+            says: "Grant: browser-app signs in through a browser alone"),
+        Plist(
+            name: "other redirect URI", issuer: nil, clientID: "browser-app", redirectURI: "http://127.0.0.1/other", status: 1,
+            says: "✗ Browser: "),
+        Plist(
+            name: "browser and unknown client", issuer: nil, clientID: "unknown-app", redirectURI: "http://127.0.0.1/callback", status: 1,
+            says: "Browser: The issuer does not know the client unknown-app"),
+        Plist(
+            name: "browser not allowed", issuer: nil, clientID: "password-app", redirectURI: "http://127.0.0.1/callback", status: 1,
+            says: "✗ Browser: "),
     ]
 
     /// Apps of which each lacks one thing that a password sign-in takes.
@@ -45,6 +61,11 @@ extension CommandTests {
           - {id: ruleless-app, grant_types: [password, refresh_token], assignment: everyone, sign_on_policy: one-factor}
           - {id: staff-app, grant_types: [password, refresh_token], assignment: {groups: [Staff]}, sign_on_policy: one-factor}
           - {id: directauth-app, grant_types: [password, mfa-oob], assignment: everyone, sign_on_policy: two-factors}
+          - id: browser-app
+            grant_types: [authorization_code, refresh_token]
+            redirect_uris: ["http://127.0.0.1/callback"]
+            assignment: everyone
+            sign_on_policy: one-factor
           - id: service-app
             type: service
             authentication: client_secret_basic
@@ -58,12 +79,15 @@ extension CommandTests {
     func doctor(_ plist: Plist) async throws {
         try await withSandbox(.init(organization: Self.organization)) { sandbox in
             let folder = try TemporaryFolder()
-            let values = [
+            var values = [
                 "issuer": plist.issuer ?? sandbox.issuer.absoluteString, "clientId": plist.clientID, "scopes": "openid offline_access",
             ]
+            values["redirectUri"] = plist.redirectURI
             let file = folder.url.appending(path: "Okta.plist")
             try PropertyListSerialization.data(fromPropertyList: values, format: .xml, options: 0).write(to: file)
-            let flags = ["doctor", "--issuer", values["issuer"] ?? "", "--client-id", plist.clientID]
+            let flags =
+                ["doctor", "--issuer", values["issuer"] ?? "", "--client-id", plist.clientID]
+                + (plist.redirectURI.map { ["--redirect-uri", $0] } ?? [])
             for arguments in [["doctor", file.path()], flags] {
                 let ended = try await Command.run(arguments)
                 #expect(ended.status == plist.status, "\(ended.output)")

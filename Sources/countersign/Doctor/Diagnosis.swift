@@ -54,6 +54,10 @@ struct Diagnosis {
         findings += discovery(metadata, list)
         findings += clock(of: client)
         findings += await keys(of: client)
+        // An app that has an address for a browser to return to signs in there, and perhaps nowhere else.
+        if let redirectUri = client.configuration.redirectUri {
+            findings.append(await TrialNavigation(client: client, redirectUri: redirectUri).run())
+        }
         findings += await TrialSignIn(client: client, person: person).run()
         return findings
     }

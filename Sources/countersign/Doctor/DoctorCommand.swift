@@ -7,7 +7,8 @@ struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor", abstract: "Read an Okta.plist, or take --issuer and --client-id, and ask the issuer what is wrong.",
         discussion: """
-            Looks at the file, the issuer, the client, its grants and the clock. That needs no password and changes nothing.
+            Looks at the file, the issuer, the client, its grants and the clock. That needs no password and changes nothing. With a \
+            redirect URI it begins a sign-in as a browser would, without a page.
 
             With --user it signs that person in as well, and revokes the tokens at once. Only this shows whether the password is right, \
             the app is assigned and an access rule allows the password grant; a wrong password counts as a failed attempt. The password \
@@ -23,6 +24,11 @@ struct DoctorCommand: AsyncParsableCommand {
     @Option(name: .customLong("client-id"), help: ArgumentHelp("The client id, with --issuer.", valueName: "id"))
     var clientID: String?
 
+    @Option(
+        name: .customLong("redirect-uri"),
+        help: ArgumentHelp("Where a browser returns to, with --issuer, for an app that signs in through one.", valueName: "uri"))
+    var redirectURI: String?
+
     @Option(help: ArgumentHelp("What the app asks for, separated by spaces, with --issuer.", valueName: "scopes"))
     var scopes = "openid profile email offline_access"
 
@@ -36,11 +42,14 @@ struct DoctorCommand: AsyncParsableCommand {
         guard (issuer == nil) == (clientID == nil), issuer == nil || file == nil else {
             throw ValidationError("Give a property list, or both --issuer and --client-id.")
         }
+        guard redirectURI == nil || issuer != nil else { throw ValidationError("--redirect-uri goes with --issuer and --client-id.") }
     }
 
     private var settings: Diagnosis.Settings {
         guard let issuer, let clientID else { return .file(URL(filePath: file ?? "Okta.plist")) }
-        return .values(["issuer": issuer, "clientId": clientID, "scopes": scopes])
+        var values = ["issuer": issuer, "clientId": clientID, "scopes": scopes]
+        values["redirectUri"] = redirectURI
+        return .values(values)
     }
 
     func run() async throws {

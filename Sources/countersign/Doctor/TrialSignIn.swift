@@ -84,10 +84,14 @@ struct TrialSignIn {
             return .wrong(
                 "Client",
                 "The issuer does not know the client \(clientID), or it needs a secret. Compare clientId with the app's general settings.")
+        case .unauthorizedClient where client.configuration.redirectUri != nil && person == nil:
+            return .right(
+                "Grant", "\(clientID) signs in through a browser alone: it is not allowed the password grant, and needs none for that.")
         case .unauthorizedClient:
             return .wrong(
                 "Grant",
-                "The client \(clientID) is not allowed the password grant. Allow it in the app's grant types, beside refresh_token.")
+                "The client \(clientID) is not allowed the password grant. Allow it in the app's grant types, beside refresh_token. For an app that signs in through a browser alone, name its redirect URI."
+            )
         case .invalidScope: return .wrong("Scopes", "The issuer does not know one of the scopes \(scopes).")
         case .accessDenied:
             return .wrong(
