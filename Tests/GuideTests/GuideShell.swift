@@ -23,15 +23,18 @@ struct GuideShell {
         (self.guide, self.folder, self.built) = (guide, folder, built)
     }
 
-    /// Whether the guides are looked at here.
-    static var isEnabled: Bool {
+    /// Whether the guides are looked at here. That needs a network of its own, which some containers do not allow.
+    @Sendable static func isEnabled() async -> Bool {
         #if os(Linux)
+        if ProcessInfo.processInfo.environment["COUNTERSIGN_REQUIRE_ALL"] == "1" { return true }
         let parts = ["/usr/bin/unshare", "/usr/bin/curl"].allSatisfy(FileManager.default.isExecutableFile(atPath:))
-        return parts || ProcessInfo.processInfo.environment["COUNTERSIGN_REQUIRE_ALL"] == "1"
+        return parts ? (try? await ChildProcess.run(URL(filePath: "/usr/bin/unshare"), isolation + ["true"]))?.status == 0 : false
         #else
         return false
         #endif
     }
+
+    private static let isolation = ["--user", "--map-root-user", "--net", "--pid", "--fork", "--kill-child", "--mount-proc"]
 
     /// Whether there is anything to run.
     var isEmpty: Bool { runnable.isEmpty }
@@ -54,10 +57,9 @@ struct GuideShell {
         try FileManager.default.createSymbolicLink(at: programs.appending(path: "countersign"), withDestinationURL: built.command)
         try writeSwiftRun(to: programs.appending(path: "swift"))
         try Data(script.utf8).write(to: folder.appending(path: "guide.sh"))
-        let isolated = ["--user", "--map-root-user", "--net", "--pid", "--fork", "--kill-child", "--mount-proc"]
         let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
         let ended = try await ChildProcess.run(
-            URL(filePath: "/usr/bin/unshare"), isolated + ["bash", folder.appending(path: "guide.sh").path()],
+            URL(filePath: "/usr/bin/unshare"), Self.isolation + ["bash", folder.appending(path: "guide.sh").path()],
             environment: [
                 "PATH": "\(programs.path()):\(path)", "HOME": work.path(), "GUIDE": folder.path(),
             ])

@@ -5,7 +5,9 @@ import TestSupport
 import Testing
 
 /// The guides are true: their code compiles, their commands run, and what they show is what is written.
-@Suite("Guides", .enabled(if: GuideShell.isEnabled, "Guides are run on Linux, with unshare, ip and curl: run make setup-test"))
+@Suite(
+    "Guides",
+    .enabled("Guides are run on Linux, with unshare (and leave to use it), ip and curl: run make setup-test", GuideShell.isEnabled))
 struct GuideTests {
     @Test("the code compiles in Swift 6 mode, without a warning", arguments: Guide.all)
     func code(of guide: Guide) async throws {

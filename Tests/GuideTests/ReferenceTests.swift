@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The reference says something of everything that others can use.
-@Suite("Reference", .enabled(if: GuideShell.isEnabled, "The symbols are read on Linux"))
+@Suite("Reference", .enabled("The symbols are read on Linux", GuideShell.isEnabled))
 struct ReferenceTests {
     /// What `swift-symbolgraph-extract` writes, as far as it matters here.
     private struct Graph: Decodable {
