@@ -15,14 +15,7 @@ extension UserInfo {
             wording("Username: %@", preferredUsername ?? wording("No username set")),
             wording("User ID: %@", subject ?? wording("No ID found")),
         ]
-        if let updatedAt {
-            let format = DateFormatter()
-            format.dateStyle = .medium
-            format.timeStyle = .short
-            format.timeZone = timeZone
-            if let language = wording.language { format.locale = Locale(identifier: language) }
-            lines.append(wording("Updated at: %@", format.string(from: updatedAt)))
-        }
+        if let updatedAt { lines.append(wording("Updated at: %@", wording.date(updatedAt, timeZone: timeZone))) }
         return lines.joined(separator: "\n\n")
     }
 }

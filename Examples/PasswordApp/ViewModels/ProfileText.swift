@@ -39,14 +39,8 @@ extension UserInfo {
                 ])
         ]
         if let updatedAt {
-            let format = DateFormatter()
-            format.dateStyle = .long
-            format.timeStyle = .short
-            format.timeZone = timeZone
-            if let language = wording.language { format.locale = Locale(identifier: language) }
-            sections.append(
-                ProfileSection(
-                    title: wording("Metadata"), rows: [.init(label: wording("Last Updated"), value: format.string(from: updatedAt))]))
+            let date = wording.date(updatedAt, day: .long, timeZone: timeZone)
+            sections.append(ProfileSection(title: wording("Metadata"), rows: [.init(label: wording("Last Updated"), value: date)]))
         }
         return sections
     }

@@ -50,6 +50,25 @@ public struct Wording: Sendable {
         return Self.text(text, with: values)
     }
 
+    /// A date, as people write it in the language of the texts.
+    ///
+    /// - Parameters:
+    ///   - date: The date.
+    ///   - day: How long the day is written.
+    ///   - time: How long the time of the day is written.
+    ///   - timeZone: Where it is read.
+    /// - Returns: Such as `14.11.2023, 22:13`.
+    public func date(
+        _ date: Date, day: DateFormatter.Style = .medium, time: DateFormatter.Style = .short, timeZone: TimeZone = .current
+    ) -> String {
+        let format = DateFormatter()
+        format.dateStyle = day
+        format.timeStyle = time
+        format.timeZone = timeZone
+        if let language { format.locale = Locale(identifier: language) }
+        return format.string(from: date)
+    }
+
     /// The keys that are translated to a language.
     ///
     /// - Parameters:
