@@ -89,6 +89,9 @@ let package = Package(
         .target(
             name: "ExampleTestSupport", dependencies: ["CExampleTestSupport"] + countersign(["AuthFoundation", "CountersignSandbox"]),
             path: "Tests/ExampleTestSupport", swiftSettings: strict),
+        .testTarget(
+            name: "AppArgumentsTests", dependencies: ["AppArguments", "AppSession", argumentParser] + countersign(["AuthFoundation"]),
+            swiftSettings: strict),
         .testTarget(name: "TerminalKitTests", dependencies: ["TerminalKit", "Wording", "ExampleTestSupport"], swiftSettings: strict),
     ] + apps.flatMap(\.targets),
     swiftLanguageModes: [.v6]

@@ -71,7 +71,9 @@ public struct ClientArguments: ParsableArguments {
         values["scopes"] = scopes ?? usualScopes
         if let redirectURI { values["redirectUri"] = redirectURI }
         if let logoutRedirectURI { values["logoutRedirectUri"] = logoutRedirectURI }
-        return ClientSettings(values: values, file: config.map { URL(filePath: $0) })
+        return ClientSettings(
+            values: values, file: config.map { URL(filePath: $0) }, scopes: scopes, redirectURI: redirectURI,
+            logoutRedirectURI: logoutRedirectURI)
     }
 
     /// Runs code whose credentials are those of the vault.
@@ -85,17 +87,23 @@ public struct ClientArguments: ParsableArguments {
     public func withVault<T>(
         of settings: ClientSettings, isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> T
     ) async rethrows -> T {
-        let folder = vault.map { URL(filePath: $0, directoryHint: .isDirectory) } ?? usualVault(of: settings)
+        let folder = vaultFolder(of: settings)
         return try await Credential.withStorage(FileTokenStorage(directory: folder), isolation: isolation, operation: body)
     }
 
-    /// An app shows and sends the tokens of the default credential: those of other servers and clients are none of its business.
-    private func usualVault(of settings: ClientSettings) -> URL {
-        let chosen = ProcessInfo.processInfo.environment["COUNTERSIGN_VAULT"]?.isEmpty == false
-        guard !chosen, let configuration = try? settings.configuration() else { return FileTokenStorage.defaultDirectory }
+    /// Where the credentials are: an app shows and sends the tokens of the default one, and those of other servers and clients are none of
+    /// its business.
+    func vaultFolder(
+        of settings: ClientSettings, environment: [String: String] = ProcessInfo.processInfo.environment,
+        usual: URL = FileTokenStorage.defaultDirectory
+    ) -> URL {
+        if let vault { return URL(filePath: vault, directoryHint: .isDirectory) }
+        // Then it is the usual one.
+        let isChosen = environment["COUNTERSIGN_VAULT"]?.isEmpty == false
+        guard !isChosen, let configuration = try? settings.configuration() else { return usual }
+        // Its end tells two of them apart where it is too long for a name.
         let name = "\(configuration.issuerURL.absoluteString) \(configuration.clientId)"
         let file = name.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? "other"
-        return FileTokenStorage.defaultDirectory.deletingLastPathComponent().appending(
-            components: "examples", String(file.suffix(200)), directoryHint: .isDirectory)
+        return usual.deletingLastPathComponent().appending(path: String(file.suffix(200)), directoryHint: .isDirectory)
     }
 }

@@ -12,15 +12,30 @@ public struct ClientSettings: Sendable {
     public var values: [String: String]
     /// A property list to read instead of the usual one.
     public var file: URL?
+    /// What to ask for, separated by spaces, whatever the property list says.
+    public var scopes: String?
+    /// Where a browser returns to after a sign-in, whatever the property list says.
+    public var redirectURI: String?
+    /// Where a browser returns to after a sign-out, whatever the property list says.
+    public var logoutRedirectURI: String?
 
     /// Collects what was said.
     ///
     /// - Parameters:
     ///   - values: Settings by the keys of the property list. They are the whole configuration if the issuer and the client are among them.
     ///   - file: A property list; nil for `Okta.plist` of the app, or beside the executable, or in the working directory.
-    public init(values: [String: String] = [:], file: URL? = nil) {
+    ///   - scopes: What to ask for, whatever the property list says, separated by spaces.
+    ///   - redirectURI: Where a browser returns to after a sign-in, whatever the property list says.
+    ///   - logoutRedirectURI: Where a browser returns to after a sign-out, whatever the property list says.
+    public init(
+        values: [String: String] = [:], file: URL? = nil, scopes: String? = nil, redirectURI: String? = nil,
+        logoutRedirectURI: String? = nil
+    ) {
         self.values = values
         self.file = file
+        self.scopes = scopes
+        self.redirectURI = redirectURI
+        self.logoutRedirectURI = logoutRedirectURI
     }
 
     /// The client.
@@ -46,6 +61,17 @@ public struct ClientSettings: Sendable {
     /// - Throws: `PropertyListConfigurationError`.
     public func propertyList() throws -> OAuth2Client.PropertyListConfiguration {
         if values["issuer"] != nil, values["clientId"] != nil { return try OAuth2Client.PropertyListConfiguration(values) }
-        return try file.map { try OAuth2Client.PropertyListConfiguration(plist: $0) } ?? OAuth2Client.PropertyListConfiguration()
+        var settings = try file.map { try OAuth2Client.PropertyListConfiguration(plist: $0) } ?? OAuth2Client.PropertyListConfiguration()
+        if let scopes { settings.scope = scopes.split(separator: " ").map(String.init) }
+        if let redirectURI { settings.redirectUri = try Self.url(redirectURI, of: "redirectUri") }
+        if let logoutRedirectURI { settings.logoutRedirectUri = try Self.url(logoutRedirectURI, of: "logoutRedirectUri") }
+        return settings
+    }
+
+    private static func url(_ text: String, of name: String) throws -> URL {
+        guard let url = URL(string: text), url.scheme != nil else {
+            throw OAuth2Client.PropertyListConfigurationError.invalidConfiguration(name: name, value: text)
+        }
+        return url
     }
 }

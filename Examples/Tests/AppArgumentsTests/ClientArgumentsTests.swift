@@ -1,0 +1,107 @@
+import AppSession
+import ArgumentParser
+import AuthFoundation
+import Foundation
+import Testing
+
+@testable import AppArguments
+
+@Suite("What an app is told when it is started")
+struct ClientArgumentsTests {
+    private static let usual = URL(filePath: "/home/jane/.local/share/countersign/App/credentials", directoryHint: .isDirectory)
+
+    /// The folder of the credentials for these arguments.
+    private func vault(_ arguments: String..., environment: [String: String] = [:]) throws -> String {
+        let client = try ClientArguments.parse(arguments)
+        return client.vaultFolder(of: client.settings(sandboxClient: "an-app"), environment: environment, usual: Self.usual)
+            .path(percentEncoded: false)
+    }
+
+    private func withPropertyList(_ settings: [String: String], _ body: (String) throws -> Void) throws {
+        let file = URL.temporaryDirectory.appending(path: "settings-\(UUID().uuidString).plist")
+        try PropertyListSerialization.data(fromPropertyList: settings, format: .xml, options: 0).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        try body(file.path)
+    }
+
+    @Test("each issuer and each client has a vault of its own, beside the usual one of the program")
+    func vaults() throws {
+        let one = try vault("--issuer", "https://a.example.com/oauth2/default", "--client-id", "x")
+        #expect(
+            one == "/home/jane/.local/share/countersign/App/https%3A%2F%2Fa%2Eexample%2Ecom%2Foauth2%2Fdefault%20x/")
+        #expect(try vault("--issuer", "https://a.example.com/oauth2/default", "--client-id", "x") == one)
+        let others = [
+            try vault("--issuer", "https://b.example.com/oauth2/default", "--client-id", "x"),
+            try vault("--issuer", "https://a.example.com/oauth2/default", "--client-id", "y"),
+            try vault("--issuer", "https://a.example.com/oauth2/other", "--client-id", "x"), try vault("--sandbox"),
+        ]
+        #expect(Set(others + [one]).count == 5)
+    }
+
+    @Test("an issuer that is too long for a name has one too")
+    func longNames() throws {
+        let issuer = "https://a.example.com/" + String(repeating: "a/", count: 200)
+        let folders = try ["x", "y"].map { try vault("--issuer", issuer, "--client-id", $0) }
+        #expect(folders[0] != folders[1])
+        #expect(folders.allSatisfy { ($0 as NSString).lastPathComponent.utf8.count <= 255 })
+    }
+
+    @Test("the same client has the same vault, whether arguments or a property list say which it is")
+    func propertyList() throws {
+        try withPropertyList(["issuer": "https://a.example.com", "clientId": "x", "scopes": "openid"]) { (file) throws in
+            #expect(try vault("--config", file) == vault("--issuer", "https://a.example.com", "--client-id", "x"))
+        }
+    }
+
+    @Test("a vault that somebody chose is used for every client")
+    func chosen() throws {
+        #expect(try vault("--sandbox", "--vault", "/tmp/mine") == "/tmp/mine/")
+        #expect(try vault("--sandbox", "--vault", "/tmp/mine", environment: ["COUNTERSIGN_VAULT": "/tmp/other"]) == "/tmp/mine/")
+        // Which is then the usual one.
+        #expect(try vault("--sandbox", environment: ["COUNTERSIGN_VAULT": "/tmp/other"]) == Self.usual.path(percentEncoded: false))
+        #expect(try vault("--sandbox", environment: ["COUNTERSIGN_VAULT": ""]) != Self.usual.path(percentEncoded: false))
+    }
+
+    @Test("code runs with the credentials of the vault, and no other's")
+    func scope() async throws {
+        let folders = ["one", "two"].map { URL.temporaryDirectory.appending(path: "vault-\($0)-\(UUID().uuidString)") }
+        defer { for folder in folders { try? FileManager.default.removeItem(at: folder) } }
+        for folder in folders {
+            let client = try ClientArguments.parse(["--sandbox", "--vault", folder.path])
+            await client.withVault(of: client.settings(sandboxClient: "an-app")) { #expect(Credential.allIDs.isEmpty) }
+            try await client.withVault(of: client.settings(sandboxClient: "an-app")) { _ = try Credential.store(Sample.token()) }
+            await client.withVault(of: client.settings(sandboxClient: "an-app")) { #expect(Credential.allIDs.count == 1) }
+        }
+    }
+
+    @Test("what is said counts for more than the property list, also where the property list says which client it is")
+    func scopes() throws {
+        try withPropertyList([
+            "issuer": "https://a.example.com", "clientId": "x", "scopes": "openid profile", "redirectUri": "com.example.app:/callback",
+        ]) { (file) throws in
+            let settings = { (arguments: [String]) throws in
+                try ClientArguments.parse(["--config", file] + arguments).settings(sandboxClient: "an-app").propertyList()
+            }
+            let plain = try settings([])
+            #expect(plain.scope == ["openid", "profile"] && plain.clientId == "x")
+            #expect(plain.redirectUri?.absoluteString == "com.example.app:/callback" && plain.logoutRedirectUri == nil)
+            let said = try settings([
+                "--scopes", "openid offline_access", "--redirect-uri", "http://127.0.0.1/a", "--logout-redirect-uri", "http://127.0.0.1/b",
+            ])
+            #expect(said.scope == ["openid", "offline_access"] && said.clientId == "x")
+            #expect(said.redirectUri?.absoluteString == "http://127.0.0.1/a")
+            #expect(said.logoutRedirectUri?.absoluteString == "http://127.0.0.1/b")
+            #expect(throws: OAuth2Client.PropertyListConfigurationError.self) { try settings(["--redirect-uri", "nowhere"]) }
+        }
+    }
+
+    @Test("without a property list, what is said is all there is")
+    func said() throws {
+        let settings = try ClientArguments.parse(["--sandbox", "--scopes", "openid"]).settings(
+            sandboxClient: "an-app", more: ["redirectUri": "http://127.0.0.1/callback"])
+        let list = try settings.propertyList()
+        #expect(list.scope == ["openid"] && list.clientId == "an-app" && list.issuerURL.absoluteString == ClientSettings.sandboxIssuer)
+        #expect(list.redirectUri?.absoluteString == "http://127.0.0.1/callback")
+        #expect(throws: (any Error).self) { try ClientArguments.parse(["--issuer", "https://a.example.com"]) }
+    }
+}
