@@ -95,14 +95,10 @@ package final class AuthService: AuthServicing {
         session.cancel()
     }
 
-    package func signOut() async {
+    package func signOut() async throws {
         number += 1
-        do {
-            try await session.signOut()
-            attempt = .none
-        } catch {
-            attempt = .failed(error.localizedDescription)
-        }
+        attempt = .none
+        try await session.signOut()
     }
 
     package func refreshToken() async throws { try await session.refresh() }

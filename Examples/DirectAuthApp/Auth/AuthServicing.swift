@@ -27,7 +27,9 @@ package protocol AuthServicing: AnyObject {
     func cancelSignIn()
 
     /// Signs out and revokes the tokens. They are gone here also if the server can't be reached.
-    func signOut() async
+    ///
+    /// - Throws: Errors of the storage, if the tokens could not be removed: then ``state`` is still `authorized`.
+    func signOut() async throws
 
     /// Gets new tokens now.
     ///

@@ -38,7 +38,7 @@ package final class InMemoryAuthService: AuthServicing {
 
     package func cancelSignIn() { state = .idle }
 
-    package func signOut() async { state = .idle }
+    package func signOut() async throws { state = .idle }
 
     package func refreshToken() async throws {
         refreshes += 1

@@ -10,10 +10,8 @@ struct DirectAuthFace {
     private var wording: Wording { model.wording }
 
     var screen: Screen {
-        if case .authorized = model.state {
-            if model.showsTokenInfo { return tokenInfo }
-            if let userInfo = model.userInfo { return profile(userInfo) }
-        }
+        if model.showsTokenInfo { return tokenInfo }
+        if let userInfo = model.userInfo { return profile(userInfo) }
         return Screen(wording("Countersign DirectAuth (Password + Push)")) {
             switch model.state {
             case .idle, .failed: form

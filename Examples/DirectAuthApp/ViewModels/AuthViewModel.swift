@@ -31,10 +31,18 @@ package final class AuthViewModel {
     /// Why the last action did not work. A sign-in's failure is in ``state``.
     package private(set) var errorMessage: String?
 
-    /// Whether the tokens are presented.
-    package var showsTokenInfo = false
-    /// The profile that is presented.
-    package var userInfo: UserInfoModel?
+    private var wantsTokenInfo = false
+    /// Whether the tokens are presented: only while somebody is signed in.
+    package var showsTokenInfo: Bool {
+        get { wantsTokenInfo && isSignedIn }
+        set { wantsTokenInfo = newValue }
+    }
+    private var profile: UserInfoModel?
+    /// The profile that is presented: only of somebody who is signed in.
+    package var userInfo: UserInfoModel? {
+        get { isSignedIn ? profile : nil }
+        set { profile = newValue }
+    }
 
     /// Shows an authentication.
     ///
@@ -48,6 +56,8 @@ package final class AuthViewModel {
 
     /// Where the sign-in stands.
     package var state: AuthService.State { authService.state }
+
+    private var isSignedIn: Bool { if case .authorized = state { true } else { false } }
 
     /// The access token of who is signed in.
     package var accessToken: String? { authService.accessToken }
@@ -66,8 +76,14 @@ package final class AuthViewModel {
     }
 
     /// The tokens as text, for a look at them.
-    package var tokenInfo: String {
-        if case .authorized(let token) = state { token.text(wording, now: authService.now) } else { wording("No token found") }
+    package var tokenInfo: String { tokenInfo(isSpoken: false) }
+
+    /// What is said of the tokens to who listens to the screen.
+    package var spokenTokenInfo: String { tokenInfo(isSpoken: true) }
+
+    private func tokenInfo(isSpoken: Bool) -> String {
+        guard case .authorized(let token) = state else { return wording("No token found") }
+        return token.text(wording, now: authService.now, isSpoken: isSpoken)
     }
 
     // MARK: - Actions
@@ -75,6 +91,8 @@ package final class AuthViewModel {
     /// Signs in with what is typed; does nothing while ``canSignIn`` is false.
     package func signIn() async {
         guard canSignIn else { return }
+        // Who comes next sees nothing of who was there.
+        (profile, wantsTokenInfo) = (nil, false)
         await loading {
             try await authService.signIn(username: username, password: password)
             password = ""
@@ -86,10 +104,12 @@ package final class AuthViewModel {
         authService.cancelSignIn()
     }
 
-    /// Signs out, and forgets what was typed and fetched.
+    /// Signs out, and forgets what was typed and fetched. If the tokens can't be removed the person is still signed in, and told.
     package func signOut() async {
-        await loading { await authService.signOut() }
-        (username, password, errorMessage, userInfo, showsTokenInfo) = ("", "", nil, nil, false)
+        await loading {
+            try await authService.signOut()
+            (username, password, profile, wantsTokenInfo) = ("", "", nil, false)
+        }
     }
 
     /// Gets new tokens.

@@ -16,15 +16,14 @@ extension Token {
     /// - Parameters:
     ///   - wording: The language of the names.
     ///   - now: The time by which the tokens' end is told.
+    ///   - isSpoken: Whether somebody listens to it: then the tokens themselves are left out.
     /// - Returns: Names and values, an empty line after each.
-    package func text(_ wording: Wording, now: Date) -> String {
-        var lines = [
-            wording("Token type: %@", tokenType),
-            wording("Access Token: %@", accessToken),
-            wording("Scopes: %@", scope?.joined(separator: ",") ?? wording("No scopes found")),
-        ]
-        if let idToken { lines.append(wording("ID Token: %@", idToken.rawValue)) }
-        if let refreshToken { lines.append(wording("Refresh Token: %@", refreshToken)) }
+    package func text(_ wording: Wording, now: Date, isSpoken: Bool = false) -> String {
+        var lines = [wording("Token type: %@", tokenType)]
+        if !isSpoken { lines.append(wording("Access Token: %@", accessToken)) }
+        lines.append(wording("Scopes: %@", scope?.joined(separator: ",") ?? wording("No scopes found")))
+        if let idToken, !isSpoken { lines.append(wording("ID Token: %@", idToken.rawValue)) }
+        if let refreshToken, !isSpoken { lines.append(wording("Refresh Token: %@", refreshToken)) }
         if let expiresAt {
             let left = max(0, Int(expiresAt.timeIntervalSince(now)))
             lines.append(wording("Expires in: %@ seconds", String(left)))

@@ -1,4 +1,5 @@
 #if canImport(SwiftUI) && canImport(UIKit)
+internal import Interface
 public import SwiftUI
 internal import Wording
 
@@ -17,20 +18,24 @@ public struct AuthView: View {
 
     /// The screen of the present state.
     public var body: some View {
-        VStack {
-            switch viewModel.state {
-            case .idle, .failed:
-                SignInForm(viewModel: viewModel)
-            case .authenticating:
-                ProgressView(viewModel.wording("Signing in..."))
-            case .waitingForPush(let number):
-                WaitingForPushView(number: number, wording: viewModel.wording) { viewModel.cancelSignIn() }
-            case .authorized:
-                SignedInView(viewModel: viewModel)
-                if viewModel.isLoading { ProgressView() }
+        // Large text and a phone on its side need more room than there is.
+        ScrollView {
+            VStack {
+                switch viewModel.state {
+                case .idle, .failed:
+                    SignInForm(viewModel: viewModel)
+                case .authenticating:
+                    ProgressView(viewModel.wording("Signing in..."))
+                case .waitingForPush(let number):
+                    WaitingForPushView(number: number, wording: viewModel.wording) { viewModel.cancelSignIn() }
+                case .authorized:
+                    SignedInView(viewModel: viewModel)
+                    if viewModel.isLoading { ProgressView().spoken(viewModel.wording("One moment, please.")) }
+                }
             }
+            .padding()
+            .frame(maxWidth: .infinity)
         }
-        .padding()
         .fullScreenCover(isPresented: $viewModel.showsTokenInfo) {
             TokenInfoView(viewModel: viewModel)
         }
@@ -44,6 +49,8 @@ public struct AuthView: View {
 #Preview("Form") { AuthView(viewModel: AuthViewModel(authService: InMemoryAuthService())) }
 #Preview("Failed") { AuthView(viewModel: AuthViewModel(authService: InMemoryAuthService(.failed(errorMessage: "The password is wrong.")))) }
 #Preview("Waiting") { AuthView(viewModel: AuthViewModel(authService: InMemoryAuthService(.waitingForPush(number: "42")))) }
+#Preview("Form, large") { AuthView(viewModel: AuthViewModel(authService: InMemoryAuthService())).dynamicTypeSize(.accessibility5) }
+#Preview("Tokens") { TokenInfoView(viewModel: AuthViewModel(authService: (try? InMemoryAuthService.signedIn()) ?? InMemoryAuthService())) }
 #Preview("Signed in, dark, large") {
     AuthView(viewModel: AuthViewModel(authService: (try? InMemoryAuthService.signedIn()) ?? InMemoryAuthService()))
         .preferredColorScheme(.dark)

@@ -1,4 +1,5 @@
 #if canImport(SwiftUI) && canImport(UIKit)
+internal import Interface
 internal import SwiftUI
 internal import Wording
 
@@ -15,6 +16,7 @@ struct TokenInfoView: View {
             Text(viewModel.tokenInfo)
                 .font(.system(.body, design: .monospaced))
                 .textSelection(.enabled)
+                .spoken(viewModel.spokenTokenInfo)
                 .padding()
                 .frame(maxWidth: .infinity, alignment: .leading)
         }

@@ -1,4 +1,5 @@
 #if canImport(SwiftUI) && canImport(UIKit)
+internal import Interface
 internal import SwiftUI
 internal import Wording
 
@@ -10,7 +11,7 @@ struct WaitingForPushView: View {
 
     var body: some View {
         VStack(spacing: 16) {
-            ProgressView()
+            ProgressView().silent()
             Text(wording("Approve the push on your device."))
                 .multilineTextAlignment(.center)
             if let number {

@@ -10,10 +10,8 @@ struct PasswordFace {
     private var wording: Wording { model.wording }
 
     var screen: Screen {
-        if model.authState == .authenticated {
-            if model.showsProfile { return profile }
-            if model.showsTokenDetails { return tokenDetails }
-        }
+        if model.showsProfile { return profile }
+        if model.showsTokenDetails { return tokenDetails }
         return Screen(wording("Countersign DirectAuth")) {
             switch model.authState {
             case .notAuthenticated, .error: form
@@ -86,7 +84,7 @@ struct PasswordFace {
                 Element.text(wording("Please sign in to view token details"), .dim)
             } else {
                 Element.scroll(
-                    "details", text: model.tokenDetails.map { "\($0.title)\n\($0.value)" }.joined(separator: "\n\n"))
+                    "details", text: model.tokenDetails.map { "\($0.title): \($0.meaning)\n\($0.value)" }.joined(separator: "\n\n"))
             }
             Element.buttons { Button(wording("Done"), key: "d", action: done) }
         }

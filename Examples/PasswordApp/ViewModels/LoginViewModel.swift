@@ -28,11 +28,17 @@ package final class LoginViewModel {
     /// Why the last action did not work.
     package private(set) var errorMessage: String?
 
-    /// Whether the profile is presented.
-    package var showsProfile = false
+    private var wantsProfile = false
+    /// Whether the profile is presented: only of somebody who is signed in.
+    package var showsProfile: Bool {
+        get { wantsProfile && authState == .authenticated }
+        set { wantsProfile = newValue }
+    }
     /// The profile, once ``loadProfile()`` has been called.
     package private(set) var profile = Profile.loading
-    /// Whether the tokens are presented.
+    /// How many came and went; what was asked for in an earlier visit is somebody else's.
+    @ObservationIgnored private var visits = 0
+    /// Whether the tokens are presented. If the session ends meanwhile, there are none to see any more, which is said.
     package var showsTokenDetails = false
 
     /// Shows an authentication.
@@ -72,6 +78,7 @@ package final class LoginViewModel {
     /// Signs in with what is typed; does nothing while ``canSubmit`` is false.
     package func login() async {
         guard canSubmit else { return }
+        forget()
         await loading {
             $0
         } action: {
@@ -86,8 +93,15 @@ package final class LoginViewModel {
             wording("Logout failed: %@", $0)
         } action: {
             try await authService.logout()
-            (username, password, showsProfile, showsTokenDetails, profile) = ("", "", false, false, .loading)
+            (username, password) = ("", "")
+            forget()
         }
+    }
+
+    /// Who comes next sees nothing of who was there.
+    private func forget() {
+        visits += 1
+        (wantsProfile, showsTokenDetails, profile) = (false, false, .loading)
     }
 
     /// Gets new tokens.
@@ -102,21 +116,25 @@ package final class LoginViewModel {
 
     /// Fetches the profile for its screen.
     package func loadProfile() async {
+        let mine = visits
         profile = .loading
-        profile = await fetchUserProfile().map(Profile.loaded) ?? .failed
+        let fetched = await fetchUserProfile()
+        if mine == visits { profile = fetched.map(Profile.loaded) ?? .failed }
     }
 
     /// Fetches the profile.
     ///
     /// - Returns: Nil on failure; ``errorMessage`` says why.
     package func fetchUserProfile() async -> UserInfo? {
+        let mine = visits
         do {
             errorMessage = nil
-            return try await authService.getCurrentUser()
+            let user = try await authService.getCurrentUser()
+            return mine == visits ? user : nil
         } catch is CancellationError {
             return nil
         } catch {
-            errorMessage = wording("Failed to fetch user profile: %@", error.localizedDescription)
+            if mine == visits { errorMessage = wording("Failed to fetch user profile: %@", error.localizedDescription) }
             return nil
         }
     }

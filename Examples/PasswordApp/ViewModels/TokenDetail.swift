@@ -6,6 +6,8 @@ package import Wording
 package struct TokenDetail: Identifiable, Equatable {
     /// What it is.
     package let title: String
+    /// What it is for.
+    package let meaning: String
     /// What it holds.
     package let value: String
     /// Whether it is not made of words.
@@ -23,15 +25,34 @@ extension Token {
     /// - Returns: The parts that there are.
     package func details(_ wording: Wording, now: Date) -> [TokenDetail] {
         var details = [
-            TokenDetail(title: wording("Token Type"), value: tokenType),
-            TokenDetail(title: wording("Access Token"), value: accessToken, isMonospaced: true),
+            TokenDetail(title: wording("Token Type"), meaning: wording("How the token is sent with a request."), value: tokenType),
+            TokenDetail(
+                title: wording("Access Token"), meaning: wording("What an API is shown so that it does what this app asks for."),
+                value: accessToken, isMonospaced: true),
         ]
-        if let scope { details.append(TokenDetail(title: wording("Scopes"), value: scope.joined(separator: ", "))) }
-        if let idToken { details.append(TokenDetail(title: wording("ID Token"), value: idToken.rawValue, isMonospaced: true)) }
-        if let refreshToken { details.append(TokenDetail(title: wording("Refresh Token"), value: refreshToken, isMonospaced: true)) }
+        if let scope {
+            details.append(
+                TokenDetail(title: wording("Scopes"), meaning: wording("What these tokens allow."), value: scope.joined(separator: ", ")))
+        }
+        if let idToken {
+            details.append(
+                TokenDetail(
+                    title: wording("ID Token"), meaning: wording("Tells this app who signed in."), value: idToken.rawValue,
+                    isMonospaced: true))
+        }
+        if let refreshToken {
+            details.append(
+                TokenDetail(
+                    // In another case than the button of the same words, which other languages call something else.
+                    title: wording("Refresh token"), meaning: wording("Gets the next tokens without asking for the password."),
+                    value: refreshToken, isMonospaced: true))
+        }
         if let expiresAt {
             let left = max(0, Int(expiresAt.timeIntervalSince(now)))
-            details.append(TokenDetail(title: wording("Expires In"), value: wording("%@ seconds", String(left))))
+            details.append(
+                TokenDetail(
+                    title: wording("Expires In"), meaning: wording("How long the access token is still good."),
+                    value: wording("%@ seconds", String(left))))
         }
         return details
     }

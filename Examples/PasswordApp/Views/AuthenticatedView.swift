@@ -13,7 +13,7 @@ struct AuthenticatedView: View {
                 header
                 preview
                 actions
-                if viewModel.isLoading { ProgressView() }
+                if viewModel.isLoading { ProgressView().spoken(viewModel.wording("One moment, please.")) }
                 if let message = viewModel.message { ErrorBanner(message: message) }
             }
             .padding()
@@ -41,10 +41,12 @@ struct AuthenticatedView: View {
             Text(viewModel.wording("Access Token"))
                 .font(.caption)
                 .foregroundStyle(.secondary)
+                .silent()
             ScrollView {
                 Text(viewModel.token)
                     .font(.system(.caption, design: .monospaced))
                     .textSelection(.enabled)
+                    .spoken(viewModel.wording("Access Token"))
                     .padding()
             }
             .frame(height: 120)

@@ -71,4 +71,13 @@ struct ProfileRow: View {
         }
     }
 }
+
+#if os(iOS)
+#Preview("Profile") { ProfileView(viewModel: LoginViewModel(authService: InMemoryAuthService(.authenticated))) }
+#Preview("Profile, dark, large") {
+    ProfileView(viewModel: LoginViewModel(authService: InMemoryAuthService(.authenticated)))
+        .preferredColorScheme(.dark)
+        .dynamicTypeSize(.accessibility2)
+}
+#endif
 #endif

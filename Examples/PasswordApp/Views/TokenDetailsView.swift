@@ -34,10 +34,15 @@ struct TokenDetailsView: View {
         VStack(alignment: .leading, spacing: 8) {
             Text(detail.title)
                 .font(.headline)
+            Text(detail.meaning)
+                .font(.footnote)
+                .foregroundStyle(.secondary)
             Text(detail.value)
                 .font(detail.isMonospaced ? .system(.caption, design: .monospaced) : .caption)
                 .foregroundStyle(.secondary)
                 .textSelection(.enabled)
+                // A token is not read out.
+                .spoken(detail.isMonospaced ? detail.title : detail.value)
                 .padding()
                 .frame(maxWidth: .infinity, alignment: .leading)
                 .background(Color.secondary.opacity(0.1))
@@ -61,4 +66,9 @@ struct TokenDetailsView: View {
         .padding()
     }
 }
+
+#if os(iOS)
+#Preview("Tokens") { TokenDetailsView(viewModel: LoginViewModel(authService: InMemoryAuthService(.authenticated))) }
+#Preview("No tokens") { TokenDetailsView(viewModel: LoginViewModel(authService: InMemoryAuthService())) }
+#endif
 #endif

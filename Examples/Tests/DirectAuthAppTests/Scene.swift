@@ -21,15 +21,17 @@ struct Scene {
     /// - Parameters:
     ///   - asksForNumbers: Whether a push asks to pick a number.
     ///   - refreshesByItself: Whether the app's tokens are refreshed by themselves.
+    ///   - storage: Where they are.
     ///   - body: The scene.
     /// - Throws: What the scene throws.
     static func play(
-        asksForNumbers: Bool = false, refreshesByItself: Bool = false, _ body: @MainActor (Scene) async throws -> Void
+        asksForNumbers: Bool = false, refreshesByItself: Bool = false, storage: any TokenStorage = MemoryTokenStorage(),
+        _ body: @MainActor (Scene) async throws -> Void
     ) async throws {
         let organization =
             asksForNumbers
             ? OrgFile.sandboxDefault.replacing("number_challenge: never", with: "number_challenge: always") : nil
-        try await withSandbox(Sandbox.Configuration(organization: organization)) { sandbox in
+        try await withSandbox(Sandbox.Configuration(organization: organization), storage: storage) { sandbox in
             let phone = try await sandbox.phone(for: SandboxUser.jane.login)
             let scene = Scene(
                 sandbox: sandbox, phone: phone, model: Self.model(sandbox, refreshesByItself: refreshesByItself))

@@ -1,4 +1,4 @@
-internal import AuthFoundation
+public import AuthFoundation
 public import CountersignSandbox
 internal import Foundation
 
@@ -6,16 +6,17 @@ internal import Foundation
 ///
 /// - Parameters:
 ///   - configuration: What the sandbox is made of.
+///   - storage: Where the credentials are; by default in memory.
 ///   - isolation: The actor that the test runs on: the caller's.
 ///   - body: The test.
 /// - Throws: What the test throws, or if no sandbox can be started.
 public func withSandbox(
-    _ configuration: Sandbox.Configuration = .init(), isolation: isolated (any Actor)? = #isolation,
-    _ body: (Sandbox) async throws -> Void
+    _ configuration: Sandbox.Configuration = .init(), storage: any TokenStorage = MemoryTokenStorage(),
+    isolation: isolated (any Actor)? = #isolation, _ body: (Sandbox) async throws -> Void
 ) async throws {
     let sandbox = try await Sandbox.start(configuration)
     do {
-        try await Credential.withStorage(MemoryTokenStorage(), session: sandbox.transport, clock: sandbox.clock, isolation: isolation) {
+        try await Credential.withStorage(storage, session: sandbox.transport, clock: sandbox.clock, isolation: isolation) {
             try await body(sandbox)
         }
     } catch {

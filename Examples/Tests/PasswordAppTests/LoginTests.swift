@@ -16,9 +16,10 @@ struct Scene {
     let model: LoginViewModel
 
     static func play(
-        as application: SandboxApplication = .password, _ body: @MainActor (Scene) async throws -> Void
+        as application: SandboxApplication = .password, storage: any TokenStorage = MemoryTokenStorage(),
+        _ body: @MainActor (Scene) async throws -> Void
     ) async throws {
-        try await withSandbox { sandbox in
+        try await withSandbox(storage: storage) { sandbox in
             try await body(Scene(sandbox: sandbox, model: model(sandbox, application)))
         }
     }

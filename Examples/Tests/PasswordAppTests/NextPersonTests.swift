@@ -1,0 +1,95 @@
+import AuthFoundation
+import CountersignSandbox
+import ExampleTestSupport
+import Foundation
+import Testing
+
+@testable import PasswordApp
+
+@Suite("What is presented is of who is signed in")
+@MainActor
+struct NextPersonTests {
+    @Test("a session that ends closes the profile, and who signs in next does not see it")
+    func endedUnderProfile() async throws {
+        try await Scene.play { scene in
+            try await scene.signIn()
+            scene.model.showsProfile = true
+            await scene.model.loadProfile()
+            try await scene.sandbox.signOutEverywhere(SandboxUser.jane.login)
+            await scene.model.refreshToken()
+            #expect(scene.model.authState == .error("Your session has ended. Sign in again."))
+            #expect(!scene.model.showsProfile)
+
+            try await signInAsJohn(scene)
+            #expect(!scene.model.showsProfile && scene.model.profile == .loading)
+            await scene.model.loadProfile()
+            guard case .loaded(let user) = scene.model.profile else { throw AuthenticatedTests.Unexpected() }
+            #expect(user.preferredUsername == SandboxUser.john.login)
+        }
+    }
+
+    @Test("a session that ends leaves no token on the screen of the tokens, which says so and is closed for who signs in next")
+    func endedUnderTokens() async throws {
+        try await Scene.play { scene in
+            try await scene.signIn()
+            scene.model.showsTokenDetails = true
+            try await scene.sandbox.signOutEverywhere(SandboxUser.jane.login)
+            await scene.model.refreshToken()
+            #expect(scene.model.showsTokenDetails && scene.model.tokenDetails.isEmpty)
+            try await signInAsJohn(scene)
+            #expect(!scene.model.showsTokenDetails && !scene.model.tokenDetails.isEmpty)
+        }
+    }
+
+    @Test("a request for the profile that ends the session closes its screen, and says why in the form")
+    func endedByProfile() async throws {
+        try await Scene.play { scene in
+            try await scene.signIn()
+            scene.sandbox.advance(by: 4000)
+            try await scene.sandbox.signOutEverywhere(SandboxUser.jane.login)
+            scene.model.showsProfile = true
+            await scene.model.loadProfile()
+            #expect(!scene.model.showsProfile && scene.model.authState == .error("Your session has ended. Sign in again."))
+            #expect(scene.model.message == "Failed to fetch user profile: Your session has ended. Sign in again.")
+            try await signInAsJohn(scene)
+            #expect(!scene.model.showsProfile && scene.model.profile == .loading && scene.model.message == nil)
+        }
+    }
+
+    @Test("a profile that comes after its owner has gone is nobody's")
+    func late() async throws {
+        try await Scene.play { scene in
+            try await scene.signIn()
+            scene.sandbox.inject(Fault(.delay(30), at: .userInfo))
+            let load = Task { await scene.model.loadProfile() }
+            #expect(await eventually { scene.sandbox.pendingFaults.isEmpty })
+            await scene.model.logout()
+            try await signInAsJohn(scene)
+            scene.sandbox.advance(by: 31)
+            await load.value
+            #expect(scene.model.profile == .loading && scene.model.message == nil)
+        }
+    }
+
+    @Test("a sign-out that the storage refuses is told, and the person stays signed in until one works")
+    func stubbornStorage() async throws {
+        let storage = StubbornStorage()
+        try await Scene.play(storage: storage) { scene in
+            try await scene.signIn()
+            scene.model.showsTokenDetails = true
+            await storage.refuse()
+            await scene.model.logout()
+            #expect(scene.model.authState == .authenticated)
+            #expect(scene.model.message == "Logout failed: The storage deletes nothing.")
+            #expect(scene.model.showsTokenDetails && scene.model.username == SandboxUser.jane.login)
+            await storage.refuse(false)
+            await scene.model.logout()
+            #expect(scene.model.authState == .notAuthenticated && scene.model.message == nil && Credential.allIDs.isEmpty)
+        }
+    }
+
+    private func signInAsJohn(_ scene: Scene) async throws {
+        await scene.pressSignIn(SandboxUser.john.login, password: try #require(SandboxUser.john.password))
+        try #require(scene.model.authState == .authenticated)
+    }
+}
