@@ -13,6 +13,9 @@ public final class AuthService: AuthServiceProtocol {
     private let messagesURL: URL?
     private let session: any URLSessionProtocol
     private let choose: @Sendable ([Message]) -> Message?
+    private let refreshesByItself: Bool
+    /// Held, because a credential refreshes itself only as long as somebody holds it.
+    private var credential: Credential?
 
     /// With the settings of `Okta.plist`. Without them every sign-in says why.
     ///
@@ -27,15 +30,23 @@ public final class AuthService: AuthServiceProtocol {
     ///   - browser: What signs in and out, or why there is nothing.
     ///   - messagesURL: Where the resource server has its messages; nil for port 8000 of this machine.
     ///   - session: What requests to the resource server go through.
+    ///   - refreshesByItself: Whether the tokens are refreshed some time before they end.
     ///   - choose: Which of the messages is shown; by default any.
     public init(
         browser: Result<BrowserSignin, any Error>, messagesURL: URL? = nil, session: any URLSessionProtocol = URLSession.shared,
-        choose: @escaping @Sendable ([Message]) -> Message? = { $0.randomElement() }
+        refreshesByItself: Bool = true, choose: @escaping @Sendable ([Message]) -> Message? = { $0.randomElement() }
     ) {
         self.browser = browser
         self.messagesURL = messagesURL ?? URL(string: "http://localhost:8000/api/messages")
         self.session = session
+        self.refreshesByItself = refreshesByItself
         self.choose = choose
+        keepFresh(Credential.default)
+    }
+
+    private func keepFresh(_ credential: Credential?) {
+        self.credential = credential
+        if refreshesByItself, credential?.token.refreshToken != nil { credential?.automaticRefresh = true }
     }
 
     // MARK: - State
@@ -51,11 +62,23 @@ public final class AuthService: AuthServiceProtocol {
     public var idToken: String? { Credential.default?.token.idToken?.rawValue }
 
     /// Of the stored credential.
-    public func tokenInfo() -> TokenInfo? { Credential.default?.token.idToken.map(TokenInfo.init) }
+    public func tokenInfo() -> TokenInfo? { Credential.default?.token.idToken.map { TokenInfo(idToken: $0) } }
 
     /// Fetched once for each sign-in.
     public func userInfo() async throws -> UserInfo? {
         try await Credential.default?.userInfo()
+    }
+
+    /// The events of the credentials.
+    public func changes() -> AsyncStream<Void> {
+        let events = Credential.events
+        let (changes, change) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let following = Task {
+            for await _ in events { change.yield() }
+            change.finish()
+        }
+        change.onTermination = { _ in following.cancel() }
+        return changes
     }
 
     // MARK: - Signing in and out
@@ -71,7 +94,9 @@ public final class AuthService: AuthServiceProtocol {
         do {
             let token = try await browser.signIn()
             let former = Credential.default
-            try Credential.setDefault(try Credential.store(token))
+            let credential = try Credential.store(token)
+            try Credential.setDefault(credential)
+            keepFresh(credential)
             try former?.remove()
             return true
         } catch BrowserSigninError.userCancelledLogin {
@@ -84,6 +109,7 @@ public final class AuthService: AuthServiceProtocol {
         guard let credential = Credential.default else { return SignOutOutcome(isSignedOut: true) }
         let report = await (try configured()).signOut(credential: credential, ending: .all)
         if case .failed(BrowserSigninError.userCancelledLogin) = report.session { return SignOutOutcome(isSignedOut: false) }
+        if Credential.default == nil { keepFresh(nil) }
         return SignOutOutcome(isSignedOut: Credential.default == nil, failure: report.failure?.localizedDescription)
     }
 

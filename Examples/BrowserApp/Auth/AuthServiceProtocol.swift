@@ -36,6 +36,9 @@ public protocol AuthServiceProtocol: AnyObject {
     /// The id token as it was sent; nil without one.
     var idToken: String? { get }
 
+    /// Tells whenever what is stored has changed, whoever changed it: the tokens are refreshed by themselves, too. Each call makes a
+    /// sequence of its own.
+    func changes() -> AsyncStream<Void>
     /// What the id token says; nil without one.
     func tokenInfo() -> TokenInfo?
     /// The person's profile; nil if nobody is signed in. Throws what the request throws.

@@ -13,17 +13,17 @@ struct AuthScreen {
     /// What is to be seen now.
     var screen: Screen {
         if let info = model.tokenInfo {
-            return Self.text(words("Token Info"), info.toString()) { model.tokenInfo = nil }
+            return text(words("Token Info"), info.toString()) { model.tokenInfo = nil }
         }
         if let info = model.userInfo {
-            return Self.text(words("User Info"), info.text) { model.userInfo = nil }
+            return text(words("User Info"), info.text) { model.userInfo = nil }
         }
         if model.isInBrowser, let address = page.address, alert == nil {
             // Nothing beside it: that of a sign-out holds a whole id token.
             return Screen(words("Open this address in a browser on this machine:"), back: back) { Element.text(address) }
         }
         return Screen(words("Browser sign-in"), back: back, alert: alert) {
-            Element.text(AuthText.status(model.status), .heading)
+            Element.text(AuthText.status(model.status).text, .heading)
             if let token = model.idToken {
                 Element.scroll("token", title: words("ID Token"), text: token, height: 6)
             }
@@ -35,10 +35,10 @@ struct AuthScreen {
             }
             if model.isAuthenticated {
                 Element.buttons {
-                    Button(words("Refresh Token"), key: "r", isEnabled: !model.isLoading) { Task { await model.refreshToken() } }
-                    Button(words("Token Info"), key: "t", isEnabled: !model.isLoading) { model.fetchTokenInfo() }
-                    Button(words("User Info"), key: "u", isEnabled: !model.isLoading) { Task { await model.fetchUserInfo() } }
-                    Button(words("Get Message"), key: "g", isEnabled: !model.isLoading) { Task { await model.fetchMessage() } }
+                    Button(AuthText.refresh.text, key: "r", isEnabled: !model.isLoading) { Task { await model.refreshToken() } }
+                    Button(AuthText.tokenInfo.text, key: "t", isEnabled: !model.isLoading) { model.fetchTokenInfo() }
+                    Button(AuthText.userInfo.text, key: "u", isEnabled: !model.isLoading) { Task { await model.fetchUserInfo() } }
+                    Button(AuthText.message.text, key: "g", isEnabled: !model.isLoading) { Task { await model.fetchMessage() } }
                 }
             }
             if model.isLoading { Element.space }
@@ -64,8 +64,8 @@ struct AuthScreen {
         return nil
     }
 
-    private static func text(_ title: String, _ text: String, close: @escaping @MainActor () -> Void) -> Screen {
-        Screen(title, back: Screen.Back(words("Close"), action: close)) {
+    private func text(_ title: String, _ text: String, close: @escaping @MainActor () -> Void) -> Screen {
+        Screen(title, back: Screen.Back(words("Close"), action: close), alert: alert) {
             Element.scroll("text", text: text)
             Element.buttons { Button(words("Close"), key: "c", action: close) }
         }

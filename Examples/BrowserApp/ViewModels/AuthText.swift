@@ -1,17 +1,28 @@
 internal import Wording
 
-/// The words for a state, for both faces.
+/// Words with a mark before them, which is seen and not read out.
+public struct MarkedText: Sendable, Equatable {
+    /// A character or two.
+    public let mark: String
+    /// The words.
+    public let words: String
+
+    /// Both.
+    public var text: String { mark + " " + words }
+}
+
+/// The words for states and buttons, for both faces.
 @MainActor
 public enum AuthText {
     /// Whether somebody is signed in.
     ///
     /// - Parameter status: The status.
-    /// - Returns: A line with its mark.
-    public static func status(_ status: SignInStatus) -> String {
+    /// - Returns: The words.
+    public static func status(_ status: SignInStatus) -> MarkedText {
         switch status {
-        case .loggedIn: "✅ " + words("Logged In")
-        case .loggedOut: "🔒 " + words("Logged Out")
-        case .sessionEnded: "⌛ " + words("Session Ended")
+        case .loggedIn: MarkedText(mark: "✅", words: words("Logged In"))
+        case .loggedOut: MarkedText(mark: "🔒", words: words("Logged Out"))
+        case .sessionEnded: MarkedText(mark: "⌛", words: words("Session Ended"))
         }
     }
 
@@ -22,4 +33,13 @@ public enum AuthText {
     public static func mainButton(_ model: AuthViewModel) -> String {
         model.isAuthenticated ? words("Sign Out") : words("Sign In")
     }
+
+    /// The button that gets new tokens.
+    public static var refresh: MarkedText { MarkedText(mark: "🔄", words: words("Refresh Token")) }
+    /// The button that shows what the id token says. On an iPhone its mark is a symbol of the system.
+    public static var tokenInfo: MarkedText { MarkedText(mark: "ℹ", words: words("Token Info")) }
+    /// The button that shows the profile.
+    public static var userInfo: MarkedText { MarkedText(mark: "👤", words: words("User Info")) }
+    /// The button that asks the API.
+    public static var message: MarkedText { MarkedText(mark: "🎁", words: words("Get Message")) }
 }

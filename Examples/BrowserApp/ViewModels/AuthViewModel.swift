@@ -18,19 +18,39 @@ public final class AuthViewModel {
     public var errorMessage: String?
     /// What the API said, for an alert; setting nil closes it.
     public var serverMessage: String?
-    /// The token info that is shown; setting nil closes it.
-    public var tokenInfo: TokenInfo?
-    /// The profile that is shown; setting nil closes it.
-    public var userInfo: UserInfoModel?
+    /// The token info that is shown: only of somebody who is signed in. Setting nil closes it.
+    public var tokenInfo: TokenInfo? {
+        get { isAuthenticated ? shownTokenInfo : nil }
+        set { shownTokenInfo = newValue }
+    }
+    private var shownTokenInfo: TokenInfo?
+    /// The profile that is shown: only of somebody who is signed in. Setting nil closes it.
+    public var userInfo: UserInfoModel? {
+        get { isAuthenticated ? shownUserInfo : nil }
+        set { shownUserInfo = newValue }
+    }
+    private var shownUserInfo: UserInfoModel?
 
     @ObservationIgnored private let authService: any AuthServiceProtocol
+    @ObservationIgnored private var following: Task<Void, Never>?
 
-    /// Shows at once what is stored.
+    /// Shows at once what is stored, and follows its changes.
     ///
     /// - Parameter authService: What signs in.
     public init(authService: any AuthServiceProtocol) {
         self.authService = authService
+        let changes = authService.changes()
         updateUI()
+        following = Task { [weak self] in
+            for await _ in changes {
+                guard let self else { return }
+                self.updateUI()
+            }
+        }
+    }
+
+    deinit {
+        following?.cancel()
     }
 
     /// Whether somebody is signed in, as far as is known.
@@ -39,7 +59,7 @@ public final class AuthViewModel {
     /// Takes over what the service knows.
     public func updateUI() {
         status = authService.status
-        idToken = status == .loggedOut ? nil : authService.idToken
+        idToken = isAuthenticated ? authService.idToken : nil
     }
 
     // MARK: - Signing in and out
@@ -53,6 +73,8 @@ public final class AuthViewModel {
                 guard outcome.isSignedOut, let failure = outcome.failure else { return }
                 errorMessage = words("You are signed out on this device. The server could not be told everything: %@", failure)
             } else {
+                // Who comes next sees nothing of who was there.
+                (shownTokenInfo, shownUserInfo) = (nil, nil)
                 // A browser that was closed is no error: the screen is as it was.
                 _ = try await authService.signIn()
             }

@@ -1,6 +1,6 @@
 public import BrowserSignin
-internal import Foundation
-internal import Wording
+public import Foundation
+public import Wording
 
 /// A profile to show.
 public struct UserInfoModel: Sendable, Identifiable {
@@ -17,18 +17,21 @@ public struct UserInfoModel: Sendable, Identifiable {
     /// Whose profile it is.
     public var id: String { user.subject ?? "" }
 
+    /// What is shown of it, one line each, in the person's language.
+    public var text: String { text(in: BrowserApp.words) }
+
     /// What is shown of it, one line each.
-    public var text: String {
+    ///
+    /// - Parameters:
+    ///   - words: The language.
+    ///   - timeZone: Where the date is read.
+    /// - Returns: The lines.
+    public func text(in words: Wording, timeZone: TimeZone = .current) -> String {
         var lines = [
             words("Name: %@", user.name ?? words("No Name set")),
             words("Username: %@", user.preferredUsername ?? words("No Username set")),
         ]
-        if let updatedAt = user.updatedAt {
-            let formatter = DateFormatter()
-            formatter.dateStyle = .medium
-            formatter.timeStyle = .short
-            lines.append(words("Updated at: %@", formatter.string(from: updatedAt)))
-        }
+        if let updatedAt = user.updatedAt { lines.append(words("Updated at: %@", words.date(updatedAt, timeZone: timeZone))) }
         return lines.joined(separator: "\n")
     }
 }

@@ -23,44 +23,23 @@ public struct AuthView: View {
     public var body: some View {
         ScrollView {
             VStack(spacing: 20) {
-                Text(AuthText.status(viewModel.status))
+                Text(AuthText.status(viewModel.status).text)
                     .font(.title2)
                     .fontWeight(.medium)
                     .multilineTextAlignment(.center)
+                    .spoken(AuthText.status(viewModel.status).words)
                 if let token = viewModel.idToken { TokenText(token: token) }
                 authButton
                 if viewModel.isAuthenticated { signedInButtons }
-                if viewModel.isLoading { ProgressView() }
+                if viewModel.isLoading { ProgressView().spoken(words("One moment…")) }
             }
             .padding()
+            .frame(maxWidth: .infinity)
         }
         .whenActive { [viewModel] in await viewModel.didBecomeActive() }
-        .alert(
-            words("Error"),
-            isPresented: .presented(viewModel) {
-                $0.errorMessage != nil
-            } close: {
-                $0.errorMessage = nil
-            }
-        ) {
-            Button(words("OK"), role: .cancel) { viewModel.errorMessage = nil }
-        } message: {
-            Text(viewModel.errorMessage ?? "")
-        }
-        .alert(
-            words("Message Response"),
-            isPresented: .presented(viewModel) {
-                $0.serverMessage != nil
-            } close: {
-                $0.serverMessage = nil
-            }
-        ) {
-            Button(words("OK"), role: .cancel) { viewModel.serverMessage = nil }
-        } message: {
-            Text(viewModel.serverMessage ?? "")
-        }
-        .fullScreenCover(item: $viewModel.tokenInfo) { TokenInfoView(tokenInfo: $0) }
-        .fullScreenCover(item: $viewModel.userInfo) { UserInfoView(userInfo: $0) }
+        .alerts(of: viewModel) { $0.tokenInfo == nil && $0.userInfo == nil }
+        .fullScreenCover(item: $viewModel.tokenInfo) { TokenInfoView(tokenInfo: $0).alerts(of: viewModel) }
+        .fullScreenCover(item: $viewModel.userInfo) { UserInfoView(userInfo: $0).alerts(of: viewModel) }
     }
 
     private var authButton: some View {
@@ -71,15 +50,18 @@ public struct AuthView: View {
 
     private var signedInButtons: some View {
         Group {
-            Button("🔄 " + words("Refresh Token")) { Task { await viewModel.refreshToken() } }
+            Button(AuthText.refresh.text) { Task { await viewModel.refreshToken() } }
+                .spoken(AuthText.refresh.words)
             Button {
                 viewModel.fetchTokenInfo()
             } label: {
-                Label(words("Token Info"), systemImage: "info.circle")
+                Label(AuthText.tokenInfo.words, systemImage: "info.circle")
             }
             .foregroundStyle(.blue)
-            Button("👤 " + words("User Info")) { Task { await viewModel.fetchUserInfo() } }
-            Button("🎁 " + words("Get Message")) { Task { await viewModel.fetchMessage() } }
+            Button(AuthText.userInfo.text) { Task { await viewModel.fetchUserInfo() } }
+                .spoken(AuthText.userInfo.words)
+            Button(AuthText.message.text) { Task { await viewModel.fetchMessage() } }
+                .spoken(AuthText.message.words)
         }
         .font(.subheadline)
         .disabled(viewModel.isLoading)
@@ -93,9 +75,11 @@ private struct TokenText: View {
     var body: some View {
         VStack {
             Text(words("ID Token") + ":")
+                .silent()
             Text(verbatim: token)
                 .monospaced()
                 .textSelection(.enabled)
+                .spoken(words("ID Token"))
         }
         .font(.caption)
         .multilineTextAlignment(.center)
@@ -105,5 +89,11 @@ private struct TokenText: View {
 #if DEBUG && !os(Linux)
 #Preview("Signed in") { AuthView(viewModel: AuthViewModel(authService: PreviewAuthService(status: .loggedIn))) }
 #Preview("Signed out") { AuthView(viewModel: AuthViewModel(authService: PreviewAuthService(status: .loggedOut))) }
+#Preview("Session ended") { AuthView(viewModel: AuthViewModel(authService: PreviewAuthService(status: .sessionEnded))) }
+#Preview("Signed in, dark, large") {
+    AuthView(viewModel: AuthViewModel(authService: PreviewAuthService(status: .loggedIn)))
+        .preferredColorScheme(.dark)
+        .dynamicTypeSize(.accessibility2)
+}
 #endif
 #endif

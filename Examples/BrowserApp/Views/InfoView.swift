@@ -1,4 +1,5 @@
 #if canImport(SwiftUI) && canImport(UIKit)
+internal import Interface
 internal import SwiftUI
 internal import Wording
 
@@ -7,7 +8,7 @@ struct TokenInfoView: View {
     let tokenInfo: TokenInfo
 
     var body: some View {
-        InfoView(title: words("Token Info"), text: tokenInfo.toString(), isMonospaced: true)
+        InfoView(title: words("Token Info"), text: tokenInfo.toString(), spoken: tokenInfo.claims(), isMonospaced: true)
     }
 }
 
@@ -16,7 +17,7 @@ struct UserInfoView: View {
     let userInfo: UserInfoModel
 
     var body: some View {
-        InfoView(title: words("User Info"), text: userInfo.text, isMonospaced: false)
+        InfoView(title: words("User Info"), text: userInfo.text, spoken: userInfo.text, isMonospaced: false)
     }
 }
 
@@ -24,6 +25,7 @@ struct UserInfoView: View {
 private struct InfoView: View {
     let title: String
     let text: String
+    let spoken: String
     let isMonospaced: Bool
     @Environment(\.dismiss) private var dismiss
 
@@ -42,6 +44,7 @@ private struct InfoView: View {
                     Text(verbatim: text)
                         .font(isMonospaced ? .system(.body, design: .monospaced) : .body)
                         .textSelection(.enabled)
+                        .spoken(spoken)
                         .padding()
                         .frame(maxWidth: .infinity, alignment: .leading)
                 }
@@ -52,4 +55,16 @@ private struct InfoView: View {
         }
     }
 }
+
+#if DEBUG && !os(Linux)
+#Preview("Token info") { if let info = PreviewAuthService.sampleTokenInfo { TokenInfoView(tokenInfo: info) } }
+#Preview("Profile") { if let info = PreviewAuthService.sampleUserInfo { UserInfoView(userInfo: UserInfoModel(user: info)) } }
+#Preview("Token info, dark, large") {
+    if let info = PreviewAuthService.sampleTokenInfo {
+        TokenInfoView(tokenInfo: info)
+            .preferredColorScheme(.dark)
+            .dynamicTypeSize(.accessibility2)
+    }
+}
+#endif
 #endif

@@ -25,7 +25,7 @@ struct AuthViewModelTests {
             #expect(model.status == .loggedOut && model.idToken == nil && AuthText.mainButton(model) == words("Sign In"))
             await model.handleAuthAction()
             #expect(model.errorMessage == nil && model.status == .loggedIn && !model.isLoading)
-            #expect(AuthText.status(model.status) == "✅ " + words("Logged In") && AuthText.mainButton(model) == words("Sign Out"))
+            #expect(AuthText.status(model.status).text == "✅ " + words("Logged In") && AuthText.mainButton(model) == words("Sign Out"))
             let first = try #require(model.idToken)
 
             model.fetchTokenInfo()
@@ -86,6 +86,48 @@ struct AuthViewModelTests {
         }
     }
 
+    @Test("a browser that is closed during a sign-out leaves the person signed in")
+    func signOutClosed() async throws {
+        try await withSandbox { sandbox in
+            let jane = try await BrowserVisit(sandbox).model
+            await jane.handleAuthAction()
+            let (shown, show) = AsyncStream.makeStream(of: Void.self)
+            let model = try await BrowserVisit(sandbox) { _ in
+                show.finish()
+                return .close
+            }.model
+            #expect(model.status == .loggedIn && AuthText.mainButton(model) == words("Sign Out"))
+            sandbox.inject(Fault(.delay(3_600), at: .any))
+            async let action: Void = model.handleAuthAction()
+            #expect(await eventually { model.isInBrowser })
+            #expect(await eventually { sandbox.pendingFaults.isEmpty })
+            await model.cancel()
+            await action
+            show.finish()
+            for await _ in shown {}
+            #expect(model.status == .loggedIn && model.idToken != nil && model.errorMessage == nil && Credential.allIDs.count == 1)
+        }
+    }
+
+    @Test("tokens are refreshed by themselves before they end, the screen follows, and it follows the end of the session too")
+    func automaticRefresh() async throws {
+        try await withSandbox { sandbox in
+            let model = try await BrowserVisit(sandbox, refreshesByItself: true).model
+            await model.handleAuthAction()
+            let first = try #require(model.idToken)
+            #expect(Credential.default?.automaticRefresh == true)
+            #expect(await sandbox.moveOn(by: 3_500) { model.idToken != first })
+            #expect(model.status == .loggedIn && model.idToken == Credential.default?.token.idToken?.rawValue)
+
+            // Also in the app that is opened anew.
+            let again = try await BrowserVisit(sandbox, refreshesByItself: true).model
+            model.fetchTokenInfo()
+            try await sandbox.signOutEverywhere(SandboxUser.jane.login)
+            #expect(await sandbox.moveOn(by: 3_500) { again.status == .sessionEnded && model.status == .sessionEnded })
+            #expect(model.idToken == nil && model.tokenInfo == nil && model.errorMessage == nil)
+        }
+    }
+
     @Test("while one thing is under way, no button begins another")
     func busy() async throws {
         try await withSandbox(Self.withMessages) { sandbox in
@@ -133,12 +175,14 @@ struct AuthViewModelTests {
             let model = try await BrowserVisit(sandbox).model
             await model.handleAuthAction()
             sandbox.inject(Fault(.dropConnectionBeforeCommit, at: .any, count: 100))
-            for button in [model.refreshToken, model.fetchUserInfo] {
+            // The API is asked over a network of its own, and first for a fresh token.
+            sandbox.advance(by: 7_200)
+            for button in [model.refreshToken, model.fetchUserInfo, model.fetchMessage] {
                 await button()
                 #expect(model.errorMessage?.isEmpty == false && model.status == .loggedIn)
                 model.errorMessage = nil
             }
-            #expect(model.userInfo == nil)
+            #expect(model.userInfo == nil && model.serverMessage == nil)
         }
     }
 
@@ -147,13 +191,18 @@ struct AuthViewModelTests {
         try await withSandbox { sandbox in
             let model = try await BrowserVisit(sandbox).model
             await model.handleAuthAction()
+            model.fetchTokenInfo()
+            await model.fetchUserInfo()
+            #expect(model.tokenInfo != nil && model.userInfo != nil)
             try await sandbox.signOutEverywhere(SandboxUser.jane.login)
             #expect(model.status == .loggedIn)
             await model.refreshToken()
             #expect(model.status == .sessionEnded && model.errorMessage?.isEmpty == false)
-            #expect(AuthText.status(model.status) == "⌛ " + words("Session Ended") && AuthText.mainButton(model) == words("Sign In"))
+            #expect(model.idToken == nil && model.tokenInfo == nil && model.userInfo == nil, "Nothing of it is to be seen any more.")
+            #expect(AuthText.status(model.status).text == "⌛ " + words("Session Ended") && AuthText.mainButton(model) == words("Sign In"))
             await model.handleAuthAction()
             #expect(model.status == .loggedIn && model.errorMessage == nil && Credential.allIDs.count == 1)
+            #expect(model.idToken != nil && model.tokenInfo == nil && model.userInfo == nil)
         }
     }
 

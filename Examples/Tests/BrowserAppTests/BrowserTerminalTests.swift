@@ -53,13 +53,13 @@ struct BrowserTerminalTests {
             try await pane.press("u")
             try await pane.waitFor("Name: Jane Doe", "Username: jane.doe@example.com")
             try await pane.press("Escape")
-            try await pane.waitFor("[ Get Message g ]")
+            try await pane.waitFor("[ 🎁 Get Message g ]")
             try await pane.press("t")
             try await pane.waitFor("[ Close c ]")
             // Typed ahead: each key goes to what the one before has changed.
             try await pane.press("Escape", "r")
             #expect(await eventually { sandbox.requests.contains { $0.grantType == "refresh_token" && $0.status == 200 } })
-            try await pane.waitFor("[ Refresh Token r ]")
+            try await pane.waitFor("[ 🔄 Refresh Token r ]")
 
             // The session is there when the app is opened anew.
             try await pane.press("C-c")

@@ -19,7 +19,8 @@ struct BrowserVisit {
     /// Opens the app. Without a visitor Jane sits in front of the browser, and does what the pages want.
     init(
         _ sandbox: Sandbox, visitor: SandboxBrowser.Visitor? = nil, messagesURL: URL? = nil,
-        messagesSession: any URLSessionProtocol = URLSession.shared
+        messagesSession: any URLSessionProtocol = URLSession.shared, refreshesByItself: Bool = false,
+        choose: @escaping @Sendable ([Message]) -> Message? = \.first
     ) async throws {
         self.sandbox = sandbox
         let browser = if let visitor { sandbox.browser(visitor: visitor) } else { try await sandbox.browser(of: .jane) }
@@ -27,7 +28,7 @@ struct BrowserVisit {
         model = AuthViewModel(
             authService: AuthService(
                 browser: .success(signin), messagesURL: messagesURL ?? sandbox.messagesURL?.appending(path: "api/messages"),
-                session: messagesSession, choose: \.first))
+                session: messagesSession, refreshesByItself: refreshesByItself, choose: choose))
     }
 }
 

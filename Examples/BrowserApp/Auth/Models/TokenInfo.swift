@@ -1,6 +1,6 @@
 public import BrowserSignin
-internal import Foundation
-internal import Wording
+public import Foundation
+public import Wording
 
 /// What the app shows of an id token. In this module it goes before the `TokenInfo` of introspection.
 public struct TokenInfo: Sendable, Equatable, Identifiable {
@@ -20,28 +20,35 @@ public struct TokenInfo: Sendable, Equatable, Identifiable {
 
     /// Reads an id token.
     ///
-    /// - Parameter idToken: The token.
-    public init(idToken: JWT) {
+    /// - Parameters:
+    ///   - idToken: The token.
+    ///   - words: The language.
+    ///   - timeZone: Where its dates are read.
+    public init(idToken: JWT, in words: Wording = BrowserApp.words, timeZone: TimeZone = .current) {
         self.idToken = idToken.rawValue
         tokenIssuer = idToken.issuer ?? words("No Issuer found")
         preferredUsername = idToken.preferredUsername ?? words("No preferred_username found")
-        let formatter = DateFormatter()
-        formatter.dateStyle = .medium
-        formatter.timeStyle = .medium
-        authTime = idToken.authTime.map(formatter.string)
-        issuedAt = idToken.issuedAt.map(formatter.string)
+        let text = { (date: Date) in words.date(date, time: .medium, timeZone: timeZone) }
+        authTime = idToken.authTime.map(text)
+        issuedAt = idToken.issuedAt.map(text)
     }
 
     /// All of it as text, one line each.
     ///
     /// An id token says who somebody is: an app that is not an example does not show it.
     ///
+    /// - Parameter words: The language.
     /// - Returns: The lines.
-    public func toString() -> String {
-        var lines = [
-            words("ID Token: %@", idToken), words("Preferred username: %@", preferredUsername),
-            words("Token Issuer: %@", tokenIssuer),
-        ]
+    public func toString(in words: Wording = BrowserApp.words) -> String {
+        words("ID Token: %@", idToken) + "\n" + claims(in: words)
+    }
+
+    /// What the token says, without the token itself, which nobody wants to hear.
+    ///
+    /// - Parameter words: The language.
+    /// - Returns: The lines.
+    public func claims(in words: Wording = BrowserApp.words) -> String {
+        var lines = [words("Preferred username: %@", preferredUsername), words("Token Issuer: %@", tokenIssuer)]
         if let authTime { lines.append(words("Auth time: %@", authTime)) }
         if let issuedAt { lines.append(words("Issued at: %@", issuedAt)) }
         return lines.joined(separator: "\n")

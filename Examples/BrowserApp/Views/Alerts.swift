@@ -1,0 +1,38 @@
+#if canImport(SwiftUI) && canImport(UIKit)
+internal import Interface
+internal import SwiftUI
+internal import Wording
+
+extension View {
+    /// Shows what went wrong and what the API said. An alert is seen over the view that presents it and not over what covers that view: each
+    /// of them has its own.
+    func alerts(
+        of viewModel: AuthViewModel, where isOnTop: @escaping @MainActor @Sendable (AuthViewModel) -> Bool = { _ in true }
+    ) -> some View {
+        alert(
+            words("Error"),
+            isPresented: .presented(viewModel) {
+                $0.errorMessage != nil && isOnTop($0)
+            } close: {
+                $0.errorMessage = nil
+            }
+        ) {
+            Button(words("OK"), role: .cancel) { viewModel.errorMessage = nil }
+        } message: {
+            Text(viewModel.errorMessage ?? "")
+        }
+        .alert(
+            words("Message Response"),
+            isPresented: .presented(viewModel) {
+                $0.serverMessage != nil && isOnTop($0)
+            } close: {
+                $0.serverMessage = nil
+            }
+        ) {
+            Button(words("OK"), role: .cancel) { viewModel.serverMessage = nil }
+        } message: {
+            Text(viewModel.serverMessage ?? "")
+        }
+    }
+}
+#endif

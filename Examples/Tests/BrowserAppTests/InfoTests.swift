@@ -1,0 +1,77 @@
+import AuthFoundation
+import ExampleTestSupport
+import Foundation
+import Testing
+import Wording
+
+@testable import BrowserApp
+
+@MainActor
+@Suite("What the browser app shows of tokens and profiles")
+struct InfoTests {
+    private static let languages = ["en", "de"].map { Wording(bundle: resources, language: $0) }
+
+    /// A token that says this.
+    private func token(_ claims: String) throws -> JWT {
+        let part = { (text: String) in
+            Data(text.utf8).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+        }
+        return try JWT([part(#"{"alg":"none"}"#), part(claims), "c2ln"].joined(separator: "."))
+    }
+
+    @Test("a token's dates are in the person's language, and read where they are")
+    func tokenInfo() throws {
+        let token = try token(#"{"iss":"https://id.example.com","preferred_username":"jane","auth_time":1700000000,"iat":1700000060}"#)
+        let zone = try #require(TimeZone(identifier: "UTC"))
+        let texts = Self.languages.map { words in
+            TokenInfo(idToken: token, in: words, timeZone: zone).toString(in: words).replacing("\u{202F}", with: " ")
+        }
+        #expect(
+            texts == [
+                """
+                ID Token: \(token.rawValue)
+                Preferred username: jane
+                Token Issuer: https://id.example.com
+                Auth time: Nov 14, 2023 at 10:13:20 PM
+                Issued at: Nov 14, 2023 at 10:14:20 PM
+                """,
+                """
+                ID-Token: \(token.rawValue)
+                Bevorzugter Benutzername: jane
+                Aussteller: https://id.example.com
+                Anmeldezeit: 14.11.2023, 22:13:20
+                Ausgestellt: 14.11.2023, 22:14:20
+                """,
+            ])
+        #expect(!TokenInfo(idToken: token).claims().contains(token.rawValue), "Nobody wants to hear it.")
+    }
+
+    @Test("what a token does not say is said")
+    func emptyToken() throws {
+        let info = TokenInfo(idToken: try token("{}"), in: Self.languages[0])
+        #expect(info.tokenIssuer == "No Issuer found" && info.preferredUsername == "No preferred_username found")
+        #expect(info.authTime == nil && info.issuedAt == nil)
+        #expect(info.claims(in: Self.languages[0]).split(separator: "\n").count == 2)
+    }
+
+    @Test("a profile's date is in the person's language, and read where they are")
+    func userInfo() throws {
+        let user = try UserInfo(JSON(Data(#"{"sub":"00u1","name":"Jane Doe","updated_at":1700000000}"#.utf8)))
+        let zone = try #require(TimeZone(identifier: "Europe/Berlin"))
+        let texts = Self.languages.map { UserInfoModel(user: user).text(in: $0, timeZone: zone).replacing("\u{202F}", with: " ") }
+        #expect(
+            texts == [
+                "Name: Jane Doe\nUsername: No Username set\nUpdated at: Nov 14, 2023 at 11:13 PM",
+                "Name: Jane Doe\nBenutzername: Kein Benutzername angegeben\nGeändert: 14.11.2023, 23:13",
+            ])
+        let nobody = UserInfoModel(user: try UserInfo(JSON(Data("{}".utf8))))
+        #expect(nobody.text(in: Self.languages[0]) == "Name: No Name set\nUsername: No Username set")
+    }
+
+    @Test("marks are seen and not read out")
+    func marks() {
+        for label in [AuthText.refresh, AuthText.tokenInfo, AuthText.userInfo, AuthText.message, AuthText.status(.loggedIn)] {
+            #expect(label.text == label.mark + " " + label.words && !label.words.contains(label.mark))
+        }
+    }
+}
