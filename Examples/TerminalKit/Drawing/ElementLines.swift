@@ -21,6 +21,8 @@ struct BodyLine {
 @MainActor
 struct ElementLines {
     let columns: Int
+    /// How many lines are seen at once.
+    let height: Int
     let interaction: Interaction
     let focus: String?
     /// Counts up while something moves; nil to let nothing move.
@@ -40,7 +42,7 @@ struct ElementLines {
     func lines(_ element: Element, scrollHeight: Int) -> [BodyLine] {
         switch element.kind {
         case .text(let text, let style): self.text(text, style)
-        case .lines(let lines): lines.map { BodyLine([Span($0)]) }
+        case .lines(let lines, let alternative): self.lines(lines, orElse: alternative)
         case .pairs(let pairs): self.pairs(pairs)
         case .field(let field): [self.field(field)]
         case .buttons(let buttons): self.buttons(buttons)
@@ -67,6 +69,13 @@ struct ElementLines {
         return PrintableText.lines(text).flatMap { TextWidth.wrap($0, columns: columns - mark.count) }.enumerated().map { number, line in
             BodyLine([Span((number == 0 ? mark : indent) + line, attributes)])
         }
+    }
+
+    private func lines(_ lines: [String], orElse alternative: String?) -> [BodyLine] {
+        if let alternative, lines.count > height || lines.contains(where: { TextWidth.of($0) > columns }) {
+            return text(alternative, .warning)
+        }
+        return lines.map { BodyLine([Span($0)]) }
     }
 
     private func pairs(_ pairs: [(label: String, value: String)]) -> [BodyLine] {

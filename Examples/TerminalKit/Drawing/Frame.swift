@@ -27,12 +27,13 @@ struct Frame {
         let columns = min(Self.widestBody, size.columns - 2 * Self.margin)
         let focus = interaction.focus(on: screen)
         let labels = screen.elements.compactMap { if case .field(let field) = $0.kind { TextWidth.of(field.label) } else { nil } }
+        // The title, an empty line, the body, an empty line, the hints.
+        let top = screen.isDense ? 1 : 2
+        let height = size.rows - 2 * top
         let writer = ElementLines(
-            columns: columns, interaction: interaction, focus: screen.alert == nil ? focus?.id : nil, tick: tick,
+            columns: columns, height: height, interaction: interaction, focus: screen.alert == nil ? focus?.id : nil, tick: tick,
             labelColumns: min(ElementLines.widestLabel, labels.max() ?? 0), more: wording("more"))
 
-        // The title, an empty line, the body, an empty line, the hints.
-        let height = size.rows - 4
         let body = Self.body(screen, writer, height: height)
         var lengths = body.lengths
         lengths[screen.identity] = max(0, body.lines.count - height)
@@ -44,10 +45,10 @@ struct Frame {
         canvas.draw(screen.title, column: Self.margin, row: 0, Attributes(isBold: true, isReversed: true))
         var cursor: (column: Int, row: Int)?
         for (row, line) in body.lines.dropFirst(offset).prefix(height).enumerated() {
-            canvas.draw(line.spans, column: Self.margin, row: row + 2)
-            if let column = line.cursor { cursor = (column + Self.margin, row + 2) }
+            canvas.draw(line.spans, column: Self.margin, row: row + top)
+            if let column = line.cursor { cursor = (column + Self.margin, row + top) }
         }
-        if isTooLong {
+        if isTooLong, !screen.isDense {
             if offset > 0 { canvas.draw("↑ " + writer.more, column: size.columns - 10, row: 1, .dim) }
             if offset + height < body.lines.count { canvas.draw("↓ " + writer.more, column: size.columns - 10, row: size.rows - 2, .dim) }
         }
@@ -92,7 +93,8 @@ struct Frame {
 
     private static func draw(_ alert: Screen.Alert, on canvas: inout Canvas, focus: String?, interaction: Interaction) {
         let inner = min(60, canvas.size.columns - 8)
-        let writer = ElementLines(columns: inner, interaction: interaction, focus: focus, tick: nil, labelColumns: 0, more: "")
+        let writer = ElementLines(
+            columns: inner, height: canvas.size.rows, interaction: interaction, focus: focus, tick: nil, labelColumns: 0, more: "")
         let message = PrintableText.lines(alert.message).flatMap { TextWidth.wrap($0, columns: inner) }
         let buttons = writer.buttons(alert.buttons)
         let room = max(1, canvas.size.rows - 8 - buttons.count)

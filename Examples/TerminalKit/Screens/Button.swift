@@ -10,7 +10,7 @@ public struct Button {
         case destructive
     }
 
-    let id: String
+    var id: String
     let label: String
     let key: Character?
     let role: Role
@@ -21,7 +21,7 @@ public struct Button {
     ///
     /// - Parameters:
     ///   - label: What it says.
-    ///   - id: What the focus is kept by; nil for the label. Unique on its screen.
+    ///   - id: What the focus is kept by; nil for the label. Of several alike on a screen, all but the first get another one.
     ///   - key: The letter that presses it.
     ///   - role: What it is for.
     ///   - isEnabled: Whether it can be pressed.

@@ -11,7 +11,7 @@ public struct Element {
     }
 
     struct Field {
-        let id: String
+        var id: String
         let label: String
         let text: String
         let isSecret: Bool
@@ -21,13 +21,13 @@ public struct Element {
     }
 
     struct Choice {
-        let id: String
+        var id: String
         let rows: [Row]
         let choose: @MainActor (Int) -> Void
     }
 
     struct Toggle {
-        let id: String
+        var id: String
         let label: String
         let isOn: Bool
         let isEnabled: Bool
@@ -35,7 +35,7 @@ public struct Element {
     }
 
     struct Scroll {
-        let id: String
+        var id: String
         let title: String?
         let text: String
         let height: Int?
@@ -59,7 +59,7 @@ public struct Element {
 
     enum Kind {
         case text(String, Style)
-        case lines([String])
+        case lines([String], orElse: String?)
         case pairs([(label: String, value: String)])
         case field(Field)
         case buttons([Button])
@@ -70,7 +70,7 @@ public struct Element {
         case space
     }
 
-    let kind: Kind
+    var kind: Kind
 
     /// A text, broken where lines end.
     ///
@@ -80,11 +80,16 @@ public struct Element {
     /// - Returns: The element.
     public static func text(_ text: String, _ style: Style = .normal) -> Element { Element(kind: .text(text, style)) }
 
-    /// Lines that are drawn as they are, such as a QR code; what is too long is cut.
+    /// Lines that are drawn as they are, such as a QR code.
     ///
-    /// - Parameter lines: The lines.
+    /// - Parameters:
+    ///   - lines: The lines.
+    ///   - alternative: What is said instead where a terminal is too small for all of them at once; nil to cut what is too long, and to
+    ///     scroll.
     /// - Returns: The element.
-    public static func lines(_ lines: [String]) -> Element { Element(kind: .lines(lines)) }
+    public static func lines(_ lines: [String], orElse alternative: String? = nil) -> Element {
+        Element(kind: .lines(lines, orElse: alternative))
+    }
 
     /// Values with their names before them.
     ///

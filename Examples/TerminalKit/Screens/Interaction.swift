@@ -89,6 +89,8 @@ struct Interaction {
 
     private mutating func press(_ key: Key, in field: Element.Field, on screen: Screen) -> Outcome? {
         let caret = min(carets[field.id] ?? 0, field.text.count)
+        // Where the cursor was in a longer text, it is no more: what is typed next goes on here.
+        carets[field.id] = caret
         let before = String(field.text.dropLast(caret))
         let after = String(field.text.suffix(caret))
         switch key {

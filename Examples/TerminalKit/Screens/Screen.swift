@@ -38,7 +38,7 @@ public struct Screen {
     public struct Alert {
         let title: String
         let message: String
-        let buttons: [Button]
+        fileprivate(set) var buttons: [Button]
 
         /// Describes an alert.
         ///
@@ -57,6 +57,7 @@ public struct Screen {
     let back: Back?
     let alert: Alert?
     let redrawInterval: Duration?
+    let isDense: Bool
     let elements: [Element]
 
     /// Describes a screen.
@@ -66,16 +67,24 @@ public struct Screen {
     ///   - back: What Esc does; nil for nothing.
     ///   - alert: Covers the elements, if there is one.
     ///   - redrawInterval: How often it is made anew although nothing has changed, for one that shows the time; nil for never.
+    ///   - isDense: Whether it does without the empty lines below the title and above the hints.
     ///   - elements: What it shows, from top to bottom. What does not fit is scrolled to where the focus is.
     public init(
-        _ title: String, back: Back? = nil, alert: Alert? = nil, redrawInterval: Duration? = nil,
+        _ title: String, back: Back? = nil, alert: Alert? = nil, redrawInterval: Duration? = nil, isDense: Bool = false,
         @ScreenBuilder elements: () -> [Element]
     ) {
         self.title = title
         self.back = back
-        self.alert = alert
+        var buttonIDs = DistinctIDs()
+        self.alert = alert.map { alert in
+            var alert = alert
+            alert.buttons = buttonIDs.apply(to: alert.buttons)
+            return alert
+        }
         self.redrawInterval = redrawInterval
-        self.elements = elements()
+        self.isDense = isDense
+        var ids = DistinctIDs()
+        self.elements = ids.apply(to: elements())
     }
 }
 

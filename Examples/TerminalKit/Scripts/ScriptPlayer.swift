@@ -20,6 +20,7 @@ final class ScriptPlayer {
     private let print: (String) -> Void
     private var limit = Duration.seconds(usualLimit)
     private var waits = 0
+    private var hasQuit = false
 
     /// - Parameters:
     ///   - size: Of the screen.
@@ -43,12 +44,14 @@ final class ScriptPlayer {
         try? FileHandle.standardOutput.write(contentsOf: Data((line + "\n").utf8))
     }
 
+    /// Plays until the end, or until a key quits.
+    ///
     /// - Returns: Whether every step could be done.
     func play(_ script: Script) async -> Bool {
         let timer = Timer { [send] in send.yield(.tick) }
         timer.set(Self.pause)
         defer { timer.set(nil) }
-        for (line, step) in script.steps {
+        for (line, step) in script.steps where !hasQuit {
             guard await play(step) else {
                 show()
                 print("--- line \(line): \(Self.failure(of: step)) within \(limit.components.seconds) s.")
@@ -94,7 +97,8 @@ final class ScriptPlayer {
     }
 
     private func press(_ key: Key) {
-        _ = stage.press(key, tick: nil)
+        guard !hasQuit else { return }
+        if case .quit = stage.press(key, tick: nil) { hasQuit = true }
         // What one key changed, the next one sees.
         stage.update(tick: nil)
     }

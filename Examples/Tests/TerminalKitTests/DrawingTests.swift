@@ -80,6 +80,20 @@ struct DrawingTests {
         #expect(stage.lines[1].hasSuffix("↑ more"))
     }
 
+    @Test("a picture is drawn whole, or not at all", arguments: [(22, false), (23, true)])
+    func picture(lines: Int, isTooTall: Bool) {
+        let picture = (1...lines).map { String(repeating: "▀▄", count: 10) + " \($0)" }
+        let stage = Stage(size: .standard, wording: .init(bundle: .main, language: "en"), changed: {}) {
+            Screen("Code", isDense: true) { Element.lines(picture, orElse: "Too small.") }
+        }
+        #expect(stage.lines.contains { $0.contains("! Too small.") } == isTooTall)
+        #expect(stage.lines.dropFirst().prefix(lines).map { $0.trimmingCharacters(in: .whitespaces) } == picture || isTooTall)
+        #expect(stage.lines[23].contains("Ctrl-C Quit"))
+        stage.size = TerminalSize(columns: 24, rows: 40)
+        stage.update(tick: nil)
+        #expect(!stage.frame.canvas.text.contains("▀"), "It is too wide for this.")
+    }
+
     @Test("no size breaks a screen", arguments: [(20, 6), (21, 7), (40, 10), (80, 24), (200, 60)])
     func sizes(columns: Int, rows: Int) {
         let model = SampleModel()

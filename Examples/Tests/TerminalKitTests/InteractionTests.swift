@@ -74,6 +74,56 @@ struct InteractionTests {
         #expect(stage.lines.contains { $0.contains("Name   >[") })
     }
 
+    @Test("of two buttons that say the same, and of two fields, each has the focus in turn, and keys of its own")
+    func alike() {
+        var log: [String] = []
+        var texts = ["", ""]
+        let stage = Stage(size: .standard, wording: .init(bundle: .main, language: "en"), changed: {}) {
+            Screen("Phones") {
+                Element.field("Name", text: texts[0], set: { texts[0] = $0 })
+                Element.field("Name", text: texts[1], set: { texts[1] = $0 })
+                Element.buttons { Button("iPhone") { log.append("first") } }
+                Element.buttons { Button("iPhone") { log.append("second") } }
+                Element.buttons { Button("Cancel") { log.append("cancel") } }
+            }
+        }
+        func focused() -> [Int] { stage.lines.indices.filter { stage.lines[$0].contains(">[") } }
+        #expect(focused() == [2])
+        stage.type("a")
+        stage.press(.tab)
+        #expect(focused() == [3])
+        stage.type("b")
+        #expect(texts == ["a", "b"])
+        for (key, place, pressed) in [(Key.tab, 4, "first"), (.tab, 5, "second"), (.tab, 6, "cancel"), (.backTab, 5, "second")] {
+            stage.press(key, .enter)
+            #expect(focused() == [place] && log.last == pressed)
+        }
+        stage.press(.tab, .tab)
+        #expect(focused() == [2], "Tab goes round past them.")
+    }
+
+    @Test("the buttons of an alert that say the same are reached as well")
+    func alikeInAlert() {
+        var log: [Int] = []
+        let stage = Stage(size: .standard, wording: .init(bundle: .main, language: "en"), changed: {}) {
+            Screen("Sample", alert: .init("Alert", message: "Which?") { for number in 1...3 { Button("One") { log.append(number) } } }) {}
+        }
+        stage.press(.enter, .tab, .enter, .tab, .enter, .tab, .enter)
+        #expect(log == [1, 2, 3, 1])
+    }
+
+    @Test("the cursor of a text that the app has taken away is not that of the next text")
+    func cursorOfFormerText() {
+        let model = SampleModel()
+        let stage = stage(model)
+        stage.type("Jane")
+        stage.press(.home)
+        model.name = ""
+        stage.update(tick: nil)
+        stage.type("John")
+        #expect(model.name == "John")
+    }
+
     @Test("Return in a field goes on, or sends the form")
     func submit() {
         let model = SampleModel()

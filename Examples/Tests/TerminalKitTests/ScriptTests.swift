@@ -58,4 +58,24 @@ struct ScriptTests {
         #expect(printed.count == 3 && printed[1].contains("( Go g )") && printed[2].hasPrefix("--- line 2:"))
         #expect(model.log.isEmpty)
     }
+
+    @Test("what would steer the terminal is not printed, neither in a title nor on a screen")
+    func attackersText() async throws {
+        var printed: [String] = []
+        let player = ScriptPlayer(size: .standard, wording: Wording(bundle: .main, language: "en"), print: { printed.append($0) }) {
+            Screen("Hello \u{1B}]0;title\u{7}\n--- Forged\u{202E}") { Element.text("\u{1B}[2Jtext\u{9B}") }
+        }
+        #expect(await player.play(try Script("show")))
+        #expect(printed.first == "--- Hello \u{FFFD}]0;title\u{FFFD} --- Forged\u{FFFD}")
+        #expect(printed.count == 2 && printed[1].contains("\u{FFFD}[2Jtext\u{FFFD}"))
+        #expect(printed.allSatisfy { !$0.contains("\u{1B}") && !$0.contains("\u{9B}") && !$0.contains("\u{202E}") })
+    }
+
+    @Test("Ctrl-C ends a script, as it ends the app, and nothing after it is done")
+    func quit() async throws {
+        let model = SampleModel()
+        let player = ScriptPlayer(size: .standard, wording: Wording(bundle: .main, language: "en"), print: { _ in }) { model.screen }
+        #expect(await player.play(try Script("press Stop\nkey ctrl-c s\npress Stop\nexpect Never")))
+        #expect(model.log == ["stop"])
+    }
 }
