@@ -56,7 +56,8 @@ let apps = [
         name: "PushAuthenticator", modules: ["AuthFoundation", "OktaDirectAuth", "DeviceAuthenticator"],
         testModules: ["Delivery", "BrowserSignin"]),
     App(
-        name: "Classic", modules: ["AuthFoundation", "OAuth2Auth", "OktaAuthSdk", "QRCode"], testModules: ["Delivery"]),
+        name: "Classic", modules: ["AuthFoundation", "OAuth2Auth", "OktaAuthSdk", "QRCode"],
+        testModules: ["Delivery", "DeviceAuthenticator", "OktaDirectAuth"]),
 ]
 
 let package = Package(

@@ -3,12 +3,20 @@ public import Foundation
 internal import OAuth2Auth
 public import OktaAuthSdk
 
+#if canImport(FoundationNetworking)
+internal import FoundationNetworking
+#endif
+
 /// The service of the app itself. The stored credential is its only state.
 @MainActor
 public final class ClassicService: ClassicServicing {
     private let organization: Result<URL, any Error>
     private let client: OAuth2Client?
     private let deviceToken: String?
+    private let session: any URLSessionProtocol
+
+    /// For who gives no session and has no client.
+    private static let plainSession = URLSession(configuration: .ephemeral)
 
     /// Takes an organization.
     ///
@@ -16,10 +24,14 @@ public final class ClassicService: ClassicServicing {
     ///   - organization: The organization, or one of its issuers.
     ///   - client: What the session token is traded for tokens as; nil for none. It needs a redirect URI.
     ///   - deviceToken: What names this device to the server, the same each time that it is to be known again; nil for nothing.
-    public init(organization: URL, client: OAuth2Client? = nil, deviceToken: String? = nil) {
+    ///   - session: What pictures of codes are asked for through; nil for the client's.
+    public init(
+        organization: URL, client: OAuth2Client? = nil, deviceToken: String? = nil, session: (any URLSessionProtocol)? = nil
+    ) {
         self.organization = .success(organization)
         self.client = client
         self.deviceToken = deviceToken
+        self.session = session ?? client?.session ?? Self.plainSession
     }
 
     /// With the settings of `Okta.plist`. Without them every sign-in says why.
@@ -28,6 +40,7 @@ public final class ClassicService: ClassicServicing {
         organization = client.map(\.configuration.issuerURL)
         self.client = try? client.get()
         deviceToken = nil
+        session = self.client?.session ?? Self.plainSession
     }
 
     private func start() throws -> OktaAuthStatusUnauthenticated {
@@ -57,8 +70,18 @@ public final class ClassicService: ClassicServicing {
     }
 
     /// Of the organization.
-    public func restore(stateToken: String) async throws -> OktaAuthStatus {
-        try await start().fetchStatus(stateToken)
+    public func goOn(with token: String, of kind: ClassicTokenKind) async throws -> OktaAuthStatus {
+        switch kind {
+        case .state: try await start().fetchStatus(token)
+        case .recovery: try await start().verifyRecoveryToken(token)
+        case .activation: try await start().authenticate(activationToken: token)
+        }
+    }
+
+    /// Asks nobody but the organization.
+    public func text(ofPicture picture: URL) async -> String? {
+        guard let organization = try? organization.get(), EnrolmentPicture.isPicture(picture, of: organization) else { return nil }
+        return await EnrolmentPicture.text(of: picture, through: session)
     }
 
     /// The session token is good once.

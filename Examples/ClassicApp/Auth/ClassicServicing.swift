@@ -1,4 +1,15 @@
+public import Foundation
 public import OktaAuthSdk
+
+/// What a token is for by which a person goes on with something.
+public enum ClassicTokenKind: String, Sendable {
+    /// A transaction that was begun elsewhere.
+    case state
+    /// The recovery of a password, or the opening of an account.
+    case recovery
+    /// The first sign-in of somebody who has no password yet.
+    case activation
+}
 
 /// Begins and ends what the classic state machine does; what is between is done by the statuses themselves.
 @MainActor
@@ -11,8 +22,10 @@ public protocol ClassicServicing: AnyObject {
     func recoverPassword(username: String, by way: OktaRecoveryFactors) async throws -> OktaAuthStatus
     /// Begins to unlock an account. Throws `OktaError`.
     func unlockAccount(username: String, by way: OktaRecoveryFactors) async throws -> OktaAuthStatus
-    /// Goes on with a transaction that was begun elsewhere. Throws `OktaError`.
-    func restore(stateToken: String) async throws -> OktaAuthStatus
+    /// Goes on with what a token is for. Throws `OktaError`.
+    func goOn(with token: String, of kind: ClassicTokenKind) async throws -> OktaAuthStatus
+    /// What the picture of a code to scan says; nil if it is not the organization's own, or if the organization does not tell.
+    func text(ofPicture picture: URL) async -> String?
     /// Trades the session token of a sign-in for tokens, which are stored; false if the app has no client for that. Throws if it fails.
     func finish(sessionToken: String) async throws -> Bool
     /// Revokes and removes the tokens. Throws if the server could not be told; they are gone from this device all the same.

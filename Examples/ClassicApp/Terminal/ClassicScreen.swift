@@ -13,6 +13,7 @@ struct ClassicScreen {
     /// What is to be seen now.
     var screen: Screen {
         if let action = model.openAction { return form(of: action) }
+        if model.isSymbolOpen, let symbol { return self.symbol(symbol) }
         return Screen(model.headline, back: nil, alert: alert) {
             switch model.stage {
             case .start: start
@@ -38,6 +39,9 @@ struct ClassicScreen {
     @ScreenBuilder private var state: [Element] {
         for line in model.details { Element.text(line) }
         Element.space
+        if symbol != nil {
+            Element.buttons { Button(words("Show the code to scan"), isEnabled: !model.isLoading) { model.openSymbol() } }
+        }
         // One below the other: factors have long names.
         for action in model.actions where !action.isCancel { Element.buttons { button(action) } }
         for action in model.actions where action.isCancel { Element.buttons { button(action) } }
@@ -47,7 +51,17 @@ struct ClassicScreen {
             }
         }
         progress
-        if let symbol { Element.lines(symbol) }
+    }
+
+    /// A code that is not seen whole can't be scanned, so nothing is beside it.
+    private func symbol(_ lines: [String]) -> Screen {
+        Screen(model.headline, back: Screen.Back(words("Close")) { model.closeSymbol() }, alert: alert, isDense: true) {
+            Element.lines(
+                lines,
+                orElse: words(
+                    "This terminal is too small for the code: it takes %@ columns and %@ lines.", String((lines.first?.count ?? 0) + 4),
+                    String(lines.count + 2)))
+        }
     }
 
     @ScreenBuilder private var progress: [Element] {
@@ -59,7 +73,7 @@ struct ClassicScreen {
     }
 
     private func button(_ action: ClassicAction) -> Button {
-        Button(action.title, role: action.isCancel ? .destructive : .normal, isEnabled: !model.isLoading) {
+        Button(action.title, id: action.id, role: action.isCancel ? .destructive : .normal, isEnabled: !model.isLoading) {
             Task { await model.select(action) }
         }
     }

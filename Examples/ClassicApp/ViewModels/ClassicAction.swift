@@ -26,10 +26,8 @@ public struct ClassicField: Sendable, Equatable, Identifiable {
 /// Something that can be done in a state, since the state's links allow it.
 @MainActor
 public struct ClassicAction: Identifiable {
-    /// Names it within its state.
-    nonisolated public let id: String
-    /// What its button says.
-    public let title: String
+    /// What its button says. Of several alike in a state, all but the first have a number.
+    nonisolated public fileprivate(set) var title: String
     /// Whether it gives up what was begun.
     public var isCancel = false
     /// Asks what it needs; some have to ask the server.
@@ -37,12 +35,14 @@ public struct ClassicAction: Identifiable {
     /// Does it. Returns the next status; nil where that is none of the state machine's.
     let run: @MainActor (_ values: [String: String]) async throws -> OktaAuthStatus?
 
-    /// Describes an action. What its button says names it too.
+    /// Names it within its state.
+    nonisolated public var id: String { title }
+
+    /// Describes an action.
     init(
         _ title: String, isCancel: Bool = false, fields: @escaping @MainActor () async throws -> [ClassicField],
         run: @escaping @MainActor (_ values: [String: String]) async throws -> OktaAuthStatus?
     ) {
-        id = title
         self.title = title
         self.isCancel = isCancel
         self.fields = fields
@@ -54,6 +54,23 @@ public struct ClassicAction: Identifiable {
         _ title: String, _ fields: ClassicField..., run: @escaping @MainActor (_ values: [String: String]) async throws -> OktaAuthStatus?
     ) {
         self.init(title, fields: { fields }, run: run)
+    }
+}
+
+extension [ClassicAction] {
+    /// With titles that tell each from the others: the phones of one person may bear one name.
+    @MainActor var distinct: [ClassicAction] {
+        var used: Set<String> = []
+        return map { action in
+            var action = action
+            let title = action.title
+            var number = 1
+            while !used.insert(action.title).inserted {
+                number += 1
+                action.title = "\(title) (\(number))"
+            }
+            return action
+        }
     }
 }
 
@@ -74,6 +91,19 @@ extension ClassicField {
 
     static func answer(_ question: String?) -> ClassicField {
         ClassicField(id: "answer", label: question ?? words("Your answer"), isSecret: true)
+    }
+
+    static var token: ClassicField { ClassicField(id: "token", label: words("Token"), isSecret: true) }
+
+    /// What a token is for that a person was given elsewhere.
+    static var tokenKind: ClassicField {
+        ClassicField(
+            id: "kind", label: words("What it is for"),
+            choices: [
+                Choice(id: ClassicTokenKind.state.rawValue, title: words("A sign-in that was begun elsewhere")),
+                Choice(id: ClassicTokenKind.recovery.rawValue, title: words("A recovery, as the link of a mail has it")),
+                Choice(id: ClassicTokenKind.activation.rawValue, title: words("The first sign-in")),
+            ])
     }
 
     /// How a person is reached who can't sign in.
@@ -98,6 +128,8 @@ extension [String: String] {
     }
 
     var phoneNumber: String? { text("number").isEmpty ? nil : text("number") }
+
+    var tokenKind: ClassicTokenKind { ClassicTokenKind(rawValue: text("kind")) ?? .state }
 
     var recoveryWay: OktaRecoveryFactors {
         switch text("way") {

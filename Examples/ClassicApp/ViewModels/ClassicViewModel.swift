@@ -26,6 +26,8 @@ public final class ClassicViewModel {
     public private(set) var details: [String] = []
     /// What a QR code to show holds; nil if there is none.
     public private(set) var symbolText: String?
+    /// Whether that code has the screen to itself, where it has no place beside the rest.
+    public private(set) var isSymbolOpen = false
     /// What can be done, in order.
     public private(set) var actions: [ClassicAction] = []
     /// The action whose fields are asked for; nil if none is.
@@ -49,6 +51,8 @@ public final class ClassicViewModel {
     @ObservationIgnored private let clock: any OAuth2Clock
     @ObservationIgnored private var status: OktaAuthStatus?
     @ObservationIgnored private var wait: Task<Void, Never>?
+    /// What pictures of codes say, by their addresses.
+    @ObservationIgnored private var pictures: [URL: String] = [:]
 
     /// How many seconds are between two questions for what a device answered.
     private static let pollInterval = 3.0
@@ -110,6 +114,12 @@ public final class ClassicViewModel {
         fields = []
         values = [:]
     }
+
+    /// Gives the code to scan the screen to itself, if there is one.
+    public func openSymbol() { isSymbolOpen = symbolText != nil }
+
+    /// Leads back from there.
+    public func closeSymbol() { isSymbolOpen = false }
 
     /// Revokes and removes the tokens, and begins anew.
     public func signOut() async {
@@ -190,20 +200,44 @@ public final class ClassicViewModel {
         status = next
         stage = .transaction(next.statusType)
         headline = StatusText.headline(of: next)
-        details = StatusText.details(of: next)
-        symbolText = (next as? OktaAuthStatusFactorEnrollActivate).flatMap { EnrolmentCode($0)?.symbolText }
+        isSymbolOpen = false
+        showDetails(of: next)
         actions = StatusActions.actions(in: next, username: username)
         waitForDevice(next)
+        fetchPicture(of: next)
+    }
+
+    private func showDetails(of status: OktaAuthStatus) {
+        let code = EnrolmentCode(status, pictures: pictures)
+        details = StatusText.details(of: status) + (code?.lines ?? [])
+        symbolText = code?.symbolText
+        if symbolText == nil { isSymbolOpen = false }
+    }
+
+    /// Asks what the picture of a code to scan says. Until it is known, and where it can't be known, its address is shown.
+    private func fetchPicture(of status: OktaAuthStatus) {
+        guard let picture = EnrolmentCode(status, pictures: pictures)?.picture else { return }
+        Task { [weak self, service] in
+            guard let text = await service.text(ofPicture: picture), let self else { return }
+            pictures[picture] = text
+            if let status = self.status { showDetails(of: status) }
+        }
+    }
+
+    private func forgetStatus() {
+        stopWaiting()
+        status = nil
+        details = []
+        symbolText = nil
+        isSymbolOpen = false
+        pictures = [:]
+        closeForm()
     }
 
     private func showStart() {
-        stopWaiting()
-        status = nil
+        forgetStatus()
         stage = .start
         headline = words("Sign in")
-        details = []
-        symbolText = nil
-        closeForm()
         actions = [
             ClassicAction(words("Forgot password"), .username, .recoveryWay) { [service] in
                 try await service.recoverPassword(username: $0.text("username"), by: $0.recoveryWay)
@@ -211,22 +245,16 @@ public final class ClassicViewModel {
             ClassicAction(words("Unlock account"), .username, .recoveryWay) { [service] in
                 try await service.unlockAccount(username: $0.text("username"), by: $0.recoveryWay)
             },
-            ClassicAction(
-                words("Go on with a state token"), ClassicField(id: "token", label: words("State token"), isSecret: true)
-            ) { [service] in
-                try await service.restore(stateToken: $0.text("token"))
+            ClassicAction(words("Go on with a token"), .tokenKind, .token) { [service] in
+                try await service.goOn(with: $0.text("token"), of: $0.tokenKind)
             },
         ]
     }
 
     private func showDone(hasTokens: Bool) {
-        stopWaiting()
-        status = nil
+        forgetStatus()
         stage = .done(hasTokens: hasTokens)
         headline = hasTokens ? words("Signed in as %@", service.signedInUser ?? "") : words("Done.")
-        details = []
-        symbolText = nil
-        closeForm()
         actions =
             hasTokens ? [] : [ClassicAction(words("Back to sign-in"), isCancel: true, fields: { [] }) { _ in nil }]
     }
@@ -240,7 +268,7 @@ public final class ClassicViewModel {
         wait = Task { [weak self, clock] in
             do {
                 let next = try await push.pollFactorResult(every: Self.pollInterval, clock: clock) { waiting in
-                    self?.details = StatusText.details(of: waiting)
+                    self?.showDetails(of: waiting)
                 }
                 guard let self, !Task.isCancelled else { return }
                 self.wait = nil

@@ -16,7 +16,7 @@ enum StatusActions {
                     return nil
                 })
         }
-        return actions
+        return actions.distinct
     }
 
     private static func own(_ status: OktaAuthStatus, _ username: String) -> [ClassicAction] {
@@ -71,7 +71,7 @@ enum StatusActions {
 
     private static func recovery(_ status: OktaAuthStatusRecovery) -> [ClassicAction] {
         guard status.canRecover() else { return [] }
-        if let token = status.recoveryToken, status.stateToken.isEmpty {
+        if status.isBegunElsewhere, let token = status.recoveryToken {
             return [ClassicAction(words("Go on")) { _ in try await status.recoverWithToken(token) }]
         }
         return [
@@ -94,4 +94,9 @@ enum StatusActions {
             try await send($0.text("old"), try $0.newPassword())
         }
     }
+}
+
+extension OktaAuthStatusRecovery {
+    /// Whether it is a recovery that a back end began: it has the token by which the person goes on.
+    @MainActor var isBegunElsewhere: Bool { recoveryToken != nil && stateToken.isEmpty }
 }

@@ -13,7 +13,8 @@ enum StatusText {
         case is OktaAuthStatusPasswordExpired: words("Your password has expired.")
         case is OktaAuthStatusPasswordReset: words("Choose a new password.")
         case is OktaAuthStatusLockedOut: words("Your account is locked.")
-        case is OktaAuthStatusRecovery: words("Answer your question to go on.")
+        case let recovery as OktaAuthStatusRecovery:
+            recovery.isBegunElsewhere ? words("Your account was found.") : words("Answer your question to go on.")
         case let challenge as OktaAuthStatusRecoveryChallenge:
             challenge.canVerify()
                 ? words("A code is on its way to you.") : words("A link is on its way to you by e-mail. Go on there.")
@@ -36,7 +37,8 @@ enum StatusText {
         default:
             switch factor.type {
             case .email: named(words("e-mail"), factor.profile?.email)
-            case .tokenHardware: words("hardware token")
+            // The second is what codes by a counter are called.
+            case .tokenHardware, .unknown("token:hotp"): named(words("hardware token"), factor.profile?.credentialId)
             default: factor.type.rawValue
             }
         }
@@ -68,7 +70,6 @@ enum StatusText {
         case let status as OktaAuthStatusPasswordExpired: lines += rules(status.passwordComplexity)
         case let status as OktaAuthStatusPasswordReset: lines += rules(status.passwordComplexity)
         case let status as OktaAuthStatusRecovery: lines += status.recoveryQuestion.map { [$0] } ?? []
-        case let status as OktaAuthStatusFactorEnrollActivate: lines += EnrolmentCode(status)?.lines ?? []
         default: break
         }
         return lines
@@ -77,37 +78,5 @@ enum StatusText {
     private static func rules(_ rules: EmbeddedResponse.Policy.Password.PasswordComplexity?) -> [String] {
         guard let length = rules?.minLength, length > 0 else { return [] }
         return [words("A new password has at least %@ characters.", String(length))]
-    }
-}
-
-/// What an authenticator app needs: a code to scan, and the secret to type.
-@MainActor
-struct EnrolmentCode {
-    /// What the code to scan holds; nil if there is none that could be drawn.
-    private(set) var symbolText: String?
-    private(set) var lines: [String] = []
-
-    init?(_ status: OktaAuthStatusFactorEnrollActivate) {
-        switch status.factor {
-        case let totp as OktaFactorTotp:
-            guard let activation = totp.activation, let secret = activation.sharedSecret else { return nil }
-            symbolText = Self.uri(
-                for: activation, issuer: totp.qrCodeLink?.href.host() ?? "Countersign", account: status.user?.profile?.login ?? "account")
-            lines = [words("Scan the code with your authenticator app, or type this secret: %@", secret)]
-        case let push as OktaFactorPush:
-            guard let link = push.qrCodeLink else { return nil }
-            lines = [words("The code to scan with your device is at %@", link.href.absoluteString)]
-        default: return nil
-        }
-    }
-
-    /// The way in which authenticator apps take a secret; nil for secrets in another encoding.
-    private static func uri(
-        for activation: EmbeddedResponse.Factor.Embedded.Activation, issuer: String, account: String
-    ) -> String? {
-        guard let secret = activation.sharedSecret, (activation.encoding ?? "base32").lowercased() == "base32" else { return nil }
-        func escaped(_ text: String) -> String { text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? "" }
-        return "otpauth://totp/\(escaped(issuer)):\(escaped(account))?secret=\(escaped(secret))&issuer=\(escaped(issuer))"
-            + "&digits=\(activation.keyLength ?? 6)&period=\(activation.timeStep ?? 30)"
     }
 }

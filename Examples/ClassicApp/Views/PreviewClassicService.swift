@@ -17,7 +17,8 @@ final class PreviewClassicService: ClassicServicing {
     func unlockAccount(username: String, by way: OktaRecoveryFactors) async throws -> OktaAuthStatus {
         throw OktaError.emptyServerResponse
     }
-    func restore(stateToken: String) async throws -> OktaAuthStatus { throw OktaError.emptyServerResponse }
+    func goOn(with token: String, of kind: ClassicTokenKind) async throws -> OktaAuthStatus { throw OktaError.emptyServerResponse }
+    func text(ofPicture picture: URL) async -> String? { nil }
     func finish(sessionToken: String) async throws -> Bool { false }
     func signOut() async throws { signedInUser = nil }
 }

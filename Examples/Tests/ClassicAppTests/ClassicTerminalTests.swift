@@ -2,6 +2,7 @@ import CountersignSandbox
 import ExampleTestSupport
 import Foundation
 import OktaAuthSdk
+import QRCode
 import Testing
 
 @Suite(
@@ -59,19 +60,23 @@ struct ClassicTerminalTests {
         let settings = "sign_on_policy: two-factors\nfactors: { totp: required, push: not_allowed }\n"
         try await withSandbox(Sandbox.Configuration.classic(settings, isStanding: false)) { sandbox in
             let pane = try await open(sandbox, folder)
-            try await pane.resize(columns: 100, rows: 50)
-            try await pane.waitFor("Username")
-            try await pane.type(SandboxUser.jane.login)
-            try await pane.press("Tab")
-            try await pane.type(SandboxUser.jane.password ?? "")
-            try await pane.press("Enter")
+            try await signIn(pane)
             try await pane.waitFor("[ Set up: Google Authenticator (required) ]")
             try await pane.press("Enter")
-            let drawn = try await pane.waitFor("█")
-            let text = drawn.replacing(/\s+/, with: " ")
-            let secret = try #require(text.firstMatch(of: /type this secret: ([A-Z2-7]+)/)).1
-            let app = try sandbox.authenticatorApp(
-                scanning: "otpauth://totp/Sandbox:\(SandboxUser.jane.login)?secret=\(secret)&issuer=Sandbox")
+            let shown = try await pane.waitFor("[ Show the code to scan ]", "type this secret:").replacing(/\s+/, with: " ")
+            let secret = try #require(shown.firstMatch(of: /type this secret: ([A-Z2-7]+)/)).1
+            let uri = "otpauth://totp/127.0.0.1:\(SandboxUser.jane.login)?secret=\(secret)&issuer=127.0.0.1"
+            try await pane.press("Enter")
+            // The very code of that address, from its first line to its last.
+            let symbol = try QRSymbol(uri, errorCorrection: .low).terminalText(colors: .darkBackground, quietZone: 1)
+            let lines = symbol.split(separator: "\n").map { "  " + $0 }
+            try await pane.waitForScreen(
+                (["  Activate: Google Authenticator"] + lines).joined(separator: "\n") + "\n\n\n  Esc Close  Ctrl-C Quit")
+            let app = try sandbox.authenticatorApp(scanning: uri)
+            try await pane.press("Escape")
+            try await pane.waitFor("[ Give the code ]")
+            try await pane.press("Tab")
+            try await pane.waitFor(">[ Give the code ]")
             try await pane.press("Enter")
             try await pane.waitFor("( Continue )")
             try await pane.type(app.code)
@@ -104,7 +109,7 @@ struct ClassicTerminalTests {
 
            ( Sign In )
 
-           [ Forgot password ]   [ Unlock account ]   [ Go on with a state token ]
+           [ Forgot password ]   [ Unlock account ]   [ Go on with a token ]
         ⋮
           \(isAtPassword ? "Return Go on  " : "")Tab Move  Ctrl-C Quit
         """

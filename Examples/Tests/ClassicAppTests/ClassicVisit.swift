@@ -12,16 +12,23 @@ import Testing
 /// The app on a sandbox, and a person who uses it by its buttons.
 @MainActor
 struct ClassicVisit {
-    static let jane = SandboxUser.jane.login
-    static let password = SandboxUser.jane.password ?? ""
+    nonisolated static let jane = SandboxUser.jane.login
+    nonisolated static let password = SandboxUser.jane.password ?? ""
     static let number = "+1 555 123 4821"
 
     let sandbox: Sandbox
     let model: ClassicViewModel
 
-    init(_ sandbox: Sandbox, client: OAuth2Client? = nil, deviceToken: String? = nil) {
+    init(
+        _ sandbox: Sandbox, client: OAuth2Client? = nil, deviceToken: String? = nil, session: (any URLSessionProtocol)? = nil
+    ) {
+        self.init(
+            sandbox,
+            ClassicService(organization: sandbox.origin, client: client, deviceToken: deviceToken, session: session))
+    }
+
+    init(_ sandbox: Sandbox, _ service: any ClassicServicing) {
         self.sandbox = sandbox
-        let service = ClassicService(organization: sandbox.origin, client: client, deviceToken: deviceToken)
         model = ClassicViewModel(service: service, clock: sandbox.clock)
     }
 
@@ -56,7 +63,7 @@ struct ClassicVisit {
 extension Sandbox.Configuration {
     /// A sandbox with another section for the classic API.
     static func classic(
-        _ settings: String, more: String = "", numbers: Bool = false, isStanding: Bool = true
+        _ settings: String, more: String = "", numbers: Bool = false, device: String? = nil, isStanding: Bool = true
     ) throws -> Sandbox.Configuration {
         let standard = OrgFile.sandboxDefault
         let start = try #require(standard.range(of: "authn_api:\n"))
@@ -64,6 +71,10 @@ extension Sandbox.Configuration {
         let section = settings.split(separator: "\n").map { "  \($0)\n" }.joined()
         var organization = "\(standard[..<start.lowerBound])\(more)authn_api:\n\(section)\(standard[end.lowerBound...])"
         if numbers { organization = organization.replacing("number_challenge: never", with: "number_challenge: always") }
+        if let device {
+            let password = "    password: \(ClassicVisit.password)\n"
+            organization = organization.replacing(password, with: password + "    hotp: \(device)\n")
+        }
         // A terminal is a process of its own, which has the system's clock.
         let clock = isStanding ? SandboxClock(.standing, startingAt: Date(timeIntervalSince1970: 1_750_000_000)) : SandboxClock()
         return Sandbox.Configuration(organization: organization, clock: clock)

@@ -1,0 +1,63 @@
+internal import Foundation
+internal import OktaAuthSdk
+internal import Wording
+
+/// What is scanned to set a factor up: by an authenticator app, or by the device that gets the pushes.
+@MainActor
+struct EnrolmentCode {
+    /// What the code to scan holds; nil if there is none that could be drawn.
+    private(set) var symbolText: String?
+    /// What a person has to know of it.
+    let lines: [String]
+    /// Where the organization has a picture of the code whose text is not known yet.
+    private(set) var picture: URL?
+
+    /// Reads a state.
+    ///
+    /// - Parameters:
+    ///   - status: The state.
+    ///   - pictures: What pictures say, as far as the organization told.
+    init?(_ status: OktaAuthStatus, pictures: [URL: String]) {
+        guard let status = status as? OktaAuthStatusFactorEnrollActivate else { return nil }
+        switch status.factor {
+        case let totp as OktaFactorTotp:
+            guard let activation = totp.activation, let secret = activation.sharedSecret else { return nil }
+            symbolText = Self.uri(
+                for: activation, issuer: totp.qrCodeLink?.href.host() ?? "Countersign", account: status.user?.profile?.login ?? "account")
+            lines = [
+                symbolText == nil
+                    ? words("Type this secret in your authenticator app: %@", secret)
+                    : words("Scan the code with your authenticator app, or type this secret: %@", secret)
+            ]
+        case let push as OktaFactorPush:
+            guard let address = push.qrCodeLink?.href else { return nil }
+            symbolText = pictures[address]
+            if symbolText == nil { picture = address }
+            lines = [
+                symbolText == nil
+                    ? words("The code to scan with your device is at %@", address.absoluteString)
+                    : words("Scan the code with your device; it is also at %@", address.absoluteString)
+            ]
+        default: return nil
+        }
+    }
+
+    /// The way in which authenticator apps take a secret; nil for secrets in another encoding.
+    ///
+    /// As short as it can be, so that the code has place in a small terminal: what every app takes for granted is left out, and nothing is
+    /// escaped that may stand as it is.
+    private static func uri(
+        for activation: EmbeddedResponse.Factor.Embedded.Activation, issuer: String, account: String
+    ) -> String? {
+        guard let secret = activation.sharedSecret, (activation.encoding ?? "base32").lowercased() == "base32" else { return nil }
+        func escaped(_ text: String) -> String { text.addingPercentEncoding(withAllowedCharacters: plain) ?? "" }
+        let secretText = escaped(secret.filter { $0 != "=" })
+        var uri = "otpauth://totp/\(escaped(issuer)):\(escaped(account))?secret=\(secretText)&issuer=\(escaped(issuer))"
+        if let digits = activation.keyLength, digits != 6 { uri += "&digits=\(digits)" }
+        if let period = activation.timeStep, period != 30 { uri += "&period=\(period)" }
+        return uri
+    }
+
+    /// What may stand as it is both in the path and in the query (RFC 3986, section 3.3), but for what divides them.
+    private static let plain = CharacterSet(charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~@")
+}

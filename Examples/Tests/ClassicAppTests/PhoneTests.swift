@@ -1,0 +1,197 @@
+import AuthFoundation
+import CountersignSandbox
+import Delivery
+import ExampleTestSupport
+import Foundation
+import OktaAuthSdk
+import Testing
+
+@testable import ClassicApp
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@MainActor
+@Suite("The classic app and phones", .timeLimit(.minutes(5)))
+struct PhoneTests {
+    private static let phones = "sign_on_policy: two-factors\nfactors: { push: optional, totp: not_allowed }"
+    private static let address = "The code to scan with your device is at "
+
+    /// Signs in as far as the code that a phone scans.
+    private func begin(_ sandbox: Sandbox, session: (any URLSessionProtocol)? = nil) async throws -> ClassicVisit {
+        let visit = ClassicVisit(sandbox, session: session)
+        await visit.signIn()
+        try await visit.take("Set up: push")
+        #expect(visit.model.headline == "Activate: push" && visit.model.isWaiting && !visit.titles.contains("Give the code"))
+        return visit
+    }
+
+    @Test("a phone is set up by the code that is shown, and the app goes on by itself")
+    func scanned() async throws {
+        try await withSandbox(.classic(Self.phones)) { sandbox in
+            let visit = try await begin(sandbox)
+            #expect(await eventually { visit.model.symbolText != nil })
+            #expect(visit.model.details.last?.hasPrefix("Scan the code with your device; it is also at \(sandbox.origin)/") == true)
+            // What goes on waiting goes on showing it.
+            let asked = polls(sandbox)
+            #expect(await sandbox.moveOn(by: 5) { polls(sandbox) > asked })
+            let uri = try #require(visit.model.symbolText)
+            visit.model.openSymbol()
+            #expect(visit.model.isSymbolOpen && visit.model.isWaiting)
+            let phone = try await sandbox.phone(for: ClassicVisit.jane, scanning: uri)
+            #expect(await visit.reaches(.done(hasTokens: false)))
+            #expect(!visit.model.isSymbolOpen && visit.model.symbolText == nil)
+            let again = ClassicVisit(sandbox)
+            await again.signIn()
+            try await again.take("push: \(phone.enrollments.isEmpty ? "" : "Virtual phone of ")")
+            try await phone.approveNext()
+            #expect(await again.reaches(.done(hasTokens: false)))
+        }
+    }
+
+    @Test("a phone is set up by a link that is sent", arguments: [MessageChannel.text, .mail])
+    func linked(by channel: MessageChannel) async throws {
+        try await withSandbox(.classic(Self.phones)) { sandbox in
+            let visit = try await begin(sandbox)
+            if channel == .text {
+                try await visit.take("Have a link sent by text message", ["number": "no number"])
+                #expect(visit.model.errorMessage?.isEmpty == false && visit.model.openAction != nil)
+                visit.model.values["number"] = ClassicVisit.number
+                await visit.model.submit()
+            } else {
+                try await visit.take("Have a link sent by e-mail")
+            }
+            #expect(visit.model.errorMessage == nil && visit.model.openAction == nil && visit.model.isWaiting)
+            let link = try #require(try await sandbox.outbox.next(by: channel).link)
+            _ = try await sandbox.phone(for: ClassicVisit.jane, scanning: link.absoluteString)
+            #expect(await visit.reaches(.done(hasTokens: false)))
+        }
+    }
+
+    @Test("a code that nobody scanned in time is told, and another one is shown")
+    func late() async throws {
+        try await withSandbox(.classic(Self.phones)) { sandbox in
+            let visit = try await begin(sandbox)
+            #expect(await eventually { visit.model.symbolText != nil })
+            let first = visit.model.symbolText
+            visit.model.openSymbol()
+            // The sign-in lives as long as it is asked for, the code does not.
+            for _ in 0..<20 where visit.model.isWaiting {
+                let asked = polls(sandbox)
+                #expect(await sandbox.moveOn(by: 60) { polls(sandbox) > asked || !visit.model.isWaiting })
+            }
+            #expect(await eventually { !visit.model.isWaiting && !visit.model.isLoading })
+            #expect(visit.model.details.contains("Nobody answered in time.") && visit.model.symbolText == nil)
+            #expect(!visit.model.isSymbolOpen, "There is no code any more to have the screen to itself.")
+            try await visit.take("Begin the activation anew")
+            #expect(await eventually { visit.model.symbolText != nil })
+            #expect(visit.model.symbolText != first && visit.model.isWaiting)
+            _ = try await sandbox.phone(for: ClassicVisit.jane, scanning: try #require(visit.model.symbolText))
+            #expect(await visit.reaches(.done(hasTokens: false)))
+        }
+    }
+
+    /// How often the app has asked whether a phone was set up.
+    private func polls(_ sandbox: Sandbox) -> Int { sandbox.requests.count { $0.path.hasSuffix("/poll") } }
+
+    @Test("where the code can't be had as a text, its address is shown", arguments: [PictureSession.offline, .picture])
+    func refused(session: PictureSession) async throws {
+        try await withSandbox(.classic(Self.phones)) { sandbox in
+            let visit = try await begin(sandbox, session: session)
+            #expect(await eventually { await session.answers == 1 })
+            let line = try #require(visit.model.details.last { $0.hasPrefix(Self.address) })
+            #expect(line.contains("\(sandbox.origin)/api/v1/users/") && visit.model.symbolText == nil && visit.model.errorMessage == nil)
+            visit.model.openSymbol()
+            #expect(!visit.model.isSymbolOpen)
+            await visit.model.giveUp()
+        }
+    }
+
+    @Test(
+        "the picture of a code is asked for at the organization only, and by no way that others can read",
+        arguments: [
+            ("https://id.example.com", "https://id.example.com/api/v1/qr/1", true),
+            ("https://id.example.com", "https://ID.example.com:443/qr", true),
+            ("http://127.0.0.1:8080", "http://127.0.0.1:8080/qr", true),
+            ("https://id.example.com", "https://example.com/qr", false),
+            ("https://id.example.com", "https://id.example.com:8443/qr", false),
+            ("https://id.example.com", "http://id.example.com/qr", false),
+            ("https://id.example.com", "http://169.254.169.254/latest", false),
+            ("https://id.example.com", "https://jane:secret@id.example.com/qr", false),
+            ("http://id.example.com", "http://id.example.com/qr", false),
+            ("https://id.example.com", "file:///etc/hosts", false),
+        ])
+    func origin(organization: String, picture: String, isFetched: Bool) async throws {
+        let (organization, picture) = (try #require(URL(string: organization)), try #require(URL(string: picture)))
+        let session = PictureSession.offline
+        let service = ClassicService(organization: organization, session: session)
+        #expect(await service.text(ofPicture: picture) == nil)
+        #expect(await session.answers == (isFetched ? 1 : 0))
+    }
+
+    @Test("of two phones of one name, each can be chosen")
+    func twins() async throws {
+        try await withSandbox(.classic("sign_on_policy: two-factors")) { sandbox in
+            let phone = try await sandbox.phone(for: ClassicVisit.jane)
+            let visit = ClassicVisit(sandbox)
+            let name = "Virtual phone of \(ClassicVisit.jane)"
+            try await visit.addPhone(named: name, beside: phone)
+            await visit.signIn()
+            #expect(visit.titles == ["push: \(name)", "push: \(name) (2)", "Cancel"])
+            #expect(Set(visit.model.actions.map(\.id)).count == 3)
+            var asked: [Bool] = []
+            for title in visit.titles.prefix(2) {
+                await visit.model.select(try #require(visit.model.actions.first { $0.title == title }))
+                #expect(visit.model.isWaiting)
+                asked.append(try await phone.pending().isEmpty == false)
+                try await visit.take("Back")
+            }
+            #expect(asked.sorted { $0 && !$1 } == [true, false], "One is the virtual phone, the other is not.")
+            let own = try #require(asked.firstIndex(of: true))
+            await visit.model.select(visit.model.actions[own])
+            // The phone may know of former ones too, which were given up.
+            try await phone.approve(try #require(try await phone.pending().last).id)
+            #expect(await visit.reaches(.done(hasTokens: false)))
+        }
+    }
+}
+
+/// What gets no text of a picture.
+struct PictureSession: URLSessionProtocol, CustomTestStringConvertible {
+    /// Gets no answer.
+    static var offline: PictureSession { PictureSession(testDescription: "offline", isOffline: true) }
+    /// Gets the picture, as from a server that knows nothing else.
+    static var picture: PictureSession { PictureSession(testDescription: "a picture", isOffline: false) }
+
+    let testDescription: String
+    let isOffline: Bool
+    private let counter = Counter()
+
+    private init(testDescription: String, isOffline: Bool) {
+        (self.testDescription, self.isOffline) = (testDescription, isOffline)
+    }
+
+    private actor Counter {
+        private(set) var value = 0
+        func increase() { value += 1 }
+    }
+
+    /// How many requests were sent, and are answered or lost.
+    var answers: Int { get async { await counter.value } }
+
+    var configuration: URLSessionConfiguration { .ephemeral }
+
+    func data(for request: URLRequest) async throws -> (Data, URLResponse) {
+        guard !isOffline else {
+            await counter.increase()
+            throw URLError(.notConnectedToInternet)
+        }
+        var request = request
+        request.setValue("image/png", forHTTPHeaderField: "Accept")
+        let session: any URLSessionProtocol = URLSession.shared
+        let answer = try await session.data(for: request)
+        await counter.increase()
+        return answer
+    }
+}

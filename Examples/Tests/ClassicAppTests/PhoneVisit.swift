@@ -1,0 +1,38 @@
+import AuthFoundation
+import CountersignSandbox
+import DeviceAuthenticator
+import ExampleTestSupport
+import Foundation
+import OktaDirectAuth
+import Testing
+
+extension ClassicVisit {
+    /// Sets another phone of Jane's up, beside one of hers, which approves it.
+    func addPhone(named name: String, beside first: VirtualPhone) async throws {
+        let token = Task { [sandbox] in
+            let client = OAuth2Client(
+                OAuth2Client.Configuration(
+                    issuerURL: sandbox.origin, clientId: SandboxApplication.phone.clientID,
+                    scope: ["openid", "okta.myAccount.appAuthenticator.manage"]), session: sandbox.transport, clock: sandbox.clock)
+            let flow = DirectAuthenticationFlow(client: client)
+            _ = try await flow.start(Self.jane, with: .password(Self.password))
+            guard case .success(let token) = try await flow.resume(with: .oob(channel: .push)) else { throw CancellationError() }
+            return token
+        }
+        try await first.approveNext()
+        // Who asks every five seconds asks again.
+        sandbox.advance(by: 6)
+        let folder = URL.temporaryDirectory.appending(path: "phone-\(UUID().uuidString)", directoryHint: .isDirectory)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let device = try DeviceAuthenticatorBuilder(
+            applicationConfig: ApplicationConfig(applicationName: "Phone", applicationVersion: "1", applicationGroupId: "phone")
+        ).storageDirectory(folder).keyStore(FileDeviceKeyStore(directory: folder)).urlSession(sandbox.transport).clock(sandbox.clock)
+            .deviceProfile(
+                DeviceProfile(displayName: name, platform: "IOS", manufacturer: "Countersign", model: "Phone1,1", osVersion: "17.0")
+            ).create()
+        _ = try await device.enroll(
+            authenticationToken: .bearer(try await token.value.accessToken),
+            authenticatorConfig: DeviceAuthenticatorConfig(orgURL: sandbox.origin, oidcClientId: SandboxApplication.phone.clientID),
+            enrollmentParameters: EnrollmentParameters(deviceToken: .tokenData(Data(repeating: 7, count: 32))))
+    }
+}
