@@ -13,10 +13,13 @@ enum UserRoute: Hashable, Sendable {
     case device(user: String, id: String)
     /// `POST …/lifecycle/activate`.
     case activation(user: String)
+    /// `POST …/lifecycle/unlock`.
+    case unlocking(user: String)
 
     /// The names of the routes, for metrics.
     static let names = [
         "users/{id}/sessions", "users/{id}/remembered-devices", "users/{id}/remembered-devices/{id}", "users/{id}/lifecycle/activate",
+        "users/{id}/lifecycle/unlock",
     ]
 
     /// Finds the route of a path; nil for any other path.
@@ -28,6 +31,7 @@ enum UserRoute: Hashable, Sendable {
         case ["sessions"]: self = .sessions(user: user)
         case ["remembered-devices"]: self = .devices(user: user)
         case ["lifecycle", "activate"]: self = .activation(user: user)
+        case ["lifecycle", "unlock"]: self = .unlocking(user: user)
         case _ where path.count == 6 && path[4] == "remembered-devices": self = .device(user: user, id: String(path[5]))
         default: return nil
         }
@@ -71,6 +75,11 @@ extension Endpoint {
                     answer = ["activationToken": .string(token), "activationUrl": .string(origin + RecoveryRoute.setUpPath + token)]
                 }
                 return ServerResponse(json: answer.serialized())
+            }
+        case .unlocking(let user):
+            Self.user(4, [.post], engine) { request in
+                try await engine.classicUnlock(user, apiToken: request.apiToken, context: request.context).get()
+                return ServerResponse(json: JSONValue.object([:]).serialized())
             }
         case .device(let user, let id):
             Self.user(2, [.delete], engine) { request in

@@ -1,5 +1,5 @@
 /// What only back ends with an API token may do to a person: end their sessions, see and forget the devices that are remembered, have them set
-/// up an account that was made for them.
+/// up an account that was made for them, open one that was locked.
 extension IdentityEngine {
     /// Signs a person out of every browser, by the word of a trusted caller.
     ///
@@ -83,6 +83,29 @@ extension IdentityEngine {
         }
     }
 
+    /// Opens an account that wrong passwords or codes locked, and a question that was answered wrongly too often, by the word of a trusted
+    /// caller.
+    ///
+    /// - Parameters:
+    ///   - user: The person's id, or the name that they sign in with.
+    ///   - apiToken: What the caller shows; nil if it shows nothing.
+    ///   - context: When and from where it came.
+    /// - Returns: Nothing; or a refusal, as of ``classicEndSessions(of:revokesGrants:forgetsDevices:apiToken:context:)``, and `E0000032` where
+    ///   nothing is closed.
+    /// - Throws: ``StoreError`` if the store failed.
+    public func classicUnlock(_ user: String, apiToken: String?, context: RequestContext) async throws -> Result<Void, ClassicRefusal> {
+        try await administer(user, apiToken) { [self] id, caller in
+            guard try await store.read({ [self] in try self.user(id: id, in: $0)?.value.isClosedByMistakes(at: context.now) }) == true
+            else {
+                throw ClassicRefusal.notLocked
+            }
+            _ = try await unlock(userID: id, context: context)
+            _ = try await store.commit([
+                logEntry("user.account.unlock_by_admin", .success, reason: "by \(caller.name)", userID: id, context: context)
+            ])
+        }
+    }
+
     /// Judges the caller before the person is looked for: who shows no token learns of nobody.
     private func administer<Value: Sendable>(
         _ user: String, _ apiToken: String?, _ body: (_ id: String, _ caller: ClassicPolicy.TrustedCaller) async throws -> Value
@@ -114,6 +137,10 @@ extension ClassicRefusal {
     fileprivate static let alreadyActive = ClassicRefusal(
         code: "E0000016", status: 403, summary: "Activation failed because the user is already active.",
         reason: "activation: the user can sign in already")
+
+    /// What is open needs no opening.
+    fileprivate static let notLocked = ClassicRefusal(
+        code: "E0000032", status: 403, summary: "Unlock is not allowed for this user.", reason: "unlock: nothing is locked")
 
     /// There is nothing of that id.
     fileprivate static func nothing(_ reason: String) -> ClassicRefusal {

@@ -20,6 +20,9 @@ extension User {
         return now >= lockedAt.addingTimeInterval(Double(minutes) * 60)
     }
 
+    /// Whether mistakes have closed the account, or their question.
+    func isClosedByMistakes(at now: Date) -> Bool { lockedAt != nil || guessedAnswers?.isClosed(at: now) == true }
+
     /// What counts towards the lock: wrong passwords and wrong codes together.
     var allFailures: Int { failedAttempts + (failedCodes ?? [:]).values.reduce(0, +) }
 

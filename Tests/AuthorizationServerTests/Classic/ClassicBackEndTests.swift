@@ -138,6 +138,34 @@ struct ClassicBackEndTests {
         }
     }
 
+    @Test("opens an account that wrong passwords locked, once")
+    func unlocking() async throws {
+        try await Self.with(limits: PushOrganization().rateLimits) { server in
+            func unlock(_ user: String, token: String? = Self.token) async throws -> WireResponse {
+                try await server.wire.call(
+                    "POST", "/api/v1/users/\(user)/lifecycle/unlock", headers: token.map { [("Authorization", "SSWS \($0)")] } ?? [])
+            }
+            func jane() async throws -> User { try #require(try await server.engine.user(login: PushOrganization.jane)) }
+            let client = ClassicClient(server)
+            let id = try await jane().id
+            try expectClassicRefusal(try await unlock(id), 403, "E0000032")
+            for _ in 0..<20 where try await jane().lockedAt == nil { _ = try await client.signIn(PushOrganization.jane, "wrong") }
+            #expect(try await jane().lockedAt != nil)
+            try expectClassicRefusal(try await unlock(id, token: nil), 401, "E0000011")
+            try expectClassicRefusal(try await unlock(id, token: "another-token-0123456789012345678"), 401, "E0000011")
+            try expectClassicRefusal(try await unlock("nobody"), 404, "E0000007")
+            #expect(try await server.wire.get("/api/v1/users/\(id)/lifecycle/unlock").status == 405)
+            #expect(try await jane().lockedAt != nil)
+            let answer = try await unlock("jane.doe%40example.com")
+            #expect(answer.status == 200 && answer.body == "{}")
+            #expect(try await jane().lockedAt == nil)
+            _ = try await client.begin()
+            try expectClassicRefusal(try await unlock(id), 403, "E0000032")
+            let log = try await server.engine.systemLog(SystemLogQuery(since: .distantPast, typePrefix: "user.account.unlock_by")).events
+            #expect(log.map(\.reason) == ["by portal"] && log.map(\.userID) == [id])
+        }
+    }
+
     @Test("sees and forgets the devices that are remembered")
     func devices() async throws {
         try await Self.with(limits: PushOrganization().rateLimits) { server in
