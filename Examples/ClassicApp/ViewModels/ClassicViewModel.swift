@@ -26,6 +26,8 @@ public final class ClassicViewModel {
     public private(set) var details: [String] = []
     /// What a QR code to show holds; nil if there is none.
     public private(set) var symbolText: String?
+    /// What is said of that code to who can't see it: what to do instead.
+    public private(set) var symbolLabel = ""
     /// Whether that code has the screen to itself, where it has no place beside the rest.
     public private(set) var isSymbolOpen = false
     /// What can be done, in order.
@@ -211,6 +213,7 @@ public final class ClassicViewModel {
         let code = EnrolmentCode(status, pictures: pictures)
         details = StatusText.details(of: status) + (code?.lines ?? [])
         symbolText = code?.symbolText
+        symbolLabel = code?.spoken ?? ""
         if symbolText == nil { isSymbolOpen = false }
     }
 

@@ -9,6 +9,8 @@ struct EnrolmentCode {
     private(set) var symbolText: String?
     /// What a person has to know of it.
     let lines: [String]
+    /// What is said of the code to who can't see it.
+    let spoken: String
     /// Where the organization has a picture of the code whose text is not known yet.
     private(set) var picture: URL?
 
@@ -29,6 +31,7 @@ struct EnrolmentCode {
                     ? words("Type this secret in your authenticator app: %@", secret)
                     : words("Scan the code with your authenticator app, or type this secret: %@", secret)
             ]
+            spoken = words("A code to scan with an authenticator app. Instead, type the secret above it there.")
         case let push as OktaFactorPush:
             guard let address = push.qrCodeLink?.href else { return nil }
             symbolText = pictures[address]
@@ -38,6 +41,7 @@ struct EnrolmentCode {
                     ? words("The code to scan with your device is at %@", address.absoluteString)
                     : words("Scan the code with your device; it is also at %@", address.absoluteString)
             ]
+            spoken = words("A code to scan with your device. Instead, have a link sent to it.")
         default: return nil
         }
     }

@@ -1,4 +1,5 @@
 #if canImport(SwiftUI) && canImport(UIKit)
+internal import Interface
 internal import SwiftUI
 internal import Wording
 
@@ -19,7 +20,7 @@ struct ActionForm: View {
                     Button(words("Continue")) { Task { await viewModel.submit() } }
                         .buttonStyle(.borderedProminent)
                         .disabled(!viewModel.canSubmit)
-                    if viewModel.isLoading { ProgressView() }
+                    if viewModel.isLoading { ProgressView().spoken(words("One moment…")) }
                 }
                 .padding()
             }
@@ -45,8 +46,15 @@ private struct FieldView: View {
 
     var body: some View {
         VStack(alignment: .leading) {
-            Text(verbatim: field.label)
-                .font(.subheadline)
+            if field.choices.isEmpty {
+                Text(verbatim: field.label)
+                    .font(.subheadline)
+                    // The field says it too.
+                    .silent()
+            } else {
+                Text(verbatim: field.label)
+                    .font(.subheadline)
+            }
             if !field.choices.isEmpty {
                 ForEach(field.choices) { choice in
                     Button {
@@ -54,6 +62,8 @@ private struct FieldView: View {
                     } label: {
                         Label(choice.title, systemImage: text == choice.id ? "checkmark.circle.fill" : "circle")
                     }
+                    .spoken(choice.title)
+                    .chosen(text == choice.id)
                 }
             } else if field.isSecret {
                 SecureField(field.label, text: $text)

@@ -1,4 +1,5 @@
 #if canImport(SwiftUI) && canImport(UIKit)
+internal import Interface
 public import SwiftUI
 internal import Wording
 
@@ -24,8 +25,8 @@ public struct ClassicView: View {
             ScrollView {
                 VStack(alignment: .leading, spacing: 16) {
                     if viewModel.stage == .start { SignInForm(viewModel: viewModel) }
-                    ForEach(viewModel.details, id: \.self) { Text(verbatim: $0).textSelection(.enabled) }
-                    if let text = viewModel.symbolText { SymbolView(text: text) }
+                    ForEach(viewModel.details.indices, id: \.self) { Text(verbatim: viewModel.details[$0]).textSelection(.enabled) }
+                    if let text = viewModel.symbolText { SymbolView(text: text, label: viewModel.symbolLabel) }
                     ForEach(viewModel.actions) { action in
                         Button(action.title, role: action.isCancel ? .cancel : nil) { Task { await viewModel.select(action) } }
                             .buttonStyle(.bordered)
@@ -38,7 +39,7 @@ public struct ClassicView: View {
                     if viewModel.isWaiting {
                         ProgressView(words("Waiting for your device…"))
                     } else if viewModel.isLoading {
-                        ProgressView()
+                        ProgressView().spoken(words("One moment…"))
                     }
                 }
                 .frame(maxWidth: .infinity, alignment: .leading)
@@ -46,26 +47,26 @@ public struct ClassicView: View {
             }
             .navigationTitle(viewModel.headline)
         }
-        .sheet(isPresented: isFormShown) { ActionForm(viewModel: viewModel) }
-        .alert(words("Error"), isPresented: isErrorShown) {
+        .sheet(
+            isPresented: .presented(viewModel) {
+                $0.openAction != nil
+            } close: {
+                $0.closeForm()
+            }
+        ) { ActionForm(viewModel: viewModel) }
+        // While the form is open, the form shows it.
+        .alert(
+            words("Error"),
+            isPresented: .presented(viewModel) {
+                $0.errorMessage != nil && $0.openAction == nil
+            } close: {
+                $0.errorMessage = nil
+            }
+        ) {
             Button(words("OK"), role: .cancel) { viewModel.errorMessage = nil }
         } message: {
             Text(viewModel.errorMessage ?? "")
         }
-    }
-
-    private var isFormShown: Binding<Bool> {
-        let viewModel = viewModel
-        return Binding(
-            get: { @MainActor in viewModel.openAction != nil }, set: { @MainActor isShown in if !isShown { viewModel.closeForm() } })
-    }
-
-    private var isErrorShown: Binding<Bool> {
-        let viewModel = viewModel
-        // While the form is open, the form shows it.
-        return Binding(
-            get: { @MainActor in viewModel.errorMessage != nil && viewModel.openAction == nil },
-            set: { @MainActor isShown in if !isShown { viewModel.errorMessage = nil } })
     }
 }
 
@@ -94,8 +95,30 @@ private struct SignInForm: View {
     }
 }
 
-#if DEBUG && !os(Linux)
-#Preview("Sign-in form") { ClassicView(viewModel: ClassicViewModel(service: PreviewClassicService())) }
-#Preview("Signed in") { ClassicView(viewModel: ClassicViewModel(service: PreviewClassicService(user: "jane.doe@example.com"))) }
+#if os(iOS)
+/// The app in a state of a sign-in.
+private struct StatePreview: View {
+    @State private var viewModel: ClassicViewModel
+
+    init(_ sample: InMemoryClassicService.Sample) {
+        _viewModel = State(initialValue: ClassicViewModel(service: InMemoryClassicService(sample)))
+    }
+
+    var body: some View {
+        ClassicView(viewModel: viewModel)
+            .task {
+                viewModel.username = "jane.doe@example.com"
+                viewModel.password = "secret"
+                await viewModel.signIn()
+            }
+    }
+}
+
+#Preview("Sign-in form") { ClassicView(viewModel: ClassicViewModel(service: InMemoryClassicService())) }
+#Preview("Signed in") { ClassicView(viewModel: ClassicViewModel(service: InMemoryClassicService(user: "jane.doe@example.com"))) }
+#Preview("Factors") { StatePreview(.factors) }
+#Preview("A push with a number") { StatePreview(.push) }
+#Preview("A code to scan, dark") { StatePreview(.enrolment).preferredColorScheme(.dark) }
+#Preview("A password that ends soon, large") { StatePreview(.password).dynamicTypeSize(.accessibility3) }
 #endif
 #endif

@@ -1,11 +1,13 @@
 #if canImport(SwiftUI) && canImport(UIKit)
+internal import Interface
 internal import QRCode
 internal import SwiftUI
-internal import Wording
 
 /// A QR code, dark on white in every appearance.
 struct SymbolView: View {
     let text: String
+    /// What VoiceOver says: what to do instead of scanning.
+    let label: String
 
     var body: some View {
         // A text that no symbol holds is typed instead.
@@ -21,6 +23,7 @@ struct SymbolView: View {
             }
             .padding(20)
             .background(Color.white)
+            .spokenAsPicture(label)
         }
     }
 }

@@ -15,6 +15,20 @@ extension View {
         #endif
     }
 
+    /// What VoiceOver says of a picture that is made of many views, none of which means anything.
+    ///
+    /// - Parameter label: What it says.
+    /// - Returns: The view.
+    package func spokenAsPicture(_ label: String) -> some View {
+        #if os(iOS)
+        accessibilityElement(children: .ignore)
+            .accessibilityLabel(Text(verbatim: label))
+            .accessibilityAddTraits(.isImage)
+        #else
+        self
+        #endif
+    }
+
     /// A picture that says nothing which is not said beside it: VoiceOver passes it over.
     ///
     /// - Returns: The view.

@@ -200,4 +200,36 @@ struct SignInTests {
             #expect(visit.model.stage == .transaction(.MFARequired))
         }
     }
+
+    @Test("the service of the previews leads to each of its states", arguments: InMemoryClassicService.Sample.allCases)
+    func previews(sample: InMemoryClassicService.Sample) async {
+        let model = ClassicViewModel(service: InMemoryClassicService(sample))
+        model.username = ClassicVisit.jane
+        model.password = "secret"
+        await model.signIn()
+        let titles = model.actions.map(\.title)
+        #expect(model.errorMessage == nil)
+        switch sample {
+        case .factors:
+            #expect(model.headline == "A second factor is needed.")
+            #expect(
+                titles == [
+                    "push: iPhone", "push: iPhone (2)", "text message: +1 XXX-XXX-4821", "security question: What was your first award?",
+                    "Cancel",
+                ])
+        case .push:
+            #expect(model.isWaiting && model.details.contains("Pick the number 42 on your phone.") && titles == ["Back", "Cancel"])
+        case .enrolment:
+            #expect(model.symbolText?.hasPrefix("otpauth://totp/") == true && titles == ["Give the code", "Back", "Cancel"])
+            #expect(model.symbolLabel == "A code to scan with an authenticator app. Instead, type the secret above it there.")
+        case .password:
+            #expect(model.headline == "Your password expires in 4 days.")
+            #expect(titles == ["Change the password", "Keep the password for now", "Cancel"])
+        }
+        await model.giveUp()
+        let signedIn = ClassicViewModel(service: InMemoryClassicService(user: ClassicVisit.jane))
+        #expect(signedIn.stage == .done(hasTokens: true) && signedIn.headline == "Signed in as \(ClassicVisit.jane)")
+        await signedIn.signOut()
+        #expect(signedIn.stage == .start)
+    }
 }
