@@ -12,7 +12,7 @@ struct PhoneScreen {
     var screen: Screen {
         if let question = model.pin.question { return pin(question) }
         return switch model.front {
-        case .change(let change): form(of: change)
+        case .change(let change): model.progress.map { underWay(change, $0) } ?? form(of: change)
         case .account(let id): model.account(id).map(settings) ?? home
         case .home: home
         }
@@ -38,6 +38,7 @@ struct PhoneScreen {
                     Task { await model.retrieve() }
                 }
             }
+            if model.notice != nil || model.isLoading { Element.space }
             if let notice = model.notice { Element.text(notice, .success) }
             if model.isLoading { Element.progress(words("One moment…")) }
         }
@@ -47,6 +48,7 @@ struct PhoneScreen {
         if let request = model.shownRequest {
             Element.text(request.question, .heading)
             Element.pairs([(words("Account"), model.account(request.accountID)?.name ?? "")] + request.facts().map { ($0.label, $0.value) })
+            Element.space
             // No comes first, for each request anew: it may appear while somebody presses Return for something else.
             Element.buttons {
                 Button(words("Deny"), id: "deny \(request.id)", key: "n", role: .destructive, isEnabled: model.answering == nil) {
@@ -64,6 +66,7 @@ struct PhoneScreen {
                 }
             }
             if let numbers = request.numbers {
+                Element.space
                 Element.text(words("Pick the number that the sign-in shows."))
                 Element.buttons {
                     for number in numbers {
@@ -74,7 +77,7 @@ struct PhoneScreen {
                 }
             }
             if model.answering != nil { Element.progress(words("Sending the answer…")) }
-            if model.requests.count > 1 { Element.text(words("%@ more are waiting.", String(model.requests.count - 1)), .dim) }
+            if let more = model.moreRequests { Element.text(more, .dim) }
             Element.space
         }
     }
@@ -108,6 +111,7 @@ struct PhoneScreen {
                 }
                 Button(words("Back"), key: "b", action: close)
             }
+            if model.notice != nil || model.isLoading { Element.space }
             if let notice = model.notice { Element.text(notice, .success) }
             if model.isLoading { Element.progress(words("One moment…")) }
         }
@@ -116,43 +120,53 @@ struct PhoneScreen {
     // MARK: - The sign-in of a change
 
     private func form(of change: AuthenticatorViewModel.Change) -> Screen {
-        let isEnabled = model.progress == nil
+        // Each form is a new one: the focus is on its first field again.
+        let id = String(model.formsOpened)
         return Screen(
             AccountText.title(of: change), back: Screen.Back(words("Cancel")) { model.cancelChange() }, alert: alert
         ) {
-            if model.progress != nil {
-                // It may be the one of this very sign-in. The fields are shut, so that nobody answers by what they type.
-                requestElements
-            } else if model.shownRequest != nil {
-                Element.text(AccountText.requestBehindForm, .warning)
-            }
+            // Without its buttons: who types is not to answer it.
+            if model.shownRequest != nil { Element.text(AccountText.requestBehindForm, .warning) }
             Element.text(AccountText.explanation(of: change), .dim)
-            Element.field(words("Username"), id: "username", text: model.form.username, isEnabled: isEnabled) { model.form.username = $0 }
+            Element.space
+            Element.field(words("Username"), id: "username \(id)", text: model.form.username) { model.form.username = $0 }
             Element.secureField(
-                words("Password"), id: "password", text: model.form.password, isEnabled: isEnabled, set: { model.form.password = $0 },
+                words("Password"), id: "password \(id)", text: model.form.password, set: { model.form.password = $0 },
                 submit: { Task { await model.submit() } })
-            Element.field(words("Code"), id: "code", text: model.form.code, isEnabled: isEnabled) { model.form.code = $0 }
+            Element.field(words("Code"), id: "code \(id)", text: model.form.code) { model.form.code = $0 }
             Element.text(words("The code is for who has an authenticator app; without it a device of yours is asked."), .dim)
+            Element.space
             if change == .enroll {
-                Element.toggle(words("Verify me before approving"), isOn: model.wantsUserVerification, isEnabled: isEnabled) {
+                Element.toggle(words("Verify me before approving"), id: "verify \(id)", isOn: model.wantsUserVerification) {
                     model.wantsUserVerification = $0
                 }
+                Element.space
             }
             Element.buttons {
-                Button(AccountText.title(of: change), id: "submit", role: .prominent, isEnabled: model.canSubmit) {
+                Button(AccountText.title(of: change), id: "submit \(id)", role: .prominent, isEnabled: model.canSubmit) {
                     Task { await model.submit() }
                 }
-                Button(words("Cancel")) { model.cancelChange() }
+                Button(words("Cancel"), id: "cancel \(id)") { model.cancelChange() }
             }
             if change == .enroll {
                 Element.space
                 Element.text(words("Or paste what the QR code of a sign-in page holds:"), .dim)
-                Element.field(words("QR code"), id: "link", text: model.link, isEnabled: isEnabled) { model.link = $0 }
+                Element.field(words("QR code"), id: "link \(id)", text: model.link) { model.link = $0 }
                 Element.buttons {
-                    Button(words("Use the Code"), isEnabled: model.canUseLink) { Task { await model.submitLink() } }
+                    Button(words("Use the Code"), id: "use \(id)", isEnabled: model.canUseLink) { Task { await model.submitLink() } }
                 }
             }
-            if let progress = model.progress { Element.progress(AccountText.progress(progress)) }
+        }
+    }
+
+    /// The request may be the one of this very sign-in.
+    private func underWay(_ change: AuthenticatorViewModel.Change, _ progress: AuthenticatorViewModel.Progress) -> Screen {
+        let cancel: @MainActor () -> Void = { model.cancelChange() }
+        return Screen(AccountText.title(of: change), back: Screen.Back(words("Cancel"), action: cancel), alert: alert) {
+            requestElements
+            Element.progress(AccountText.progress(progress))
+            Element.space
+            Element.buttons { Button(words("Cancel"), id: "give up", action: cancel) }
         }
     }
 
@@ -161,9 +175,11 @@ struct PhoneScreen {
     private func pin(_ question: PINPrompt.Question) -> Screen {
         let pin = model.pin
         return Screen(question.isNew ? words("Choose a PIN") : words("Your PIN"), back: Screen.Back(words("Cancel")) { pin.cancel() }) {
-            Element.text(question.reason)
+            Element.text(model.pinReason)
+            Element.space
             Element.secureField(words("PIN"), id: "pin", text: pin.pin, set: { pin.pin = $0 }, submit: { pin.submit() })
             if let message = pin.errorMessage { Element.text(message, .error) }
+            Element.space
             Element.buttons {
                 Button(words("OK"), role: .prominent, isEnabled: pin.canSubmit) { pin.submit() }
                 Button(words("Cancel")) { pin.cancel() }

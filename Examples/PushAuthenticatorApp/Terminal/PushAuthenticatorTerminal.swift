@@ -43,7 +43,7 @@ struct PushAuthenticatorTerminal: AsyncParsableCommand {
     private func device(_ pin: PINPrompt) throws -> any DeviceAuthenticatorProtocol {
         let application = ApplicationConfig(
             applicationName: "Push Authenticator", applicationVersion: "1.0", applicationGroupId: "example.push-authenticator")
-        let builder = DeviceAuthenticatorBuilder(applicationConfig: application).userVerifier(pin)
+        let builder = DeviceAuthenticatorBuilder(applicationConfig: application).userVerifier(pin).addLogger(SilentLog())
         if let folder {
             let directory = URL(filePath: folder, directoryHint: .isDirectory)
             builder.storageDirectory(directory).keyStore(FileDeviceKeyStore(directory: directory))

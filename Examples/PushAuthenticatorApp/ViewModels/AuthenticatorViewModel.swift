@@ -26,16 +26,6 @@ public final class AuthenticatorViewModel {
         case waitingForApproval(number: String?)
     }
 
-    /// What is in front: alerts and the PIN belong on it, for nothing is presented over what is covered.
-    public enum Front: Sendable, Equatable {
-        /// The accounts.
-        case home
-        /// The settings of an account.
-        case account(Account.ID)
-        /// The form of a change.
-        case change(Change)
-    }
-
     /// The accounts on this device.
     public private(set) var accounts: [Account] = []
     /// What waits for an answer, oldest first.
@@ -46,6 +36,8 @@ public final class AuthenticatorViewModel {
     public var openAccount: Account.ID?
     /// The change whose form is open; nil if none is.
     public private(set) var change: Change?
+    /// How many forms were opened up to now: no two of them are the same one.
+    public private(set) var formsOpened = 0
     /// The form of the change.
     public var form = SignInForm()
     /// What the QR code of a sign-in page holds, to enroll without a sign-in here.
@@ -97,15 +89,6 @@ public final class AuthenticatorViewModel {
     /// - Returns: Nil if it is not on this device.
     public func account(_ id: Account.ID) -> Account? { accounts.first { $0.id == id } }
 
-    /// What is in front.
-    public var front: Front {
-        if let change { return .change(change) }
-        return openAccount.map(Front.account) ?? .home
-    }
-
-    /// The request to show: the one that was tapped, else the oldest.
-    public var shownRequest: ApprovalRequest? { requests.first { $0.id == presented } ?? requests.first }
-
     // MARK: - Changes that need a sign-in
 
     /// Opens the form of a change.
@@ -116,6 +99,7 @@ public final class AuthenticatorViewModel {
         notice = nil
         errorMessage = nil
         self.change = change
+        formsOpened += 1
         form = SignInForm()
         link = ""
         wantsUserVerification = false
@@ -304,8 +288,8 @@ public final class AuthenticatorViewModel {
         guard let request = await admit(push) else { return false }
         errorMessage = nil
         switch push.action {
-        case PushAction.approve where request.numbers == nil && answering == nil: await answer(request.id, .approve())
-        case PushAction.deny where answering == nil: await answer(request.id, .deny())
+        case PushAction.approve where request.numbers == nil: await answer(request.id, .approve())
+        case PushAction.deny: await answer(request.id, .deny())
         default: if !waits(request.id) { errorMessage = Self.text(of: SignInTrouble.noSuchRequest) }
         }
         if waits(request.id) { present(request.id) }

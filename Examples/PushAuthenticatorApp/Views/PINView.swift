@@ -5,8 +5,10 @@ internal import Wording
 /// Asks for the PIN, where the app was made with ``PINPrompt`` because the device has nothing better.
 struct PINView: View {
     @Bindable private var pin: PINPrompt
+    private let reason: String
 
-    init(pin: PINPrompt) {
+    init(pin: PINPrompt, reason: String) {
+        self.reason = reason
         _pin = Bindable(pin)
     }
 
@@ -14,7 +16,7 @@ struct PINView: View {
         VStack(spacing: 16) {
             Text(pin.question?.isNew == true ? words("Choose a PIN") : words("Your PIN"))
                 .font(.headline)
-            Text(verbatim: pin.question?.reason ?? "")
+            Text(verbatim: reason)
             SecureField(words("PIN"), text: $pin.pin)
                 .textFieldStyle(.roundedBorder)
                 .keyboardType(.numberPad)

@@ -12,7 +12,7 @@ extension View {
                 $0.pin.question != nil && isInFront()
             } close: { _ in
             }
-        ) { PINView(pin: viewModel.pin) }
+        ) { PINView(pin: viewModel.pin, reason: viewModel.pinReason) }
     }
 
     /// Tells what went wrong in an alert over this view, while it is in front.

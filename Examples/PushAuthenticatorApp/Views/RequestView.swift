@@ -29,6 +29,7 @@ struct RequestView: View {
                 .buttonStyle(.bordered)
             Button(words("It Wasn't Me"), role: .destructive) { answer(.deny(isSuspicious: true)) }
                 .buttonStyle(.bordered)
+            if let more = viewModel.moreRequests { Text(more).font(.footnote) }
             if viewModel.answering == request.id { ProgressView(words("Sending the answer…")) }
         }
         .disabled(viewModel.answering != nil)

@@ -1,0 +1,40 @@
+internal import Wording
+
+// What follows of the state for what is shown.
+extension AuthenticatorViewModel {
+    /// What is in front: alerts and the PIN belong on it, for nothing is presented over what is covered.
+    public enum Front: Sendable, Equatable {
+        /// The accounts.
+        case home
+        /// The settings of an account.
+        case account(Account.ID)
+        /// The form of a change.
+        case change(Change)
+    }
+
+    /// What is in front.
+    public var front: Front {
+        if let change { return .change(change) }
+        return openAccount.map(Front.account) ?? .home
+    }
+
+    /// The request to show: the one that was tapped, else the oldest.
+    public var shownRequest: ApprovalRequest? { requests.first { $0.id == presented } ?? requests.first }
+
+    /// How many requests wait beside the one that is shown, in a sentence; nil if none.
+    public var moreRequests: String? {
+        switch requests.count - 1 {
+        case ..<1: nil
+        case 1: words("One more is waiting.")
+        case let count: words("%@ more are waiting.", String(count))
+        }
+    }
+
+    /// What the PIN is asked for, in a sentence.
+    public var pinReason: String {
+        guard let question = pin.question else { return "" }
+        if question.isNew { return words("This device asks for it before it approves for you.") }
+        guard let request = requests.first(where: { $0.id == answering }) else { return question.reason }
+        return [request.question, request.message].compactMap(\.self).joined(separator: ": ")
+    }
+}
