@@ -1,84 +1,389 @@
-import AuthFoundation
 import CountersignSandbox
 import ExampleTestSupport
 import Foundation
-import OktaDirectAuth
 import Testing
+
+@testable import PushAuthenticatorApp
 
 @Suite(
     "The push authenticator app in a terminal", .timeLimit(.minutes(5)),
     .enabled(if: Pane.isEnabled, Comment(rawValue: Pane.missingNote)))
 struct PhoneTerminalTests {
-    private func open(_ sandbox: Sandbox, _ folder: URL) async throws -> Pane {
-        try await Pane(
-            "PushAuthenticatorTerminal",
-            ["--issuer", sandbox.issuer.absoluteString, "--client-id", "phone-app", "--still", "--phone", folder.path])
-    }
-
-    private func enroll(_ pane: Pane) async throws {
-        try await pane.waitForScreen(Self.empty)
-        try await pane.press("Enter")
-        try await pane.waitFor("Sign in, and this device approves your sign-ins from then on.")
-        try await pane.type(SandboxUser.jane.login)
-        try await pane.press("Tab")
-        try await pane.type(SandboxUser.jane.password ?? "")
-        try await pane.waitFor("•••••••••••••••")
-        try await pane.press("Enter")
-        try await pane.waitFor("jane.doe@example.com was added.")
-    }
-
-    /// Begins a sign-in on another device.
-    private func signInElsewhere(_ sandbox: Sandbox) async throws -> Task<Bool, any Error> {
-        let flow = DirectAuthenticationFlow(client: OAuth2Client(sandbox.configuration(.directAuth), session: sandbox.transport))
-        _ = try await flow.start(SandboxUser.jane.login, with: .password(SandboxUser.jane.password ?? ""))
-        return Task {
-            if case .success = try await flow.resume(with: .oob(channel: .push)) { return true }
-            return false
-        }
-    }
-
     @Test("is enrolled, shows what comes, approves and denies it, and is removed")
     func wholeLife() async throws {
-        let folder = URL.temporaryDirectory.appending(path: "phone-\(UUID().uuidString)", directoryHint: .isDirectory)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        try await withSandbox { sandbox in
-            let pane = try await open(sandbox, folder)
-            try await enroll(pane)
-            let approved = try await signInElsewhere(sandbox)
-            let shown = try await pane.waitFor("Direct Authentication App wants to sign you in")
-            #expect(shown.contains("[ Approve y ]") && shown.contains("[ Deny n ]") && shown.contains("[ It Wasn't Me s ]"))
+        try await withTerminalPhone { phone, pane in
+            try await phone.enroll(pane)
+            let approved = try await phone.signInElsewhere()
+            try await pane.waitForScreen(
+                """
+                  Push authenticator
+
+                  Direct Authentication App wants to sign you in
+                  Account  jane.doe@example.com
+                …
+                …
+                …
+                …
+
+                  >[ Deny n ]   [ It Wasn't Me s ]   [ Approve y ]
+
+                  Accounts
+                    jane.doe@example.com
+                    127.0.0.1
+
+                   [ Add Account a ]   [ Check for Requests c ]
+                ⋮
+                  Return Press  Tab Move  Ctrl-C Quit
+                """)
             try await pane.press("y")
             try await pane.waitFor("Approved.")
-            #expect(try await approved.value)
+            #expect(try await approved.outcome() == .tokens)
 
-            let denied = try await signInElsewhere(sandbox)
+            let denied = try await phone.signInElsewhere()
             try await pane.waitFor("[ Deny n ]")
-            try await pane.press("n")
-            try await pane.waitFor("Denied.")
-            await #expect(throws: (any Error).self) { try await denied.value }
-
-            try await pane.press("Up", "Up", "Up")
-            try await pane.waitFor("> jane.doe@example.com")
             try await pane.press("Enter")
-            try await pane.waitFor("Approve requests of apps (CIBA)")
+            try await pane.waitFor("Denied.")
+            #expect(try await denied.outcome() == .refused("access_denied"))
+
+            try await phone.openSettings(pane)
+            try await pane.waitForScreen(
+                """
+                  jane.doe@example.com
+
+                  Organization  \(phone.sandbox.origin.absoluteString)
+
+                  >[ ] Verify me before approving
+                   [ ] Approve requests of apps (CIBA)
+
+                   [ Remove Account r ]   [ Remove from This Device Only d ]   [ Back b ]
+
+                  Denied.
+                ⋮
+                  Return Change  Tab Move  Esc Back  Ctrl-C Quit
+                """)
             try await pane.press("Down", "Enter")
             try await pane.waitFor("[x] Approve requests of apps (CIBA)")
             try await pane.press("d")
-            try await pane.waitFor("The organization is not told")
+            let alert = try await pane.waitFor("The organization is not told, and goes on sending")
+            #expect(alert.contains("[ Remove ]") && alert.contains("[ Keep ]"))
+            try await pane.press("Escape")
+            try await pane.waitFor(">[x] Approve requests of apps (CIBA)")
+            try await pane.press("d")
+            try await pane.waitFor(">[ Remove ]")
             try await pane.press("Enter")
-            try await pane.waitFor("No account is on this device.")
+            try await pane.waitFor("No account is on this device.", "The account was removed from this device.")
             try await pane.press("C-c")
             #expect(try await pane.waitFor("ended 0").hasPrefix("before"))
         }
     }
 
-    private static let empty = """
-          Push authenticator
+    @Test("a request that comes while settings are open is seen there; while a form is open, it says so")
+    func behind() async throws {
+        try await withTerminalPhone { phone, pane in
+            try await phone.enroll(pane)
+            try await phone.openSettings(pane)
+            try await pane.waitFor("Remove from This Device Only")
+            let signIn = try await phone.signInElsewhere()
+            try await pane.waitForScreen(
+                """
+                  jane.doe@example.com
 
-          No account is on this device.
+                  Direct Authentication App wants to sign you in
+                  Account  jane.doe@example.com
+                …
+                …
+                …
+                …
 
-          >[ Add Account a ]   ( Check for Requests c )
-        ⋮
-          Return Press  Ctrl-C Quit
-        """
+                  >[ Deny n ]   [ It Wasn't Me s ]   [ Approve y ]
+
+                  Organization  \(phone.sandbox.origin.absoluteString)
+
+                   [ ] Verify me before approving
+                   [ ] Approve requests of apps (CIBA)
+
+                   [ Remove Account r ]   [ Remove from This Device Only d ]   [ Back b ]
+                ⋮
+                  Return Press  Tab Move  Esc Back  Ctrl-C Quit
+                """)
+            try await pane.press("r")
+            try await pane.waitForScreen(
+                """
+                  Remove Account
+
+                  ! A request waits for you. Cancel this to answer it.
+                  Sign in again to change who can approve for you.
+
+                  Username >[jane.doe@example.com____________________________]
+                  Password  [________________________________________________]
+                  Code      [________________________________________________]
+                  The code is for who has an authenticator app; without it a device of yours
+                  is asked.
+
+                   ( Remove Account )   [ Cancel ]
+                ⋮
+                  Tab Move  Esc Cancel  Ctrl-C Quit
+                """)
+            try await pane.press("Escape")
+            try await pane.waitFor("Deny n", "Remove from This Device Only")
+            try await pane.press("s")
+            try await pane.waitFor("Denied, and reported as suspicious.")
+            #expect(try await signIn.outcome() == .refused("access_denied"))
+        }
+    }
+
+    @Test("the number that the sign-in shows is picked among three")
+    func number() async throws {
+        try await withTerminalPhone(.withNumbers) { phone, pane in
+            try await phone.enroll(pane)
+            let (numbers, entrance) = AsyncStream.makeStream(of: String.self)
+            let signIn = try await phone.signInElsewhere(numbers: entrance)
+            let number = try #require(await numbers.first())
+            let shown = try await pane.waitFor("Pick the number that the sign-in shows.")
+            #expect(!shown.contains("Approve"))
+            try await pane.waitForScreen(
+                """
+                  Push authenticator
+
+                  Direct Authentication App wants to sign you in
+                  Account  jane.doe@example.com
+                …
+                …
+                …
+                …
+
+                  >[ Deny n ]   [ It Wasn't Me s ]
+
+                  Pick the number that the sign-in shows.
+                …
+
+                  Accounts
+                    jane.doe@example.com
+                    127.0.0.1
+
+                   [ Add Account a ]   [ Check for Requests c ]
+                ⋮
+                  Return Press  Tab Move  Ctrl-C Quit
+                """)
+            let choices = shown.matches(of: /\[ (\d+) \]/).map { String($0.1) }
+            let place = try #require(choices.firstIndex(of: number))
+            for _ in 0..<(2 + place) { try await pane.press("Tab") }
+            try await pane.waitFor(">[ \(number) ]")
+            try await pane.press("Enter")
+            try await pane.waitFor("Approved.")
+            #expect(try await signIn.outcome() == .tokens)
+        }
+    }
+
+    @Test("a PIN is chosen and asked for, and a wrong one is told without a word over the screen")
+    func pin() async throws {
+        try await withTerminalPhone(.withVerification) { phone, pane in
+            try await phone.fillForm(pane)
+            try await pane.press("Tab", "Tab", "Space", "Tab")
+            try await pane.waitFor("[x] Verify me before approving", ">[ Add Account ]")
+            try await pane.press("Enter")
+            try await pane.waitForScreen(
+                """
+                  Choose a PIN
+
+                  This device asks for it before it approves for you.
+
+                  PIN >[________________________________________________]
+
+                   ( OK )   [ Cancel ]
+                ⋮
+                  Return Go on  Tab Move  Esc Cancel  Ctrl-C Quit
+                """)
+            try await pane.type("12")
+            try await pane.waitFor(">[••__")
+            try await pane.press("Enter")
+            try await pane.waitFor("⚠ A PIN has at least 4 characters.")
+            try await pane.type("34")
+            try await pane.waitFor(">[••••__")
+            try await pane.press("Enter")
+            try await pane.waitFor("jane.doe@example.com was added.", "127.0.0.1 · verifies you")
+
+            let signIn = try await phone.signInElsewhere()
+            try await pane.waitFor("Direct Authentication App wants to sign you in")
+            try await pane.press("y")
+            try await pane.waitForScreen(
+                """
+                  Your PIN
+
+                  Direct Authentication App wants to sign you in
+
+                  PIN >[________________________________________________]
+
+                   ( OK )   [ Cancel ]
+                ⋮
+                  Return Go on  Tab Move  Esc Cancel  Ctrl-C Quit
+                """)
+            try await pane.type("9999")
+            try await pane.waitFor(">[••••__")
+            try await pane.press("Enter")
+            try await pane.waitFor("Error")
+            #expect(try await signIn.outcome() == .refused("access_denied"))
+            try await pane.press("Enter")
+            try await pane.waitForScreen(
+                """
+                  Push authenticator
+
+                  Accounts
+                  > jane.doe@example.com
+                    127.0.0.1 · verifies you
+
+                   [ Add Account a ]   [ Check for Requests c ]
+                ⋮
+                  ↑↓ Choose  Return Open  Tab Move  Ctrl-C Quit
+                """)
+        }
+    }
+
+    @Test("an account is removed at the organization by a form, after a wrong password")
+    func removal() async throws {
+        try await withTerminalPhone { phone, pane in
+            try await phone.enroll(pane)
+            let app = try await phone.sandbox.authenticatorApp(for: SandboxUser.jane.login)
+            try await phone.openSettings(pane)
+            try await pane.waitFor("Remove from This Device Only")
+            try await pane.press("r")
+            try await pane.waitFor("Sign in again to change who can approve for you.")
+            try await pane.press("Tab")
+            try await pane.type("Wrong-Horse-7")
+            try await pane.waitFor("[ Remove Account ]")
+            try await pane.press("Enter")
+            try await pane.waitFor("Error", ">[ OK ]")
+            try await pane.press("Enter")
+            try await pane.waitFor("Password >[____")
+            try await pane.type(SandboxUser.jane.password ?? "")
+            try await pane.press("Tab")
+            try await pane.type(app.code)
+            try await pane.press("Tab")
+            try await pane.waitFor(">[ Remove Account ]", app.code)
+            try await pane.press("Enter")
+            try await pane.waitForScreen(
+                """
+                  Push authenticator
+
+                  No account is on this device.
+
+                  >[ Add Account a ]   ( Check for Requests c )
+
+                  The account was removed.
+                ⋮
+                  Return Press  Ctrl-C Quit
+                """)
+            #expect(phone.sandbox.requests.contains { $0.method == "DELETE" && (200..<300).contains($0.status ?? 0) })
+        }
+    }
+
+    @Test("Ctrl-C while the app's own sign-in waits takes its request back")
+    func quitWhileWaiting() async throws {
+        try await withTerminalPhone { phone, pane in
+            try await phone.enroll(pane)
+            try await phone.openSettings(pane)
+            try await pane.waitFor("Remove from This Device Only")
+            try await pane.press("r")
+            try await pane.waitFor("Sign in again to change who can approve for you.")
+            try await pane.press("Tab")
+            try await pane.type(SandboxUser.jane.password ?? "")
+            try await pane.waitFor("[ Remove Account ]")
+            try await pane.press("Enter")
+            try await pane.waitForScreen(
+                """
+                  Remove Account
+
+                  Phone App wants to sign you in
+                  Account  jane.doe@example.com
+                …
+                …
+                …
+                …
+
+                  >[ Deny n ]   [ It Wasn't Me s ]   [ Approve y ]
+
+                  … Approve the sign-in on a device of yours; it may be this one.
+
+                   [ Cancel ]
+                ⋮
+                  Return Press  Tab Move  Esc Cancel  Ctrl-C Quit
+                """)
+            let revoked = phone.sandbox.requests.count { $0.endpoint == .revoke }
+            phone.sandbox.inject(Fault(.delay(1), at: .revoke))
+            try await pane.press("C-c")
+            #expect(await eventually { phone.sandbox.pendingFaults.isEmpty })
+            #expect(try await !pane.screen().contains("ended"), "It waits for the server.")
+            phone.sandbox.advance(by: 1)
+            try await pane.waitFor("ended 0")
+            #expect(phone.sandbox.requests.count { $0.endpoint == .revoke && $0.status == 200 } == revoked + 1)
+            let again = try await phone.open()
+            try await again.waitFor("> jane.doe@example.com")
+            try await again.press("Tab", "Tab", "Enter")
+            try await again.waitFor("Nothing waits for you.")
+        }
+    }
+
+    @Test("it speaks German")
+    func german() async throws {
+        try await withTerminalPhone(arguments: ["--language", "de"]) { _, pane in
+            try await pane.waitForScreen(
+                """
+                  Push-Authenticator
+
+                  Auf diesem Gerät ist kein Konto.
+
+                  >[ Konto hinzufügen a ]   ( Anfragen abrufen c )
+                ⋮
+                  Enter Drücken  Strg-C Beenden
+                """)
+            try await pane.press("a")
+            try await pane.waitForScreen(
+                """
+                  Konto hinzufügen
+
+                  Melden Sie sich an; dieses Gerät stimmt dann Ihren Anmeldungen zu.
+
+                  Benutzername >[________________________________________________]
+                  Passwort      [________________________________________________]
+                  Code          [________________________________________________]
+                  Den Code gibt an, wer eine Authenticator-App hat; sonst wird eines Ihrer
+                  Geräte gefragt.
+
+                   [ ] Vor der Zustimmung mich prüfen
+
+                   ( Konto hinzufügen )   [ Abbrechen ]
+
+                  Oder fügen Sie ein, was der QR-Code einer Anmeldeseite enthält:
+                  QR-Code       [________________________________________________]
+                   ( Code verwenden )
+                ⋮
+                  Tab Weiter  Esc Abbrechen  Strg-C Beenden
+                """)
+        }
+    }
+
+    @Test("a script adds an account without a terminal, and turns requests of apps on")
+    func script() async throws {
+        let file = URL.temporaryDirectory.appending(path: "script-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: file) }
+        let lines = """
+            press Add Account
+            type jane.doe@example.com
+            field Password
+            type Correct-Horse-7
+            key enter
+            within 30
+            expect jane.doe@example.com was added.
+            press jane.doe@example.com
+            press Approve requests of apps (CIBA)
+            expect [x] Approve requests of apps (CIBA)
+            press Back
+            expect requests of apps
+            """
+        try Data(lines.utf8).write(to: file)
+        try await withTerminalPhone(arguments: ["--script", file.path]) { _, pane in
+            let seen = try await pane.waitFor("ended")
+            #expect(seen.hasSuffix("ended 0"), "\(seen)")
+        }
+    }
 }

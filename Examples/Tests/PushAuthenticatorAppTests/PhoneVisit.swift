@@ -5,7 +5,6 @@ import Delivery
 import DeviceAuthenticator
 import ExampleTestSupport
 import Foundation
-import OktaDirectAuth
 import Testing
 
 @testable import PushAuthenticatorApp
@@ -95,41 +94,9 @@ final class PhoneVisit {
 
     // MARK: - Elsewhere
 
-    /// How a sign-in on another device ended.
-    enum Outcome: Equatable {
-        case tokens
-        case tooLate
-        /// In the server's word for it.
-        case refused(String)
-    }
-
     /// Begins a sign-in of Jane's on another device.
-    func signInElsewhere(numbers: AsyncStream<String>.Continuation? = nil) async throws -> Task<Outcome, any Error> {
-        let flow = DirectAuthenticationFlow(
-            client: OAuth2Client(sandbox.configuration(.directAuth), session: sandbox.transport, clock: sandbox.clock))
-        _ = try await flow.start(Self.jane.login, with: .password(Self.jane.password ?? ""))
-        return Task {
-            do {
-                var status = try await flow.resume(with: .oob(channel: .push))
-                if case .continuation(.transfer(_, let number)) = status {
-                    numbers?.yield(number)
-                    status = try await flow.resume(with: .transfer)
-                }
-                guard case .success = status else { throw SignInTrouble.unknownStep }
-                return .tokens
-            } catch DirectAuthenticationFlowError.pollingTimeoutExceeded {
-                return .tooLate
-            } catch let error as APIClientError {
-                guard let code = error.serverError?.code else { throw error }
-                return .refused(code.rawValue)
-            }
-        }
-    }
-
-    /// Lets whoever waits for an answer ask again at once, and waits for what a sign-in on another device comes to.
-    func outcome(of signIn: Task<Outcome, any Error>) async throws -> Outcome {
-        letTimePass()
-        return try await signIn.value
+    func signInElsewhere(numbers: AsyncStream<String>.Continuation? = nil) async throws -> SignInElsewhere {
+        try await SignInElsewhere(sandbox, numbers: numbers)
     }
 
     /// Who asks every five seconds asks again.

@@ -34,7 +34,7 @@ struct PushTests {
             let request = try #require(visit.model.requests.first)
             #expect(visit.model.requests.count == 1 && request.application == "Direct Authentication App")
             await visit.model.answer(request.id, .approve())
-            #expect(try await visit.outcome(of: signIn) == .tokens)
+            #expect(try await signIn.outcome() == .tokens)
             // It comes late once more.
             #expect(await visit.model.didReceive(push))
             #expect(visit.model.requests.isEmpty)
@@ -55,9 +55,9 @@ struct PushTests {
             let shown = try #require(visit.model.shownRequest)
             #expect(shown.id == visit.model.presented && visit.model.requests.count == 2)
             await visit.model.answer(shown.id, .approve())
-            #expect(try await visit.outcome(of: newer) == .tokens)
+            #expect(try await newer.outcome() == .tokens)
             await visit.model.answer(try #require(visit.model.shownRequest).id, .approve())
-            #expect(try await visit.outcome(of: older) == .tokens)
+            #expect(try await older.outcome() == .tokens)
         }
     }
 
@@ -70,9 +70,9 @@ struct PushTests {
             #expect(await visit.model.didRespond(to: PushPayload(push.userInfo, action: action)))
             #expect(visit.model.requests.isEmpty && visit.model.errorMessage == nil)
             if action == PushAction.approve {
-                #expect(try await visit.outcome(of: signIn) == .tokens)
+                #expect(try await signIn.outcome() == .tokens)
             } else {
-                #expect(try await visit.outcome(of: signIn) == .refused("access_denied"))
+                #expect(try await signIn.outcome() == .refused("access_denied"))
             }
         }
     }
@@ -145,7 +145,7 @@ struct PushTests {
             if wasAnswered {
                 #expect(await visit.model.didReceive(push))
                 await visit.model.answer(try #require(visit.model.shownRequest).id, .deny())
-                #expect(try await visit.outcome(of: signIn) == .refused("access_denied"))
+                #expect(try await signIn.outcome() == .refused("access_denied"))
             } else {
                 // Over, but less long than clocks may differ.
                 sandbox.advance(by: 301)
@@ -171,7 +171,7 @@ struct PushTests {
             #expect(await model.didRespond(to: PushPayload(push.userInfo, action: action)))
             #expect(model.errorMessage?.isEmpty == false && model.front == .home && model.shownRequest?.id == model.presented)
             await model.answer(try #require(model.presented), .approve())
-            #expect(try await visit.outcome(of: signIn) == .tokens)
+            #expect(try await signIn.outcome() == .tokens)
         }
     }
 
@@ -192,7 +192,7 @@ struct PushTests {
             #expect(visit.model.requests.count == 2 && visit.model.presented == visit.model.shownRequest?.id)
             try await visit.give(pin: "1234")
             #expect(await answered)
-            #expect(try await visit.outcome(of: older) == .tokens)
+            #expect(try await older.outcome() == .tokens)
             #expect(visit.model.requests.count == 1)
             newer.cancel()
         }
@@ -209,7 +209,7 @@ struct PushTests {
             #expect(await visit.model.didReceive(try #require(await pushes.first())))
             #expect(sandbox.pushGateway.received.last?.deviceToken.hasPrefix("b2b2") == true)
             await visit.model.answer(try #require(visit.model.shownRequest).id, .approve())
-            #expect(try await visit.outcome(of: signIn) == .tokens)
+            #expect(try await signIn.outcome() == .tokens)
         }
     }
 

@@ -24,7 +24,7 @@ struct RequestTests {
             #expect(request.facts().map(\.label) == ["Place", "System", "Time", "Until"] && request.numbers == nil)
             await model.answer(request.id, .approve())
             #expect(model.requests.isEmpty && model.notice == "Approved." && model.errorMessage == nil && model.answering == nil)
-            #expect(try await visit.outcome(of: signIn) == .tokens)
+            #expect(try await signIn.outcome() == .tokens)
         }
     }
 
@@ -36,7 +36,7 @@ struct RequestTests {
             let signIn = try await visit.signInElsewhere()
             await visit.model.answer(try await visit.request().id, .deny(isSuspicious: isSuspicious))
             #expect(visit.model.notice == (isSuspicious ? "Denied, and reported as suspicious." : "Denied."))
-            #expect(try await visit.outcome(of: signIn) == .refused("access_denied"))
+            #expect(try await signIn.outcome() == .refused("access_denied"))
         }
     }
 
@@ -54,7 +54,7 @@ struct RequestTests {
             #expect(visit.model.requests.count == 1)
             await visit.model.answer(request.id, .approve(number: number))
             #expect(visit.model.errorMessage == nil && visit.model.requests.isEmpty)
-            #expect(try await visit.outcome(of: signIn) == .tokens)
+            #expect(try await signIn.outcome() == .tokens)
         }
     }
 
@@ -70,7 +70,7 @@ struct RequestTests {
             let wrong = try #require(request.numbers?.first { $0 != number })
             await visit.model.answer(request.id, .approve(number: wrong))
             #expect(visit.model.requests.isEmpty)
-            #expect(try await visit.outcome(of: signIn) == .refused("access_denied"))
+            #expect(try await signIn.outcome() == .refused("access_denied"))
         }
     }
 
@@ -88,10 +88,10 @@ struct RequestTests {
             #expect(visit.model.requests.isEmpty)
             if pin == "1234" {
                 #expect(visit.model.errorMessage == nil && visit.model.notice == "Approved.", "\(visit.model.errorMessage ?? "")")
-                #expect(try await visit.outcome(of: signIn) == .tokens)
+                #expect(try await signIn.outcome() == .tokens)
             } else {
                 #expect(visit.model.errorMessage?.isEmpty == false && visit.model.notice == nil)
-                #expect(try await visit.outcome(of: signIn) == .refused("access_denied"))
+                #expect(try await signIn.outcome() == .refused("access_denied"))
             }
         }
     }
@@ -111,7 +111,7 @@ struct RequestTests {
             #expect(
                 visit.model.errorMessage
                     == "The answer is no approval, and the sign-in was refused: user verification was given up.")
-            #expect(try await visit.outcome(of: signIn) == .refused("access_denied"))
+            #expect(try await signIn.outcome() == .refused("access_denied"))
         }
     }
 
@@ -129,7 +129,7 @@ struct RequestTests {
             sandbox.clearFaults()
             await visit.model.answer(request.id, .approve())
             #expect(visit.model.requests.isEmpty && visit.model.errorMessage == nil)
-            #expect(try await visit.outcome(of: signIn) == .tokens)
+            #expect(try await signIn.outcome() == .tokens)
         }
     }
 
@@ -157,7 +157,7 @@ struct RequestTests {
                 #expect(here.errorMessage == "This request does not wait any more.")
             }
             #expect(here.requests.isEmpty)
-            #expect(try await visit.outcome(of: signIn) == .refused("access_denied"))
+            #expect(try await signIn.outcome() == .refused("access_denied"))
         }
     }
 
@@ -204,7 +204,7 @@ struct RequestTests {
             await visit.model.answer(request.id, .approve())
             #expect(visit.model.errorMessage?.isEmpty == false)
             #expect(visit.model.requests.isEmpty)
-            let outcome = try await visit.outcome(of: signIn)
+            let outcome = try await signIn.outcome()
             #expect(outcome == .tooLate || outcome == .refused("expired_token"), "\(outcome)")
         }
     }
@@ -223,7 +223,7 @@ struct RequestTests {
             #expect(visit.model.requests.count == 1)
             try await visit.give(pin: "1234")
             await answered
-            #expect(try await visit.outcome(of: signIn) == .tokens)
+            #expect(try await signIn.outcome() == .tokens)
         }
     }
 
@@ -237,7 +237,7 @@ struct RequestTests {
             let signIn = try await visit.signInElsewhere()
             #expect(await eventually { !model.requests.isEmpty })
             await model.answer(try #require(model.shownRequest).id, .approve())
-            #expect(try await visit.outcome(of: signIn) == .tokens)
+            #expect(try await signIn.outcome() == .tokens)
             listening.cancel()
             await listening.value
         }

@@ -1,0 +1,86 @@
+import ExampleTestSupport
+import Foundation
+import Testing
+import Wording
+
+@testable import PushAuthenticatorApp
+@testable import PushAuthenticatorTerminal
+@testable import TerminalKit
+
+@MainActor
+@Suite("The screens of the push authenticator app")
+struct PhoneScreenTests {
+    private static let first = ApprovalRequest.sample(message: "first")
+    private static let second = ApprovalRequest.sample(message: "second")
+    private static let third = ApprovalRequest.sample(message: "third", numbers: ["17", "42", "93"])
+
+    /// Somebody in front of a device with requests.
+    private func sit(_ requests: [ApprovalRequest]) async -> (AuthenticatorViewModel, Stage) {
+        let model = AuthenticatorViewModel(service: InMemoryAuthenticatorService([.sample()], requests: requests))
+        await model.didBecomeActive()
+        let face = PhoneScreen(model: model)
+        return (model, Stage(size: .standard, wording: words, changed: {}, makeScreen: { face.screen }))
+    }
+
+    private func focus(_ stage: Stage) -> String {
+        let lines = stage.frame.canvas.text.split(separator: "\n")
+        return lines.compactMap { $0.firstMatch(of: />(\[.*?\]|\(.*?\)|[^\[(].*)/)?.1 }.first.map(String.init) ?? ""
+    }
+
+    private func press(_ stage: Stage, _ keys: Key...) {
+        for key in keys { _ = stage.press(key, tick: nil) }
+    }
+
+    @Test("each request begins at Deny, wherever the focus was for the one before")
+    func focusOfEach() async throws {
+        let (model, stage) = await sit([Self.first, Self.second, Self.third])
+        #expect(focus(stage) == "[ Deny n ]")
+        press(stage, .tab, .tab)
+        #expect(focus(stage) == "[ Approve y ]")
+        for (answered, shown) in [(Self.first, Self.second), (Self.second, Self.third)] {
+            await model.answer(answered.id, .deny())
+            stage.update(tick: nil)
+            #expect(focus(stage) == "[ Deny n ]" && model.shownRequest == shown)
+            press(stage, .tab)
+            #expect(focus(stage) == "[ It Wasn't Me s ]")
+        }
+        press(stage, .tab, .tab)
+        #expect(focus(stage) == "[ 42 ]")
+    }
+
+    @Test("a request that comes while settings are open is shown there, with its keys")
+    func inSettings() async throws {
+        let (model, stage) = await sit([Self.first, Self.second])
+        model.openAccount = Account.sample().id
+        stage.update(tick: nil)
+        let text = stage.frame.canvas.text
+        #expect(text.contains("Example App asks for your approval") && text.contains("One more is waiting."))
+        #expect(text.contains("Verify me before approving"))
+        press(stage, .character("s"))
+        #expect(await eventually { model.notice == "Denied, and reported as suspicious." })
+    }
+
+    @Test("a request that comes while a form is open takes no letter of what is typed, and is shown when the form is closed")
+    func inForm() async throws {
+        let (model, stage) = await sit([Self.first])
+        model.begin(.enroll)
+        stage.update(tick: nil)
+        press(stage, .character("y"), .character("n"), .character("s"))
+        #expect(model.form.username == "yns" && model.requests == [Self.first] && model.answering == nil)
+        #expect(stage.frame.canvas.text.contains("A request waits for you. Cancel this to answer it."))
+        press(stage, .escape)
+        #expect(model.front == .home && focus(stage) == "[ Deny n ]")
+    }
+
+    @Test("each form begins at its first field")
+    func focusOfForms() async throws {
+        let (model, stage) = await sit([])
+        for name in ["a", "b"] {
+            model.begin(.enroll)
+            stage.update(tick: nil)
+            press(stage, .character(Character(name)), .tab, .character("x"))
+            #expect(model.form.username == name && model.form.password == "x")
+            press(stage, .escape)
+        }
+    }
+}

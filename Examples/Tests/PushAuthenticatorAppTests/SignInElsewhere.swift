@@ -1,0 +1,66 @@
+import AuthFoundation
+import CountersignSandbox
+import ExampleTestSupport
+import OktaDirectAuth
+
+/// A sign-in of Jane's on another device, which asks her phones.
+@MainActor
+final class SignInElsewhere {
+    /// How it ended.
+    enum Outcome: Equatable {
+        case tokens
+        case tooLate
+        /// In the server's word for it.
+        case refused(String)
+    }
+
+    /// The server gave neither tokens nor a request.
+    struct UnknownStep: Error {}
+
+    private let sandbox: Sandbox
+    private let task: Task<Outcome, any Error>
+    private var isOver = false
+
+    /// Gives the password; the phones are asked from then on.
+    ///
+    /// - Parameters:
+    ///   - sandbox: Where.
+    ///   - numbers: Where the number goes that it shows.
+    init(_ sandbox: Sandbox, numbers: AsyncStream<String>.Continuation? = nil) async throws {
+        let flow = DirectAuthenticationFlow(
+            client: OAuth2Client(sandbox.configuration(.directAuth), session: sandbox.transport, clock: sandbox.clock))
+        _ = try await flow.start(SandboxUser.jane.login, with: .password(SandboxUser.jane.password ?? ""))
+        self.sandbox = sandbox
+        task = Task { try await Self.wait(flow, numbers) }
+        Task {
+            _ = await task.result
+            isOver = true
+        }
+    }
+
+    private static func wait(_ flow: DirectAuthenticationFlow, _ numbers: AsyncStream<String>.Continuation?) async throws -> Outcome {
+        do {
+            var status = try await flow.resume(with: .oob(channel: .push))
+            if case .continuation(.transfer(_, let number)) = status {
+                numbers?.yield(number)
+                status = try await flow.resume(with: .transfer)
+            }
+            guard case .success = status else { throw UnknownStep() }
+            return .tokens
+        } catch DirectAuthenticationFlowError.pollingTimeoutExceeded {
+            return .tooLate
+        } catch let error as APIClientError {
+            guard let code = error.serverError?.code else { throw error }
+            return .refused(code.rawValue)
+        }
+    }
+
+    /// Lets it ask again, which it does every five seconds, and waits for what it comes to.
+    func outcome() async throws -> Outcome {
+        _ = await sandbox.moveOn(by: 6) { isOver }
+        return try await task.value
+    }
+
+    /// Gives it up.
+    func cancel() { task.cancel() }
+}
