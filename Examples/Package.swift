@@ -93,6 +93,9 @@ let package = Package(
         .testTarget(
             name: "AppArgumentsTests", dependencies: ["AppArguments", "AppSession", argumentParser] + countersign(["AuthFoundation"]),
             swiftSettings: strict),
+        .testTarget(
+            name: "ReadmeTests", dependencies: ["ExampleTestSupport"] + apps.map { .target(name: "\($0.name)Terminal") },
+            swiftSettings: strict),
         .testTarget(name: "TerminalKitTests", dependencies: ["TerminalKit", "Wording", "ExampleTestSupport"], swiftSettings: strict),
     ] + apps.flatMap(\.targets),
     swiftLanguageModes: [.v6]

@@ -1,4 +1,4 @@
-internal import Foundation
+package import Foundation
 
 /// A terminal of 80 by 24 characters, in tmux, with a program in it.
 ///
@@ -22,7 +22,7 @@ public final class Pane: Sendable {
         .first { FileManager.default.isExecutableFile(atPath: $0.path) }
 
     /// The folder of the programs that were built with this test.
-    private static var programs: URL {
+    package static var programs: URL {
         // The bundle that runs is beside them.
         let own = CommandLine.arguments.first.map { URL(filePath: $0).deletingLastPathComponent() }
         let candidates = [own, Bundle.main.executableURL?.deletingLastPathComponent()].compactMap(\.self)

@@ -1,4 +1,4 @@
-internal import Foundation
+package import Foundation
 
 #if canImport(Glibc)
 internal import Glibc
@@ -10,7 +10,7 @@ internal import Darwin
 ///
 /// Foundation's `Process` is not used: what it starts inherits a socket by which it learns of the end, and a program that leaves a server
 /// behind, as tmux does, leaves that socket open.
-enum Program {
+package enum Program {
     struct NotStarted: Error, CustomStringConvertible { let description: String }
 
     /// Runs a program. It inherits three descriptors and no others.
@@ -20,7 +20,7 @@ enum Program {
     ///   - arguments: Without its name.
     /// - Returns: Its status, negative for a signal, and what it wrote to both outputs.
     /// - Throws: ``NotStarted``, or if its output can't be kept.
-    static func run(_ executable: URL, _ arguments: [String]) async throws -> (status: Int32, text: String) {
+    package static func run(_ executable: URL, _ arguments: [String]) async throws -> (status: Int32, text: String) {
         let file = URL.temporaryDirectory.appending(path: "output-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: file) }
         let child = try start(executable, arguments, output: file)

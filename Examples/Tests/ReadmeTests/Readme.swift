@@ -1,0 +1,53 @@
+import ExampleTestSupport
+import Foundation
+
+/// The page that people follow, with what it tells them to type.
+struct Readme {
+    /// A block of code.
+    struct Block {
+        /// What follows its fence, such as `sh`.
+        let language: String
+        /// The number of its first line.
+        let line: Int
+        let lines: [String]
+        var text: String { lines.map { $0 + "\n" }.joined() }
+    }
+
+    /// The folder of the package.
+    static let examples = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    /// The command, which is built with the package's own tests, in the folder in which these are built too.
+    static let command = Pane.programs.appending(path: "countersign")
+    static let unshare = URL(filePath: "/usr/bin/unshare")
+    /// A network and processes of its own: the ports are those that the page names, nothing gets out, and nothing is left.
+    static let isolation = ["--user", "--map-root-user", "--net", "--pid", "--fork", "--kill-child", "--mount-proc"]
+
+    /// Whether its commands are run here.
+    @Sendable static func isEnabled() async -> Bool {
+        #if os(Linux)
+        if ProcessInfo.processInfo.environment["COUNTERSIGN_REQUIRE_ALL"] == "1" { return true }
+        let parts = [unshare.path, "/usr/bin/curl", command.path].allSatisfy(FileManager.default.isExecutableFile(atPath:))
+        return parts ? (try? await Program.run(unshare, isolation + ["true"]))?.status == 0 : false
+        #else
+        return false
+        #endif
+    }
+
+    let blocks: [Block]
+
+    init() throws {
+        let text = try String(contentsOf: Self.examples.appending(path: "README.md"), encoding: .utf8)
+        var blocks: [Block] = []
+        var open: (language: String, line: Int, lines: [String])?
+        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+            if let block = open, line == "```" {
+                blocks.append(Block(language: block.language, line: block.line, lines: block.lines))
+                open = nil
+            } else if open != nil {
+                open?.lines.append(String(line))
+            } else if line.hasPrefix("```") {
+                open = (String(line.dropFirst(3)), index + 2, [])
+            }
+        }
+        self.blocks = blocks
+    }
+}
