@@ -12,7 +12,7 @@ struct DirectAuthFace {
     var screen: Screen {
         if model.showsTokenInfo { return tokenInfo }
         if let userInfo = model.userInfo { return profile(userInfo) }
-        return Screen(wording("Countersign DirectAuth (Password + Push)")) {
+        return Screen(wording("Countersign DirectAuth (Password + Push)"), back: cancel) {
             switch model.state {
             case .idle, .failed: form
             case .authenticating: Element.progress(wording("Signing in..."))
@@ -20,6 +20,10 @@ struct DirectAuthFace {
             case .authorized: success
             }
         }
+    }
+
+    private var cancel: Screen.Back? {
+        if case .waitingForPush = model.state { Screen.Back(wording("Cancel")) { model.cancelSignIn() } } else { nil }
     }
 
     private var form: [Element] {

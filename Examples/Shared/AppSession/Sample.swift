@@ -5,19 +5,22 @@ internal import Foundation
 package enum Sample {
     /// Tokens that no server takes.
     ///
-    /// - Parameter number: Which of them; each number gives another.
+    /// - Parameters:
+    ///   - number: Which of them; each number gives another.
+    ///   - keys: What the server left out of its answer.
     /// - Returns: The tokens.
     /// - Throws: If they can't be written down.
-    package static func token(_ number: Int = 1) throws -> Token {
+    package static func token(_ number: Int = 1, without keys: Set<String> = []) throws -> Token {
         let settings = ["issuer": "https://id.example.com/oauth2/default", "clientId": "example-app", "scopes": "openid profile"]
         let configuration = try OAuth2Client.Configuration(plist: OAuth2Client.PropertyListConfiguration(settings))
+        let response: [String: Any] = [
+            "token_type": "Bearer", "expires_in": 3600, "access_token": "sample-access-token-\(number)", "scope": "openid profile",
+            "refresh_token": "sample-refresh-token-\(number)",
+        ]
         let stored: [String: Any] = [
             "version": 1, "id": "sample",
             "context": ["configuration": try JSONSerialization.jsonObject(with: JSONEncoder().encode(configuration))],
-            "response": [
-                "token_type": "Bearer", "expires_in": 3600, "access_token": "sample-access-token-\(number)", "scope": "openid profile",
-                "refresh_token": "sample-refresh-token-\(number)",
-            ],
+            "response": response.filter { !keys.contains($0.key) },
         ]
         return try JSONDecoder().decode(Token.self, from: JSONSerialization.data(withJSONObject: stored))
     }

@@ -239,6 +239,23 @@ struct AuthViewModelTests {
         }
     }
 
+    @Test("an API without messages is no error, and it is asked on port 8000 of this machine unless the app says otherwise")
+    func messages() async throws {
+        try await withSandbox(Self.withMessages) { sandbox in
+            let seen = Seen()
+            let model = try await BrowserVisit(sandbox, choose: { seen.note($0) }).model
+            await model.handleAuthAction()
+            await model.fetchMessage()
+            #expect(model.serverMessage == "No messages found." && model.errorMessage == nil)
+            #expect(seen.messages.map(\.text).contains("I am a robot.") && seen.messages.count > 1)
+
+            let session = RefusingSession()
+            let usual = AuthService(browser: .failure(CancellationError()), session: session, refreshesByItself: false)
+            await #expect(throws: URLError.self) { try await usual.fetchMessageFromBackend() }
+            #expect(session.urls == ["http://localhost:8000/api/messages"])
+        }
+    }
+
     @Test("another answer of the API is told by its status, and is no decoding error")
     func unexpectedAnswer() async throws {
         try await withSandbox(Self.withMessages) { sandbox in

@@ -45,11 +45,13 @@ struct BrowserTerminalTests {
             try await pane.waitForScreen(Self.loggedOut)
             try await pane.press("Enter")
             try await walk(pane, in: sandbox, to: "callback")
-            try await pane.waitFor("Logged In", "[ Sign Out s ]", "ID Token")
+            try await pane.waitForScreen(Self.loggedIn)
 
             try await pane.press("g")
-            try await pane.waitFor("Message Response")
+            try await pane.waitForScreen(Self.message)
+            #expect(try await pane.screen().contains("║ Message Response "))
             try await pane.press("Enter")
+            try await pane.waitForScreen(Self.loggedIn)
             try await pane.press("u")
             try await pane.waitFor("Name: Jane Doe", "Username: jane.doe@example.com")
             try await pane.press("Escape")
@@ -105,6 +107,85 @@ struct BrowserTerminalTests {
             try await pane.waitFor("Abgemeldet")
         }
     }
+
+    @Test("while something is under way the buttons say so")
+    func busy() async throws {
+        let folder = URL.temporaryDirectory.appending(path: "vault-\(UUID().uuidString)", directoryHint: .isDirectory)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try await withSandbox(Sandbox.Configuration(messagesPort: 0)) { sandbox in
+            let pane = try await open(sandbox, folder)
+            try await pane.waitForScreen(Self.loggedOut)
+            try await pane.press("Enter")
+            try await walk(pane, in: sandbox, to: "callback")
+            try await pane.waitForScreen(Self.loggedIn)
+            sandbox.inject(Fault(.delay(60), at: .token))
+            try await pane.press("r")
+            try await pane.waitFor("( Sign Out s )", "( 🔄 Refresh Token r )   ( ℹ Token Info t )", "( 🎁 Get Message g )", "One moment…")
+            #expect(await sandbox.endDelay(of: 61) { (try? await pane.screen().contains("[ 🔄 Refresh Token r ]")) == true })
+        }
+    }
+
+    @Test("a script looks around without a terminal, and its failure is the program's")
+    func script() async throws {
+        let folder = URL.temporaryDirectory.appending(path: "script-\(UUID().uuidString)", directoryHint: .isDirectory)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let file = folder.appending(path: "script.txt")
+        try await withSandbox(Sandbox.Configuration(messagesPort: 0)) { sandbox in
+            let lines = """
+                expect Logged Out
+                press Sign In
+                expect Open this address in a browser
+                key esc
+                expect [ Sign In s ]
+                within 1
+                """
+            try Data(lines.utf8).write(to: file)
+            try await open(sandbox, folder, "--script", file.path).waitFor("ended 0")
+            try Data((lines + "\nexpect Logged In\n").utf8).write(to: file)
+            try await open(sandbox, folder, "--script", file.path).waitFor("ended 1", "--- line 7: “Logged In” was not to be seen")
+        }
+    }
+
+    private static let loggedIn = """
+          Browser sign-in
+
+          ✅ Logged In
+          ┌─ ID Token ───────────────────────────────────────────────────────────────┐
+        …
+        …
+        …
+        …
+        …
+        …
+        …
+
+          >[ Sign Out s ]
+           [ 🔄 Refresh Token r ]   [ ℹ Token Info t ]   [ 👤 User Info u ]
+           [ 🎁 Get Message g ]
+        ⋮
+          Return Press  Tab Move  Ctrl-C Quit
+        """
+
+    private static let message = """
+          Browser sign-in
+
+          ✅ Logged In
+          ┌─ ID Token ───────────────────────────────────────────────────────────────┐
+        …
+        …
+        …
+        …
+        …
+        …
+        …
+        …
+           [ Sig║                                                              ║
+           [ 🔄 ║ >[ OK ]                                                      ║
+           [ 🎁 ╚══════════════════════════════════════════════════════════════╝
+        ⋮
+          Return Press  Esc OK  Ctrl-C Quit
+        """
 
     private static let loggedOut = """
           Browser sign-in

@@ -32,6 +32,33 @@ struct BrowserVisit {
     }
 }
 
+/// Chooses none of the messages, and remembers which there were. Safe from any thread: every access is under the lock.
+final class Seen: @unchecked Sendable {
+    private let lock = NSLock()
+    private var noted: [Message] = []
+
+    var messages: [Message] { lock.withLock { noted } }
+
+    func note(_ messages: [Message]) -> Message? {
+        lock.withLock { noted = messages }
+        return nil
+    }
+}
+
+/// Sends nothing, and remembers where it should have gone. Safe from any thread: every access is under the lock.
+final class RefusingSession: URLSessionProtocol, @unchecked Sendable {
+    private let lock = NSLock()
+    private var asked: [String] = []
+
+    var configuration: URLSessionConfiguration { URLSession.shared.configuration }
+    var urls: [String] { lock.withLock { asked } }
+
+    func data(for request: URLRequest) async throws -> (Data, URLResponse) {
+        lock.withLock { asked.append(request.url?.absoluteString ?? "") }
+        throw URLError(.cannotConnectToHost)
+    }
+}
+
 /// Spoils the access token of each request, and sends it on.
 struct SpoilingSession: URLSessionProtocol {
     var configuration: URLSessionConfiguration { URLSession.shared.configuration }

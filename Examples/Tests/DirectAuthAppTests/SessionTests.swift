@@ -188,6 +188,59 @@ struct SessionTests {
         }
     }
 
+    @Test("the tokens as text: what the server left out")
+    func sparseTokenInfo() throws {
+        let token = try Sample.token(without: ["scope", "refresh_token"])
+        let model = AuthViewModel(authService: InMemoryAuthService(.authorized(token)), language: "en")
+        #expect(
+            model.tokenInfo
+                == "Token type: Bearer\n\nAccess Token: sample-access-token-1\n\nScopes: No scopes found\n\n")
+        #expect(model.idToken == "(no id token)")
+    }
+
+    @Test("who listens to the screen hears no token")
+    func spokenTokenInfo() async throws {
+        try await Scene.play { scene in
+            try await scene.signIn()
+            let token = try #require(Credential.default?.token)
+            let spoken = scene.model.spokenTokenInfo
+            for secret in [token.accessToken, token.refreshToken, token.idToken?.rawValue] {
+                #expect(!spoken.contains(try #require(secret)))
+            }
+            #expect(spoken.hasPrefix("Token type: Bearer\n\nScopes: openid") && spoken.contains("Expires in: "))
+        }
+    }
+
+    @Test("nobody is signed in: nothing is refreshed, and nothing asked for")
+    func nobody() async throws {
+        try await withSandbox { sandbox in
+            let model = Scene.model(sandbox)
+            await model.refreshToken()
+            await model.showUserInfo()
+            let service = AuthService(session: DirectSession(refreshesByItself: false, language: "en") { sandbox.client(.directAuth) })
+            try await service.refreshTokenIfNeeded()
+            #expect(model.state == .idle && model.message == nil && model.userInfo == nil && sandbox.requests.isEmpty)
+        }
+    }
+
+    @Test("while the profile is fetched, no other button begins anything")
+    func userInfoBusy() async throws {
+        try await Scene.play { scene in
+            try await scene.signIn()
+            scene.sandbox.inject(Fault(.delay(30), at: .userInfo))
+            let userInfo = Task { await scene.model.showUserInfo() }
+            #expect(await eventually { scene.model.isLoading })
+            await scene.model.showUserInfo()
+            await scene.model.refreshToken()
+            #expect(scene.model.isLoading && scene.model.userInfo == nil)
+            #expect(await scene.sandbox.endDelay(of: 31) { !scene.model.isLoading })
+            await userInfo.value
+            #expect(scene.model.userInfo != nil)
+            #expect(scene.sandbox.requests.count { $0.endpoint == .userInfo } == 1)
+            #expect(!scene.sandbox.requests.contains { $0.grantType == "refresh_token" })
+        }
+    }
+
     @Test("the profile as text, in both languages")
     func profileText() throws {
         let info = try UserInfo(JSON(Data(#"{"sub":"00u1","name":"Jane Doe","updated_at":1700000000}"#.utf8)))
@@ -203,6 +256,8 @@ struct SessionTests {
 
                 Updated at: Nov 14, 2023 at 10:13 PM
                 """)
+        let nobody = try UserInfo(JSON(Data("{}".utf8)))
+        #expect(nobody.text(model.wording) == "Name: No name set\n\nUsername: No username set\n\nUser ID: No ID found")
         let german = AuthViewModel(authService: InMemoryAuthService(), language: "de")
         #expect(
             info.text(german.wording, timeZone: zone) == """

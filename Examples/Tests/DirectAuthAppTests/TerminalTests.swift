@@ -1,4 +1,5 @@
 import AuthFoundation
+import AuthorizationServer
 import CountersignSandbox
 import ExampleTestSupport
 import Foundation
@@ -8,9 +9,13 @@ import Testing
 struct TerminalTests {
     /// A sandbox with a phone, and the app in a terminal of its own.
     private func play(
-        arguments: [String] = [], _ body: (Sandbox, VirtualPhone, Pane, _ again: () async throws -> Pane) async throws -> Void
+        arguments: [String] = [], asksForNumbers: Bool = false,
+        _ body: (Sandbox, VirtualPhone, Pane, _ again: () async throws -> Pane) async throws -> Void
     ) async throws {
-        try await withSandbox { sandbox in
+        let organization =
+            asksForNumbers
+            ? OrgFile.sandboxDefault.replacing("number_challenge: never", with: "number_challenge: always") : nil
+        try await withSandbox(Sandbox.Configuration(organization: organization)) { sandbox in
             let phone = try await sandbox.phone(for: SandboxUser.jane.login)
             let vault = URL.temporaryDirectory.appending(path: "vault-\(UUID().uuidString)")
             defer { try? FileManager.default.removeItem(at: vault) }
@@ -68,7 +73,7 @@ struct TerminalTests {
 
                   >[ Cancel ]
                 ⋮
-                  Return Press  Ctrl-C Quit
+                  Return Press  Esc Cancel  Ctrl-C Quit
                 """)
             try await phone.approveNext()
             try await pane.waitForScreen(
@@ -128,6 +133,60 @@ struct TerminalTests {
             try await pane.press("C-l")
             #expect(try await pane.screen().contains("[ Sign In ]"))
             #expect(!phone.history.contains { $0.outcome == .approved })
+        }
+    }
+
+    @Test("a number to pick is shown, Esc gives the sign-in up, and the number that is picked signs in")
+    func number() async throws {
+        try await play(asksForNumbers: true) { sandbox, phone, pane, _ in
+            try await pane.waitFor("( Sign In )")
+            try await pane.type(SandboxUser.jane.login)
+            try await pane.press("Tab")
+            try await pane.type("Correct-Horse-7")
+            try await pane.press("Enter")
+            let shown = try await pane.waitFor("Pick this number there: ")
+            let number = try #require(shown.firstMatch(of: /Pick this number there: (\d+)/)?.1)
+            try await pane.waitForScreen(
+                """
+                  Countersign DirectAuth (Password + Push)
+
+                  * Approve the push on your device.
+
+                  Pick this number there: \(number)
+
+                  >[ Cancel ]
+                ⋮
+                  Return Press  Esc Cancel  Ctrl-C Quit
+                """)
+            #expect(await eventually { !phone.waiting.isEmpty })
+            let given = phone.waiting.last
+            try await pane.press("Escape")
+            try await pane.waitFor("[ Sign In ]")
+            #expect(await eventually { sandbox.requests.contains { $0.endpoint == .revoke } })
+            try await pane.press("Enter")
+            let next = try await pane.waitFor("Pick this number there: ")
+            let picked = String(try #require(next.firstMatch(of: /Pick this number there: (\d+)/)?.1))
+            // The phone may not know yet that the first request is withdrawn.
+            #expect(await eventually { phone.waiting.last?.id != given?.id })
+            try await phone.approve(try #require(phone.waiting.last).id, selectedNumber: picked)
+            try await pane.waitFor("Signed in")
+        }
+    }
+
+    @Test("while something is under way the buttons say so, and what did not work is told where the person is")
+    func busy() async throws {
+        try await play { sandbox, phone, pane, _ in
+            try await signIn(phone, pane)
+            sandbox.inject(Fault(.delay(60), at: .token))
+            try await pane.press("r")
+            try await pane.waitFor("* One moment, please.", "( Token Info t )   ( User Info u )   ( Refresh Token r )  >[ Sign Out o ]")
+            #expect(await sandbox.endDelay(of: 61) { (try? await pane.screen().contains("[ Refresh Token r ]")) == true })
+            sandbox.inject(Fault(.dropConnectionBeforeCommit, at: .userInfo, count: 10))
+            try await pane.press("u")
+            try await pane.waitFor("⚠", "[ Refresh Token r ]", "Signed in")
+            sandbox.clearFaults()
+            try await pane.press("u")
+            try await pane.waitFor("Name: Jane Doe")
         }
     }
 

@@ -4,6 +4,7 @@ import CountersignSandbox
 import ExampleTestSupport
 import Foundation
 import Testing
+import Wording
 
 @testable import PasswordApp
 
@@ -27,6 +28,19 @@ struct AuthenticatedTests {
                     .init(label: "Username", value: SandboxUser.jane.login), .init(label: "User ID", value: try #require(user.subject)),
                 ])
             #expect(sections[1].rows.map(\.label) == ["Last Updated"])
+            await scene.model.loadProfile()
+            #expect(scene.sandbox.requests.count { $0.endpoint == .userInfo } == 1, "It is fetched once.")
+        }
+    }
+
+    @Test("when a profile was changed is told with a long date and a short time, in both languages")
+    func profileDate() throws {
+        let user = try UserInfo(JSON(Data(#"{"updated_at":1700000000}"#.utf8)))
+        let zone = try #require(TimeZone(identifier: "UTC"))
+        for (language, date) in [("en", "November 14, 2023 at 10:13 PM"), ("de", "14. November 2023 um 22:13")] {
+            let wording = LoginViewModel(authService: InMemoryAuthService(), language: language).wording
+            let shown = user.sections(wording, timeZone: zone).last?.rows.last?.value
+            #expect(shown?.replacing("\u{202F}", with: " ") == date)
         }
     }
 
@@ -149,6 +163,8 @@ struct AuthenticatedTests {
             #expect(details[0].value == "Bearer")
             #expect(details[1].value == token.accessToken && details[1].isMonospaced)
             #expect(details[2].value == token.scope?.joined(separator: ", "))
+            #expect(details[3].value == token.idToken?.rawValue && details[3].isMonospaced)
+            #expect(Set(details.map(\.meaning)).count == 6 && details[4].meaning.contains("without asking for the password"))
             #expect(details[4].value == token.refreshToken)
             let left = try #require(Int(details[5].value.replacing(" seconds", with: "")))
             #expect((3500...3600).contains(left))
@@ -156,6 +172,17 @@ struct AuthenticatedTests {
             let later = try #require(Int(scene.model.tokenDetails[5].value.replacing(" seconds", with: "")))
             #expect((99...110).contains(left - later))
         }
+    }
+
+    @Test("what the server left out is left out, and in German a button and a title of one English name are two things")
+    func germanDetails() throws {
+        let wording = LoginViewModel(authService: InMemoryAuthService(), language: "de").wording
+        let details = { (keys: Set<String>) throws in
+            try Sample.token(without: keys).details(wording, now: .distantPast).map(\.title)
+        }
+        #expect(try details([]) == ["Art des Tokens", "Access-Token", "Scopes", "Refresh-Token"])
+        #expect(try details(["scope", "refresh_token"]) == ["Art des Tokens", "Access-Token"])
+        #expect(wording("Refresh Token") == "Token erneuern")
     }
 
     @Test("the service of the previews does what their buttons ask")

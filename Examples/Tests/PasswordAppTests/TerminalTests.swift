@@ -6,11 +6,13 @@ import Testing
 
 @Suite("The app in a terminal", .enabled(if: Pane.isEnabled, Comment(rawValue: Pane.missingNote)))
 struct TerminalTests {
-    private func play(_ body: (Sandbox, () async throws -> Pane) async throws -> Void) async throws {
+    private func play(
+        arguments: [String] = [], _ body: (Sandbox, () async throws -> Pane) async throws -> Void
+    ) async throws {
         try await withSandbox { sandbox in
             let vault = URL.temporaryDirectory.appending(path: "vault-\(UUID().uuidString)")
             defer { try? FileManager.default.removeItem(at: vault) }
-            let arguments = ["--issuer", sandbox.issuer.absoluteString, "--client-id", "password-app", "--vault", vault.path]
+            let arguments = ["--issuer", sandbox.issuer.absoluteString, "--client-id", "password-app", "--vault", vault.path] + arguments
             try await body(sandbox) { try await Pane("PasswordTerminal", arguments) }
         }
     }
@@ -122,6 +124,106 @@ struct TerminalTests {
         }
     }
 
+    private func signIn(_ pane: Pane, as user: SandboxUser = .jane) async throws {
+        try await pane.waitFor("( Sign In )")
+        try await pane.press("C-u")
+        try await pane.type(user.login)
+        try await pane.press("Tab")
+        try await pane.type(try #require(user.password))
+        try await pane.press("Enter")
+        try await pane.waitFor("Successfully Authenticated")
+    }
+
+    @Test("a request for the profile that ends the session leads to the form, and who comes next sees their own screen")
+    func nextPerson() async throws {
+        try await play { sandbox, start in
+            let pane = try await start()
+            try await signIn(pane)
+            sandbox.advance(by: 4_000)
+            try await sandbox.signOutEverywhere(SandboxUser.jane.login)
+            try await pane.press("p")
+            // That its tokens have ended it learns by the answer.
+            try await pane.waitForScreen(
+                """
+                  Profile
+
+                  ! Unable to load profile
+                  Please try again later
+                  ⚠ Failed to fetch user profile: Authentication error: The access token is
+                    invalid or expired. (invalid_token).
+
+                  >[ Done d ]
+                ⋮
+                  Return Press  Esc Done  Ctrl-C Quit
+                """)
+            try await pane.press("d")
+            try await pane.waitFor("Successfully Authenticated", "Failed to fetch user profile")
+            try await pane.press("p")
+            try await pane.waitFor("Welcome Back", "Your session has ended. Sign in again.")
+            // The focus is where it was, on the password.
+            try await pane.press("BTab")
+            try await signIn(pane, as: .john)
+            try await pane.press("p")
+            try await pane.waitFor("Last Updated", "john.roe@example.com")
+        }
+    }
+
+    @Test("it speaks German")
+    func german() async throws {
+        try await play(arguments: ["--language", "de"]) { _, start in
+            let pane = try await start()
+            try await pane.waitForScreen(
+                """
+                  Countersign DirectAuth
+
+                  Willkommen zurück
+                  Melden Sie sich mit Ihrem Countersign-Konto an
+
+                  E-Mail oder Benutzer >[________________________________________________]
+                  Passwort              [________________________________________________]
+
+                   ( Anmelden )
+                ⋮
+                  Tab Weiter  Strg-C Beenden
+                """)
+            try await pane.type(SandboxUser.jane.login)
+            try await pane.press("Tab")
+            try await pane.type("Correct-Horse-7")
+            try await pane.press("Enter")
+            try await pane.waitFor("Erfolgreich angemeldet", "[ Profil p ]   [ Token t ]   [ Token erneuern r ]   [ Abmelden o ]")
+            try await pane.press("t")
+            try await pane.waitFor("Art des Tokens: Wie das Token mit einer Anfrage geschickt wird.")
+        }
+    }
+
+    @Test("a script signs in without a terminal, and its failure is the program's")
+    func script() async throws {
+        let folder = URL.temporaryDirectory.appending(path: "script-\(UUID().uuidString)", directoryHint: .isDirectory)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let file = folder.appending(path: "script.txt")
+        let lines = """
+            type jane.doe@example.com
+            field Password
+            type Correct-Horse-7
+            press Sign In
+            within 30
+            expect Successfully Authenticated
+            press View Profile
+            expect Jane Doe
+            press Done
+            press Sign Out
+            expect ( Sign In )
+            within 1
+            """
+        try await play(arguments: ["--script", file.path]) { _, start in
+            try Data(lines.utf8).write(to: file)
+            try await start().waitFor("ended 0")
+            try Data((lines + "\npress View Profile\n").utf8).write(to: file)
+            try await start().waitFor("ended 1", "--- line 13: there was nothing to press called “View Profile” within 1 s")
+        }
+    }
+
     @Test("a refresh shows that it is busy, and what went wrong")
     func refresh() async throws {
         try await play { sandbox, start in
@@ -136,6 +238,10 @@ struct TerminalTests {
             try await pane.press("r")
             try await pane.waitFor("* One moment, please.", "( Refresh Token r )\n   ( Sign Out o )")
             #expect(await sandbox.endDelay(of: 61) { (try? await pane.screen().contains("[ Refresh Token r ]")) == true })
+            sandbox.inject(Fault(.dropConnectionBeforeCommit, at: .token, count: 10))
+            try await pane.press("r")
+            try await pane.waitFor("Successfully", "⚠ Token refresh failed: ", "[ Refresh Token r ]")
+            sandbox.clearFaults()
 
             // The session is there for the next process, and ends where the server has ended it.
             try await pane.press("C-c")
