@@ -51,14 +51,7 @@ public struct ApprovalRequest: Sendable, Equatable, Identifiable {
     ///   - timeZone: Where the times are read.
     /// - Returns: The facts, the most telling first.
     public func facts(_ words: Wording = PushAuthenticatorApp.words, timeZone: TimeZone = .current) -> [Fact] {
-        func clockTime(_ date: Date) -> String {
-            let format = DateFormatter()
-            format.dateStyle = .none
-            format.timeStyle = .medium
-            format.timeZone = timeZone
-            if let language = words.language { format.locale = Locale(identifier: language) }
-            return format.string(from: date)
-        }
+        func clockTime(_ date: Date) -> String { words.date(date, day: .none, time: .medium, timeZone: timeZone) }
         var facts: [Fact] = []
         if let message { facts.append(Fact(label: words("Message"), value: message)) }
         facts.append(Fact(label: words("Place"), value: place ?? words("unknown")))

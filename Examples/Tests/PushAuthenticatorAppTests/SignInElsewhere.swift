@@ -26,6 +26,7 @@ final class SignInElsewhere {
     /// - Parameters:
     ///   - sandbox: Where.
     ///   - numbers: Where the number goes that it shows.
+    /// - Throws: If the password is refused.
     init(_ sandbox: Sandbox, numbers: AsyncStream<String>.Continuation? = nil) async throws {
         let flow = DirectAuthenticationFlow(
             client: OAuth2Client(sandbox.configuration(.directAuth), session: sandbox.transport, clock: sandbox.clock))
