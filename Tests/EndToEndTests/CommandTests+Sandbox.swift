@@ -72,6 +72,18 @@ extension CommandTests {
         #expect(error != nil, "It still answers.")
     }
 
+    @Test("the sandbox runs the organization of a file, and says what is wrong with one that is none", .timeLimit(.minutes(5)))
+    func sandboxOfFile() async throws {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        let file = root.appending(path: "Examples/two-factors.yaml").path
+        let ports = ["--port", "0", "--messages-port", "0", "--phone-port", "0"]
+        let sandbox = try await SandboxProcess(["--config", file] + ports)
+        #expect(try sandbox.value(of: "Apps") == "sso-app, phone-app")
+        #expect(await sandbox.interrupt() == 0)
+        let missing = try await Command.run(["sandbox", "--config", file + ".missing"] + ports)
+        #expect(missing.status != 0 && missing.errors.contains("two-factors.yaml.missing: ") && missing.errors.contains("can not be read"))
+    }
+
     @Test(
         "unless it is told otherwise the sandbox is where the guides have it",
         arguments: [("--port", "8080"), ("--https-port", "8443"), ("--messages-port", "8000"), ("--phone-port", "8081")])

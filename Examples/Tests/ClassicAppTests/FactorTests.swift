@@ -56,6 +56,34 @@ struct FactorTests {
         }
     }
 
+    @Test("the organization of the README offers each factor to who has none")
+    func exampleOrganization() async throws {
+        let examples = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        let organization = try String(contentsOf: examples.appending(path: "two-factors.yaml"), encoding: .utf8)
+        let clock = SandboxClock(.standing, startingAt: Date(timeIntervalSince1970: 1_750_000_000))
+        try await withSandbox(Sandbox.Configuration(organization: organization, clock: clock)) { sandbox in
+            let visit = ClassicVisit(sandbox)
+            await visit.signIn()
+            #expect(
+                visit.titles == [
+                    "Set up: Google Authenticator", "Set up: authenticator app", "Set up: push", "Set up: text message",
+                    "Set up: phone call", "Set up: e-mail", "Cancel",
+                ])
+            try await visit.take("Set up: push")
+            #expect(await eventually { visit.model.symbolText != nil })
+            let phone = try await sandbox.phone(for: ClassicVisit.jane, scanning: try #require(visit.model.symbolText))
+            #expect(await visit.reaches(.transaction(.MFAEnroll)) && visit.titles.contains("Set up: security question"))
+            try await visit.take("Go on without")
+            #expect(visit.model.stage == .done(hasTokens: false))
+            let again = ClassicVisit(sandbox)
+            await again.signIn()
+            try await again.take("push: ")
+            let number = try #require(again.model.details.first { $0.hasPrefix("Pick the number ") }).filter(\.isNumber)
+            try await phone.approveNext(number: number)
+            #expect(await again.reaches(.done(hasTokens: false)))
+        }
+    }
+
     @Test("a factor that is optional can be left for another day")
     func skipped() async throws {
         try await withSandbox(.classic("sign_on_policy: one-factor\nfactors: { totp: optional }\noffer_optional_factors: true")) {

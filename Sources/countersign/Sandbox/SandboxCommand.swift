@@ -1,4 +1,5 @@
 import ArgumentParser
+import AuthorizationServer
 import CountersignSandbox
 import Foundation
 import Logging
@@ -27,6 +28,11 @@ struct SandboxCommand: AsyncParsableCommand {
     @Option(name: .customLong("phone-port"), help: ArgumentHelp("The port of the virtual phones' page.", valueName: "port"))
     var phonePort = 8081
 
+    @Option(
+        help: ArgumentHelp(
+            "An org file to run instead of the usual organization; its authorization server “default” is the issuer.", valueName: "file"))
+    var config: String?
+
     @Option(help: ArgumentHelp("A folder to keep its state in; without it, all is forgotten at the end.", valueName: "folder"))
     var data: String?
 
@@ -37,10 +43,16 @@ struct SandboxCommand: AsyncParsableCommand {
         try await Outcome.of {
             var logger: Logger?
             if verbose { logger = Logger(label: "countersign.sandbox") { StreamLogHandler.standardError(label: $0) } }
+            let organization = try config.map { path in
+                // What is wrong in it is told with its name and lines.
+                _ = try OrgFile.load(path: path, hasTokenService: true)
+                return try String(contentsOf: URL(filePath: path), encoding: .utf8)
+            }
             let sandbox = try await Sandbox.start(
                 Sandbox.Configuration(
                     listening: .port(tls ? httpsPort : port), host: "localhost", usesTLS: tls, messagesPort: messagesPort,
-                    phonePort: phonePort, folder: data.map { URL(filePath: $0, directoryHint: .isDirectory) }, logger: logger))
+                    phonePort: phonePort, folder: data.map { URL(filePath: $0, directoryHint: .isDirectory) }, organization: organization,
+                    logger: logger))
             Terminal.write(SandboxText.overview(sandbox))
             Terminal.write("Press Ctrl-C to stop.")
             await StopSignal.wait()
