@@ -193,9 +193,9 @@ struct PhoneScreen {
         if let message = model.errorMessage {
             return Screen.Alert(words("Error"), message: message) { Button(words("OK")) { model.errorMessage = nil } }
         }
-        if model.removing != nil {
+        if let id = model.removing {
             return Screen.Alert(words("Remove from This Device Only"), message: AccountText.removal) {
-                Button(words("Remove"), role: .destructive) { Task { await model.confirmRemoval() } }
+                Button(words("Remove"), role: .destructive) { Task { await model.removeFromDevice(id) } }
                 Button(words("Keep")) { model.removing = nil }
             }
         }

@@ -194,9 +194,11 @@ public final class AuthenticatorViewModel {
         await load { try await self.service.setCIBA(isOn, of: id) }
     }
 
-    /// Removes the account that ``removing`` names from this device alone.
-    public func confirmRemoval() async {
-        guard !isLoading, let id = removing else { return }
+    /// Removes an account from this device alone, once the person has confirmed it.
+    ///
+    /// - Parameter id: Which. Not taken from ``removing``: an alert may be closed before what its button began runs.
+    public func removeFromDevice(_ id: Account.ID) async {
+        guard !isLoading else { return }
         removing = nil
         await load {
             try await self.service.removeFromDevice(id)
@@ -344,7 +346,7 @@ public final class AuthenticatorViewModel {
                 case .deny(isSuspicious: false): words("Denied.")
                 case .deny(isSuspicious: true): words("Denied, and reported as suspicious.")
                 }
-            notice = trouble ?? done
+            notice = [done, trouble].compactMap(\.self).joined(separator: " ")
         } catch {
             errorMessage = Self.text(of: error)
             if Self.endsRequest(error) { end(id) }

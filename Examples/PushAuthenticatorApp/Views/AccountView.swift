@@ -34,7 +34,10 @@ struct AccountView: View {
                 $0.removing = nil
             }
         ) {
-            Button(words("Remove"), role: .destructive) { Task { await viewModel.confirmRemoval() } }
+            Button(words("Remove"), role: .destructive) {
+                // The alert may have closed before, which asks no more.
+                if let id = viewModel.openAccount { Task { await viewModel.removeFromDevice(id) } }
+            }
             Button(words("Keep"), role: .cancel) { viewModel.removing = nil }
         } message: {
             Text(AccountText.removal)
@@ -68,7 +71,6 @@ struct AccountView: View {
         }
         .disabled(viewModel.isLoading)
     }
-
 }
 
 extension AuthenticatorViewModel {

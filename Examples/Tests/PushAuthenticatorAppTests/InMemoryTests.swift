@@ -29,8 +29,7 @@ struct InMemoryTests {
         model.link = "any"
         await model.submitLink()
         #expect(model.accounts.count == 2)
-        model.removing = id
-        await model.confirmRemoval()
+        await model.removeFromDevice(id)
         model.begin(.remove(try #require(model.accounts.first?.id)))
         model.form.password = "any"
         await model.submit()

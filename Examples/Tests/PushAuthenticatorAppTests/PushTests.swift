@@ -223,8 +223,7 @@ struct PushTests {
             #expect(await !visit.model.didReceive(forged))
             #expect(visit.model.requests.isEmpty && visit.model.errorMessage?.isEmpty == false)
             visit.model.errorMessage = nil
-            visit.model.removing = visit.model.accounts.first?.id
-            await visit.model.confirmRemoval()
+            await visit.model.removeFromDevice(try #require(visit.model.accounts.first?.id))
             #expect(await !visit.model.didReceive(push))
             #expect(visit.model.requests.isEmpty && visit.model.errorMessage?.isEmpty == false)
             signIn.cancel()

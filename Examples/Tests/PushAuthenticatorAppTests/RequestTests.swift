@@ -96,6 +96,24 @@ struct RequestTests {
         }
     }
 
+    @Test("where verification is only preferred, who gives a wrong PIN approves without it, and is told so")
+    func wrongPIN() async throws {
+        try await withSandbox { sandbox in
+            let visit = try PhoneVisit(sandbox)
+            try await visit.enroll(verifiesUser: true)
+            let signIn = try await visit.signInElsewhere()
+            let request = try await visit.request()
+            async let answered: Void = visit.model.answer(request.id, .approve())
+            #expect(await eventually { visit.pin.question?.isNew == false })
+            #expect(visit.model.pinReason == "Direct Authentication App wants to sign you in")
+            try await visit.give(pin: "9999")
+            await answered
+            #expect(visit.model.notice == "Approved. You could not be verified, and the organization was told so.")
+            #expect(visit.model.errorMessage == nil && visit.model.requests.isEmpty)
+            #expect(try await signIn.outcome() == .tokens)
+        }
+    }
+
     @Test("who gives up the PIN refuses the sign-in and is told so, also where verification is only preferred")
     func unverified() async throws {
         try await withSandbox { sandbox in

@@ -77,8 +77,7 @@ struct TroubleTests {
             await visit.model.setCIBA(false, of: try #require(visit.model.accounts.first?.id))
             let account = try #require(visit.model.accounts.first)
             #expect(account.trouble == "Deleted at the organization: remove it here" && visit.model.errorMessage?.isEmpty == false)
-            visit.model.removing = account.id
-            await visit.model.confirmRemoval()
+            await visit.model.removeFromDevice(account.id)
             #expect(visit.model.accounts.isEmpty && visit.model.notice == "The account was removed from this device.")
         }
     }
@@ -98,13 +97,13 @@ struct TroubleTests {
             await model.retrieve()
             await model.didBecomeActive()
             model.removing = id
-            await model.confirmRemoval()
+            await model.removeFromDevice(id)
             #expect(model.removing == id, "What was confirmed too early is still asked.")
             #expect(model.isLoading && sandbox.requests.count == requests && model.account(id)?.answersCIBA == false)
             #expect(await sandbox.moveOn(by: 5) { !model.isLoading })
             await fetched
             #expect(model.notice == "Nothing waits for you." && model.errorMessage == nil)
-            await model.confirmRemoval()
+            await model.removeFromDevice(id)
             #expect(model.accounts.isEmpty && model.removing == nil)
         }
     }
