@@ -18,7 +18,7 @@ package enum Sample {
             "refresh_token": "sample-refresh-token-\(number)",
         ]
         let stored: [String: Any] = [
-            "version": 1, "id": "sample",
+            "version": 1, "id": "sample", "issuedAt": 1_700_000_000,
             "context": ["configuration": try JSONSerialization.jsonObject(with: JSONEncoder().encode(configuration))],
             "response": response.filter { !keys.contains($0.key) },
         ]

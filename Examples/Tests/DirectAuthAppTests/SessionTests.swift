@@ -194,7 +194,7 @@ struct SessionTests {
         let model = AuthViewModel(authService: InMemoryAuthService(.authorized(token)), language: "en")
         #expect(
             model.tokenInfo
-                == "Token type: Bearer\n\nAccess Token: sample-access-token-1\n\nScopes: No scopes found\n\n")
+                == "Token type: Bearer\n\nAccess Token: sample-access-token-1\n\nScopes: No scopes found\n\nExpires in: 3600 seconds\n\n")
         #expect(model.idToken == "(no id token)")
     }
 

@@ -180,8 +180,8 @@ struct AuthenticatedTests {
         let details = { (keys: Set<String>) throws in
             try Sample.token(without: keys).details(wording, now: .distantPast).map(\.title)
         }
-        #expect(try details([]) == ["Art des Tokens", "Access-Token", "Scopes", "Refresh-Token"])
-        #expect(try details(["scope", "refresh_token"]) == ["Art des Tokens", "Access-Token"])
+        #expect(try details([]) == ["Art des Tokens", "Access-Token", "Scopes", "Refresh-Token", "Läuft ab in"])
+        #expect(try details(["scope", "refresh_token"]) == ["Art des Tokens", "Access-Token", "Läuft ab in"])
         #expect(wording("Refresh Token") == "Token erneuern")
     }
 
