@@ -96,7 +96,8 @@ struct ReadmeTests {
                 script += [": >app.out", "\(app) >app.out 2>&1 & app=$!", "seen 'Approve the push' app.out", approval]
                 script += ["wait $app || { cat app.out; exit 1; }"]
             }
-            script += ["kill $sandbox; wait $sandbox || true"]
+            // What the apps keep is of this sandbox.
+            script += ["kill $sandbox; wait $sandbox || true", "rm -rf \"$GUIDE/data\"; mkdir \"$GUIDE/data\""]
             (sandbox, phones, apps, waiting, approvals) = ([], [], [], [], [])
         }
         for block in readme.blocks where block.language == "sh" {
