@@ -79,7 +79,8 @@ extension DeviceAuthenticatorError: LocalizedError {
     public var errorDescription: String? {
         switch self {
         case .serverAPIError(let result, let model): Self.text(of: result, model, reason: reason)
-        case .networkError(let error): "The server can't be reached: \(error.localizedDescription) Check the connection and try again."
+        case .networkError(let error):
+            "The server can't be reached: \(Self.sentence(error.localizedDescription)) Check the connection and try again."
         case .securityError(let error): error.errorDescription
         case .storageError(let error): error.errorDescription
         case .genericError(let text), .internalError(let text): text
@@ -90,6 +91,9 @@ extension DeviceAuthenticatorError: LocalizedError {
             "The organization's authenticator offers no push. Ask the administrator to turn push on for the custom authenticator."
         }
     }
+
+    /// Some systems end what they say by a full stop, and others don't.
+    private static func sentence(_ text: String) -> String { text.hasSuffix(".") ? text : text + "." }
 
     private static func text(of result: HTTPURLResult, _ model: ServerAPIErrorModel?, reason: Reason) -> String {
         let status = result.response?.statusCode ?? 0

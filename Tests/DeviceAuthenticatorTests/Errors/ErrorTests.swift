@@ -33,6 +33,11 @@ struct ErrorTests {
         #expect(errors.allSatisfy { ($0 as NSError).domain == "DeviceAuthenticator.DeviceAuthenticatorError" })
         #expect(DeviceAuthenticatorErrorDomain == "DeviceAuthenticator.DeviceAuthenticatorError")
         #expect(errors.allSatisfy { $0.errorDescription?.isEmpty == false && $0.localizedDescription == $0.errorDescription })
+        for said in ["Couldn't connect to server", "The request timed out."] {
+            let unreachable = URLError(.cannotConnectToHost, userInfo: [NSLocalizedDescriptionKey: said])
+            let text = DeviceAuthenticatorError.networkError(unreachable).errorDescription ?? ""
+            #expect(text.contains(said) && text.hasSuffix(". Check the connection and try again.") && !text.contains(".."), "\(text)")
+        }
         #expect(DeviceAuthenticatorError.genericError("a") == .genericError("b"))
         #expect(DeviceAuthenticatorError.genericError("a") != .internalError("a"))
     }
