@@ -18,6 +18,7 @@ struct ClassicVisit {
 
     let sandbox: Sandbox
     let model: ClassicViewModel
+    private let clock: AppClock
 
     init(
         _ sandbox: Sandbox, client: OAuth2Client? = nil, deviceToken: String? = nil, session: (any URLSessionProtocol)? = nil
@@ -29,7 +30,8 @@ struct ClassicVisit {
 
     init(_ sandbox: Sandbox, _ service: any ClassicServicing) {
         self.sandbox = sandbox
-        model = ClassicViewModel(service: service, clock: sandbox.clock)
+        clock = AppClock(sandbox.clock)
+        model = ClassicViewModel(service: service, clock: clock)
     }
 
     func signIn(_ password: String = password) async {
@@ -54,7 +56,25 @@ struct ClassicVisit {
 
     /// Lets the app ask what came of a push until it is there.
     func reaches(_ stage: ClassicViewModel.Stage) async -> Bool {
-        await sandbox.moveOn(by: 5) { model.stage == stage && !model.isLoading }
+        await asks { model.stage == stage && !model.isLoading }
+    }
+
+    /// Lets the app ask what came of a push, each time that it waits to, until something is true.
+    ///
+    /// - Parameters:
+    ///   - seconds: How far the clock is moved on each time.
+    ///   - condition: What becomes true.
+    /// - Returns: Whether it became true.
+    func asks(after seconds: Double = 5, until condition: () -> Bool) async -> Bool {
+        for _ in 0..<40 {
+            let clock = clock
+            guard await eventually({ if condition() { true } else { await clock.isWaitedOn } }) else { return false }
+            if condition() { return true }
+            sandbox.advance(by: seconds)
+            // It asks, and waits again, or is told.
+            guard await eventually({ if condition() { true } else { await !clock.isWaitedOn } }) else { return false }
+        }
+        return condition()
     }
 
     func code(by channel: MessageChannel) async throws -> String { try #require(try await sandbox.outbox.next(by: channel).code) }

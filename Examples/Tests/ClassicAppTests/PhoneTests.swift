@@ -35,7 +35,8 @@ struct PhoneTests {
             #expect(visit.model.details.last?.hasPrefix("Scan the code with your device; it is also at \(sandbox.origin)/") == true)
             // What goes on waiting goes on showing it.
             let asked = polls(sandbox)
-            #expect(await sandbox.moveOn(by: 5) { polls(sandbox) > asked })
+            #expect(await visit.asks { polls(sandbox) > asked + 1 })
+            #expect(visit.model.details.last?.hasPrefix("Scan the code with your device; ") == true)
             let uri = try #require(visit.model.symbolText)
             visit.model.openSymbol()
             #expect(visit.model.isSymbolOpen && visit.model.isWaiting)
@@ -77,11 +78,8 @@ struct PhoneTests {
             let first = visit.model.symbolText
             visit.model.openSymbol()
             // The sign-in lives as long as it is asked for, the code does not.
-            for _ in 0..<20 where visit.model.isWaiting {
-                let asked = polls(sandbox)
-                #expect(await sandbox.moveOn(by: 60) { polls(sandbox) > asked || !visit.model.isWaiting })
-            }
-            #expect(await eventually { !visit.model.isWaiting && !visit.model.isLoading })
+            #expect(await visit.asks(after: 60) { !visit.model.isWaiting })
+            #expect(await eventually { !visit.model.isLoading })
             #expect(visit.model.details.contains("Nobody answered in time.") && visit.model.symbolText == nil)
             #expect(!visit.model.isSymbolOpen, "There is no code any more to have the screen to itself.")
             try await visit.take("Begin the activation anew")
@@ -95,7 +93,7 @@ struct PhoneTests {
     /// How often the app has asked whether a phone was set up.
     private func polls(_ sandbox: Sandbox) -> Int { sandbox.requests.count { $0.path.hasSuffix("/poll") } }
 
-    @Test("where the code can't be had as a text, its address is shown", arguments: [PictureSession.offline, .picture])
+    @Test("where the code can't be had as a text, its address is shown", arguments: [PictureSession.offline, .picture, .otherText])
     func refused(session: PictureSession) async throws {
         try await withSandbox(.classic(Self.phones)) { sandbox in
             let visit = try await begin(sandbox, session: session)
@@ -160,16 +158,25 @@ struct PhoneTests {
 /// What gets no text of a picture.
 struct PictureSession: URLSessionProtocol, CustomTestStringConvertible {
     /// Gets no answer.
-    static var offline: PictureSession { PictureSession(testDescription: "offline", isOffline: true) }
+    static var offline: PictureSession { PictureSession(testDescription: "offline") }
     /// Gets the picture, as from a server that knows nothing else.
-    static var picture: PictureSession { PictureSession(testDescription: "a picture", isOffline: false) }
+    static var picture: PictureSession {
+        PictureSession(testDescription: "a picture") { $0.setValue("image/png", forHTTPHeaderField: "Accept") }
+    }
+    /// Gets something else that is text, as from a server that answers everything with a page.
+    static var otherText: PictureSession {
+        PictureSession(testDescription: "another text") {
+            $0.url = $0.url.flatMap { URL(string: "/.well-known/openid-configuration", relativeTo: $0) }
+        }
+    }
 
     let testDescription: String
-    let isOffline: Bool
+    /// What becomes of each request; nil if none gets out.
+    private let change: (@Sendable (inout URLRequest) -> Void)?
     private let counter = Counter()
 
-    private init(testDescription: String, isOffline: Bool) {
-        (self.testDescription, self.isOffline) = (testDescription, isOffline)
+    private init(testDescription: String, change: (@Sendable (inout URLRequest) -> Void)? = nil) {
+        (self.testDescription, self.change) = (testDescription, change)
     }
 
     private actor Counter {
@@ -183,12 +190,12 @@ struct PictureSession: URLSessionProtocol, CustomTestStringConvertible {
     var configuration: URLSessionConfiguration { .ephemeral }
 
     func data(for request: URLRequest) async throws -> (Data, URLResponse) {
-        guard !isOffline else {
+        guard let change else {
             await counter.increase()
             throw URLError(.notConnectedToInternet)
         }
         var request = request
-        request.setValue("image/png", forHTTPHeaderField: "Accept")
+        change(&request)
         let session: any URLSessionProtocol = URLSession.shared
         let answer = try await session.data(for: request)
         await counter.increase()

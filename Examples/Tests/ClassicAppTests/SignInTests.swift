@@ -116,7 +116,7 @@ struct SignInTests {
             #expect(visit.model.isWaiting && visit.model.details.contains { $0.hasPrefix("Pick the number ") })
             #expect(!visit.titles.contains("Send another push"))
             try await phone.denyNext()
-            #expect(await sandbox.moveOn(by: 5) { !visit.model.isWaiting })
+            #expect(await visit.asks { !visit.model.isWaiting })
             #expect(visit.model.details.contains("It was denied.") && visit.model.stage == .transaction(.MFAChallenge))
             try await visit.take("Send another push")
             let number = try #require(visit.model.details.first { $0.hasPrefix("Pick the number ") }).filter(\.isNumber)
