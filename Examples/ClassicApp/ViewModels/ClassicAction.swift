@@ -30,6 +30,8 @@ public struct ClassicAction: Identifiable {
     nonisolated public fileprivate(set) var title: String
     /// Whether it gives up what was begun.
     public var isCancel = false
+    /// What is said when it is done, of one that leaves everything else as it is.
+    var note: String?
     /// Asks what it needs; some have to ask the server.
     let fields: @MainActor () async throws -> [ClassicField]
     /// Does it. Returns the next status; nil where that is none of the state machine's.
@@ -54,6 +56,13 @@ public struct ClassicAction: Identifiable {
         _ title: String, _ fields: ClassicField..., run: @escaping @MainActor (_ values: [String: String]) async throws -> OktaAuthStatus?
     ) {
         self.init(title, fields: { fields }, run: run)
+    }
+
+    /// The same, and something to say when it is done.
+    func saying(_ note: String) -> ClassicAction {
+        var action = self
+        action.note = note
+        return action
     }
 }
 

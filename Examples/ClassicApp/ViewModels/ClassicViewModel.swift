@@ -53,6 +53,8 @@ public final class ClassicViewModel {
     @ObservationIgnored private let clock: any OAuth2Clock
     @ObservationIgnored private var status: OktaAuthStatus?
     @ObservationIgnored private var wait: Task<Void, Never>?
+    /// What the last action has to say, as long as nothing else is done.
+    @ObservationIgnored private var note: String?
     /// What pictures of codes say, by their addresses.
     @ObservationIgnored private var pictures: [URL: String] = [:]
 
@@ -137,6 +139,10 @@ public final class ClassicViewModel {
 
     private func perform(_ action: ClassicAction, _ values: [String: String]) async {
         let isDone = await load { try await action.run(values) }
+        if isDone, let text = action.note, let status {
+            note = text
+            showDetails(of: status)
+        }
         guard openAction?.id == action.id else { return }
         if isDone { closeForm() } else { for field in fields where field.isSecret { self.values[field.id] = nil } }
     }
@@ -203,6 +209,7 @@ public final class ClassicViewModel {
         stage = .transaction(next.statusType)
         headline = StatusText.headline(of: next)
         isSymbolOpen = false
+        note = nil
         showDetails(of: next)
         actions = StatusActions.actions(in: next, username: username)
         waitForDevice(next)
@@ -211,7 +218,7 @@ public final class ClassicViewModel {
 
     private func showDetails(of status: OktaAuthStatus) {
         let code = EnrolmentCode(status, pictures: pictures)
-        details = StatusText.details(of: status) + (code?.lines ?? [])
+        details = StatusText.details(of: status) + (code?.lines ?? []) + (note.map { [$0] } ?? [])
         symbolText = code?.symbolText
         symbolLabel = code?.spoken ?? ""
         if symbolText == nil { isSymbolOpen = false }
@@ -234,6 +241,7 @@ public final class ClassicViewModel {
         symbolText = nil
         isSymbolOpen = false
         pictures = [:]
+        note = nil
         closeForm()
     }
 

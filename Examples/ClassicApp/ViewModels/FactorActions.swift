@@ -64,19 +64,19 @@ enum FactorActions {
                     ) {
                         try await push.sendActivationLinkViaSms(with: $0.text("number"))
                         return status
-                    })
+                    }.saying(words("A link is on its way to you. Open it on your device.")))
             }
             if push.canSendPushCodeViaEmail() {
                 actions.append(
                     ClassicAction(words("Have a link sent by e-mail")) { _ in
                         try await push.sendActivationLinkViaEmail()
                         return status
-                    })
+                    }.saying(words("A link is on its way to you. Open it on your device.")))
             }
         } else {
             actions.append(ClassicAction(words("Give the code"), .code) { try await status.activateFactor(passCode: $0.text("code")) })
         }
-        if status.canResend() { actions.append(ClassicAction(words("Have it sent again")) { _ in try await status.resendFactor() }) }
+        if status.canResend() { actions.append(.resend { try await status.resendFactor() }) }
         return actions
     }
 
@@ -95,8 +95,16 @@ enum FactorActions {
                 actions.append(ClassicAction(words("Give the code"), .code) { try await status.verifyFactor(passCode: $0.text("code")) })
             }
         }
-        if status.canResend() { actions.append(ClassicAction(words("Have it sent again")) { _ in try await status.resendFactor() }) }
+        if status.canResend() { actions.append(.resend { try await status.resendFactor() }) }
         return actions
+    }
+}
+
+extension ClassicAction {
+    /// Has a code or a push sent again, which nothing else on the screen tells.
+    @MainActor
+    static func resend(_ run: @escaping @MainActor () async throws -> OktaAuthStatus) -> ClassicAction {
+        ClassicAction(words("Have it sent again")) { _ in try await run() }.saying(words("It was sent again."))
     }
 }
 

@@ -86,7 +86,7 @@ enum StatusActions {
             ? [
                 ClassicAction(words("Give the code that you got"), .code) { try await status.verifyFactor(passCode: $0.text("code")) }
             ] : [])
-            + (status.canResend() ? [ClassicAction(words("Have it sent again")) { _ in try await status.resendFactor() }] : [])
+            + (status.canResend() ? [.resend { try await status.resendFactor() }] : [])
     }
 
     private static func change(_ send: @escaping @MainActor (String, String) async throws -> OktaAuthStatus) -> ClassicAction {

@@ -140,7 +140,7 @@ struct ClassicScreensTests {
                 """)
             try await pane.press("Tab", "Tab", "Enter")
             let link = try #require(try await sandbox.outbox.next(by: .mail).link?.absoluteString)
-            try await pane.waitFor(">[ Have a link sent by e-mail ]")
+            try await pane.waitFor(">[ Have a link sent by e-mail ]", "A link is on its way to you.")
             try await pane.press("BTab", "BTab", "Enter")
             let symbol = try QRSymbol(link, errorCorrection: .low).terminalText(colors: .darkBackground, quietZone: 1)
             let lines = symbol.split(separator: "\n").map { "  " + $0 }

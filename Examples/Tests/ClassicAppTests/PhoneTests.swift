@@ -64,6 +64,7 @@ struct PhoneTests {
                 try await visit.take("Have a link sent by e-mail")
             }
             #expect(visit.model.errorMessage == nil && visit.model.openAction == nil && visit.model.isWaiting)
+            #expect(visit.model.details.last == "A link is on its way to you. Open it on your device.")
             let link = try #require(try await sandbox.outbox.next(by: channel).link)
             _ = try await sandbox.phone(for: ClassicVisit.jane, scanning: link.absoluteString)
             #expect(await visit.reaches(.done(hasTokens: false)))
