@@ -25,6 +25,7 @@ struct Frame {
     init(_ screen: Screen, size: TerminalSize, interaction: inout Interaction, tick: Int?, wording: Wording) {
         var canvas = Canvas(size: size)
         let columns = min(Self.widestBody, size.columns - 2 * Self.margin)
+        interaction.noteFocus(on: screen)
         let focus = interaction.focus(on: screen)
         let labels = screen.elements.compactMap { if case .field(let field) = $0.kind { TextWidth.of(field.label) } else { nil } }
         // The title, an empty line, the body, an empty line, the hints.

@@ -13,6 +13,8 @@ struct Interaction {
 
     /// The focus of each screen.
     private var focuses: [String: String] = [:]
+    /// The button of each screen that had the focus when it was drawn last, though nobody moved it there.
+    private var firstButtons: [String: String] = [:]
     /// Where the cursor is in each field, as a distance from the end.
     private(set) var carets: [String: Int] = [:]
     /// The chosen row of each list.
@@ -23,10 +25,20 @@ struct Interaction {
     // MARK: - The focus
 
     /// What has the focus: what had it last, unless it is gone; else the first that can be used.
+    ///
+    /// While a button is busy, the focus goes from it to none that comes after: a Return that is pressed once more is not to sign out.
     func focus(on screen: Screen) -> Focusable? {
         let all = screen.focusables
         if let last = focuses[screen.identity], let found = all.first(where: { $0.id == last }) { return found }
-        return all.first { $0.isEnabled && !$0.isScroll } ?? all.first(where: \.isEnabled)
+        guard let place = all.firstIndex(where: { $0.isEnabled && !$0.isScroll }) ?? all.firstIndex(where: \.isEnabled) else { return nil }
+        if let former = all[..<place].first(where: { $0.id == firstButtons[screen.identity] }) { return former }
+        return all[place]
+    }
+
+    /// Remembers the focus of a screen that is drawn.
+    mutating func noteFocus(on screen: Screen) {
+        guard let focus = focus(on: screen), case .button = focus.kind else { return firstButtons[screen.identity] = nil }
+        firstButtons[screen.identity] = focus.id
     }
 
     mutating func focus(_ id: String, on screen: Screen) { focuses[screen.identity] = id }

@@ -179,7 +179,7 @@ struct TerminalTests {
             try await signIn(phone, pane)
             sandbox.inject(Fault(.delay(60), at: .token))
             try await pane.press("r")
-            try await pane.waitFor("* One moment, please.", "( Token Info t )   ( User Info u )   ( Refresh Token r )  >[ Sign Out o ]")
+            try await pane.waitFor("* One moment, please.", ">( Token Info t )   ( User Info u )   ( Refresh Token r )   [ Sign Out o ]")
             #expect(await sandbox.endDelay(of: 61) { (try? await pane.screen().contains("[ Refresh Token r ]")) == true })
             sandbox.inject(Fault(.dropConnectionBeforeCommit, at: .userInfo, count: 10))
             try await pane.press("u")

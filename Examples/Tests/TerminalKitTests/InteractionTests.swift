@@ -64,6 +64,32 @@ struct InteractionTests {
         #expect(stage.lines.contains { $0.contains(">[ Stop s ]") })
     }
 
+    @Test("while what a letter has begun is under way, Return presses no other button")
+    func busyByLetter() {
+        var (isBusy, isAsked, log) = (false, false, [String]())
+        let stage = Stage(size: .standard, wording: Wording(bundle: .main, language: "en"), changed: {}) {
+            Screen("Home") {
+                if isAsked { Element.buttons { Button("Deny", key: "n") { log.append("deny") } } }
+                Element.buttons {
+                    Button("Refresh", key: "r", isEnabled: !isBusy) { isBusy = true }
+                    Button("Sign Out", key: "o") { log.append("out") }
+                }
+            }
+        }
+        #expect(stage.lines.contains { $0.contains(">[ Refresh r ]") })
+        stage.type("r")
+        #expect(stage.lines.contains { $0.contains(">( Refresh r )") })
+        stage.press(.enter)
+        #expect(log.isEmpty)
+        // What comes before has the focus: a request is to be seen, and its first button does no harm.
+        isAsked = true
+        stage.update(tick: nil)
+        stage.press(.enter)
+        #expect(log == ["deny"])
+        stage.press(.tab, .enter)
+        #expect(log == ["deny", "out"])
+    }
+
     @Test("Tab goes round, Shift-Tab goes back")
     func focus() {
         let model = SampleModel()
