@@ -5,9 +5,10 @@ import Foundation
 /// The sandbox's clock, as the app has it: tells whether the app waits on it now.
 struct AppClock: OAuth2Clock {
     private actor Waits {
-        private(set) var count = 0
-        func begin() { count += 1 }
-        func end() { count -= 1 }
+        private(set) var begun = 0
+        private(set) var ended = 0
+        func begin() { begun += 1 }
+        func end() { ended += 1 }
     }
 
     private let clock: SandboxClock
@@ -20,7 +21,10 @@ struct AppClock: OAuth2Clock {
     var now: Date { clock.now }
 
     /// Whether somebody waits. Who moves the clock on then wakes them.
-    var isWaitedOn: Bool { get async { await waits.count > 0 } }
+    var isWaitedOn: Bool { get async { await waits.begun > waits.ended } }
+
+    /// How often somebody has begun to wait.
+    var waitsBegun: Int { get async { await waits.begun } }
 
     func sleep(for interval: TimeInterval) async throws {
         let end = clock.now.addingTimeInterval(interval)

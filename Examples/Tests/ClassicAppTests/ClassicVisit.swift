@@ -70,9 +70,10 @@ struct ClassicVisit {
             let clock = clock
             guard await eventually({ if condition() { true } else { await clock.isWaitedOn } }) else { return false }
             if condition() { return true }
+            let begun = await clock.waitsBegun
             sandbox.advance(by: seconds)
             // It asks, and waits again, or is told.
-            guard await eventually({ if condition() { true } else { await !clock.isWaitedOn } }) else { return false }
+            guard await eventually({ if condition() { true } else { await clock.waitsBegun > begun } }) else { return false }
         }
         return condition()
     }
