@@ -12,7 +12,6 @@ struct ReadmeTests {
         type Correct-Horse-7
         press Sign In
         expect Approve the push
-        within 60
         expect Signed in
         """,
         "BrowserTerminal": "expect [ Sign In s ]",
@@ -23,7 +22,6 @@ struct ReadmeTests {
         field Password
         type Battery-Staple-9
         press Sign In
-        within 30
         expect Signed in as john.roe@example.com
         press Sign Out
         expect Forgot password
@@ -35,7 +33,6 @@ struct ReadmeTests {
         field Password
         type Battery-Staple-9
         press Sign In
-        within 30
         expect Set up another way to sign in.
         """,
     ]
@@ -55,7 +52,8 @@ struct ReadmeTests {
         defer { try? FileManager.default.removeItem(at: folder) }
         let script = try #require(readme.blocks.first { $0.lines.first?.hasPrefix("# ") == true && $0.language.isEmpty }).text
         for (program, visit) in Self.visits.merging(["PasswordTerminal": script], uniquingKeysWith: { $1 }) {
-            try Data(visit.utf8).write(to: folder.appending(path: "scripts/\(program).txt"))
+            // However busy the machine is.
+            try Data("within 60\n\(visit)".utf8).write(to: folder.appending(path: "scripts/\(program).txt"))
         }
         try FileManager.default.createSymbolicLink(at: folder.appending(path: "work/Examples"), withDestinationURL: Readme.examples)
         let swift = folder.appending(path: "bin/swift")
