@@ -69,6 +69,7 @@ let package = Package(
     dependencies: [
         .package(name: "countersign", path: ".."),
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-crypto.git", from: "4.5.2"),
     ],
     targets: [
         // MARK: What the apps share
@@ -81,7 +82,9 @@ let package = Package(
             name: "TerminalKit", dependencies: ["Wording", argumentParser], path: "TerminalKit", resources: [.process("Resources")],
             swiftSettings: strict),
         .target(
-            name: "AppArguments", dependencies: ["AppSession", argumentParser] + countersign(["AuthFoundation"]),
+            name: "AppArguments",
+            dependencies: ["AppSession", argumentParser, .product(name: "Crypto", package: "swift-crypto")]
+                + countersign(["AuthFoundation"]),
             path: "Shared/AppArguments", swiftSettings: strict),
 
         // MARK: Tests of what they share

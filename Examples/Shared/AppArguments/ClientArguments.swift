@@ -1,6 +1,7 @@
 public import AppSession
 public import ArgumentParser
 internal import AuthFoundation
+internal import Crypto
 internal import Foundation
 
 /// Which server an app's terminal face talks to, as which client, and where it keeps its tokens.
@@ -101,9 +102,16 @@ public struct ClientArguments: ParsableArguments {
         // Then it is the usual one.
         let isChosen = environment["COUNTERSIGN_VAULT"]?.isEmpty == false
         guard !isChosen, let configuration = try? settings.configuration() else { return usual }
-        // Its end tells two of them apart where it is too long for a name.
-        let name = "\(configuration.issuerURL.absoluteString) \(configuration.clientId)"
-        let file = name.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? "other"
-        return usual.deletingLastPathComponent().appending(path: String(file.suffix(200)), directoryHint: .isDirectory)
+        let name = Self.folderName(of: "\(configuration.issuerURL.absoluteString) \(configuration.clientId)")
+        return usual.deletingLastPathComponent().appending(path: name, directoryHint: .isDirectory)
+    }
+
+    /// A name that no other text has, of at most 200 characters.
+    private static func folderName(of text: String) -> String {
+        let escaped = text.addingPercentEncoding(withAllowedCharacters: .alphanumerics)
+        if let escaped, escaped.count <= 200 { return escaped }
+        // In hexadecimal: a disk may take two letters that differ in case for one.
+        let digest = SHA256.hash(data: Data(text.utf8)).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+        return "\(escaped?.prefix(200 - 1 - digest.count) ?? "other")-\(digest)"
     }
 }

@@ -38,12 +38,18 @@ struct ClientArgumentsTests {
         #expect(Set(others + [one]).count == 5)
     }
 
-    @Test("an issuer that is too long for a name has one too")
+    @Test("an issuer that is too long for a name has one too, which tells hosts, paths and clients apart")
     func longNames() throws {
-        let issuer = "https://a.example.com/" + String(repeating: "a/", count: 200)
-        let folders = try ["x", "y"].map { try vault("--issuer", issuer, "--client-id", $0) }
-        #expect(folders[0] != folders[1])
-        #expect(folders.allSatisfy { ($0 as NSString).lastPathComponent.utf8.count <= 255 })
+        let path = String(repeating: "a/", count: 200)
+        let clients = [
+            ("https://a.example.com/\(path)", "x"), ("https://b.example.com/\(path)", "x"), ("https://a.example.com/\(path)b/", "x"),
+            ("https://a.example.com/\(path)", "y"),
+        ]
+        let folders = try clients.map { (issuer, client) throws in try vault("--issuer", issuer, "--client-id", client) }
+        #expect(Set(folders).count == clients.count)
+        #expect(try vault("--issuer", clients[0].0, "--client-id", "x") == folders[0])
+        let names = folders.map { ($0 as NSString).lastPathComponent }
+        #expect(names.allSatisfy { $0.hasPrefix("https%3A%2F%2F") && $0.utf8.count <= 255 })
     }
 
     @Test("the same client has the same vault, whether arguments or a property list say which it is")
