@@ -53,5 +53,10 @@ extension Screen {
     }
 
     /// What the place of the focus is remembered by.
-    var identity: String { alert.map { "alert " + $0.title } ?? "screen " + title }
+    var identity: String { alert.map { Self.alertPrefix + $0.title } ?? "screen " + title }
+
+    private static var alertPrefix: String { "alert " }
+
+    /// Whether the place of the focus that is remembered by this is in an alert.
+    static func isAlert(_ identity: String) -> Bool { identity.hasPrefix(alertPrefix) }
 }

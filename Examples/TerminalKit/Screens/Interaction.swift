@@ -24,19 +24,22 @@ struct Interaction {
 
     // MARK: - The focus
 
-    /// What has the focus: what had it last, unless it is gone; else the first that can be used.
+    /// What has the focus: what had it last, unless it is gone; else the first that can be used, but in an alert whose first button ends or
+    /// deletes something the one that Esc presses: a Return that is held is not to confirm it.
     ///
     /// While a button is busy, the focus goes from it to none that comes after: a Return that is pressed once more is not to sign out.
     func focus(on screen: Screen) -> Focusable? {
         let all = screen.focusables
         if let last = focuses[screen.identity], let found = all.first(where: { $0.id == last }) { return found }
+        if let alert = screen.alert, alert.buttons.first?.role == .destructive, let last = all.last(where: \.isEnabled) { return last }
         guard let place = all.firstIndex(where: { $0.isEnabled && !$0.isScroll }) ?? all.firstIndex(where: \.isEnabled) else { return nil }
         if let former = all[..<place].first(where: { $0.id == firstButtons[screen.identity] }) { return former }
         return all[place]
     }
 
-    /// Remembers the focus of a screen that is drawn.
+    /// Remembers the focus of a screen that is drawn. An alert that is closed is forgotten: the next one of its title asks anew.
     mutating func noteFocus(on screen: Screen) {
+        focuses = focuses.filter { identity, _ in identity == screen.identity || !Screen.isAlert(identity) }
         guard let focus = focus(on: screen), case .button = focus.kind else { return firstButtons[screen.identity] = nil }
         firstButtons[screen.identity] = focus.id
     }

@@ -45,7 +45,8 @@ public struct Screen {
         /// - Parameters:
         ///   - title: Its title.
         ///   - message: What it says; may have lines.
-        ///   - buttons: Its buttons, one at least; Esc presses the last one that is enabled.
+        ///   - buttons: Its buttons, one at least; Esc presses the last one that is enabled, which also has the focus at first if the first one is
+        ///     destructive.
         public init(_ title: String, message: String, @ButtonsBuilder buttons: () -> [Button]) {
             self.title = title
             self.message = message

@@ -72,6 +72,23 @@ struct PhoneScreenTests {
         #expect(model.front == .home && focus(stage) == "[ Deny n ]")
     }
 
+    @Test("a Return that is held does not remove an account, nor does one for the next account")
+    func heldReturn() async throws {
+        let (model, stage) = await sit([])
+        model.openAccount = Account.sample().id
+        stage.update(tick: nil)
+        for _ in 0..<2 {
+            press(stage, .character("d"))
+            #expect(focus(stage) == "[ Keep ]" && model.removing != nil)
+            press(stage, .tab)
+            #expect(focus(stage) == "[ Remove ]")
+            press(stage, .escape)
+            #expect(model.removing == nil)
+        }
+        press(stage, .character("d"), .enter)
+        #expect(model.removing == nil && !model.accounts.isEmpty)
+    }
+
     @Test("each form begins at its first field")
     func focusOfForms() async throws {
         let (model, stage) = await sit([])

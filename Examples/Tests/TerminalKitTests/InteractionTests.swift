@@ -196,6 +196,32 @@ struct InteractionTests {
         #expect(model.secret == "x", "The focus is where it was.")
     }
 
+    @Test("an alert that begins with what can't be undone has its last button focused, each time")
+    func destructiveAlert() {
+        var (isAsked, log) = (false, [String]())
+        let stage = Stage(size: .standard, wording: .init(bundle: .main, language: "en"), changed: {}) {
+            let alert = Screen.Alert("Delete", message: "Really?") {
+                Button("Delete", role: .destructive) {
+                    isAsked = false
+                    log.append("deleted")
+                }
+                Button("Keep") {
+                    isAsked = false
+                    log.append("kept")
+                }
+            }
+            return Screen("Home", alert: isAsked ? alert : nil) { Element.buttons { Button("Ask") { isAsked = true } } }
+        }
+        stage.press(.enter)
+        #expect(stage.lines.contains { $0.contains("[ Delete ]") && $0.contains(">[ Keep ]") })
+        stage.press(.enter)
+        #expect(log == ["kept"])
+        stage.press(.enter, .tab, .enter)
+        #expect(log == ["kept", "deleted"])
+        stage.press(.enter, .enter)
+        #expect(log == ["kept", "deleted", "kept"], "Where the focus was in a former alert counts no more.")
+    }
+
     @Test("Esc goes back, Ctrl-C quits from anywhere")
     func ending() {
         let model = SampleModel()
