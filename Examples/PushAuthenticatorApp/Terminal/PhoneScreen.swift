@@ -49,7 +49,8 @@ struct PhoneScreen {
             Element.text(request.question, .heading)
             Element.pairs([(words("Account"), model.account(request.accountID)?.name ?? "")] + request.facts().map { ($0.label, $0.value) })
             Element.space
-            // No comes first, for each request anew: it may appear while somebody presses Return for something else.
+            // No comes first, for each request anew: it may appear while somebody presses Return for something else. Approve has no letter: a
+            // letter would go to whichever request is shown by then.
             Element.buttons {
                 Button(words("Deny"), id: "deny \(request.id)", key: "n", role: .destructive, isEnabled: model.answering == nil) {
                     answer(request, .deny())
@@ -61,7 +62,7 @@ struct PhoneScreen {
                 }
                 if request.numbers == nil {
                     Button(
-                        words("Approve"), id: "approve \(request.id)", key: "y", role: .prominent, isEnabled: model.answering == nil
+                        words("Approve"), id: "approve \(request.id)", role: .prominent, isEnabled: model.answering == nil
                     ) { answer(request, .approve()) }
                 }
             }

@@ -36,7 +36,7 @@ struct PhoneScreenTests {
         let (model, stage) = await sit([Self.first, Self.second, Self.third])
         #expect(focus(stage) == "[ Deny n ]")
         press(stage, .tab, .tab)
-        #expect(focus(stage) == "[ Approve y ]")
+        #expect(focus(stage) == "[ Approve ]")
         for (answered, shown) in [(Self.first, Self.second), (Self.second, Self.third)] {
             await model.answer(answered.id, .deny())
             stage.update(tick: nil)
@@ -46,6 +46,23 @@ struct PhoneScreenTests {
         }
         press(stage, .tab, .tab)
         #expect(focus(stage) == "[ 42 ]")
+    }
+
+    @Test("no letter approves: it would go to whichever request is shown by then")
+    func approvedByNoLetter() async throws {
+        let (model, stage) = await sit([Self.first, Self.second])
+        func acts(_ key: Key) -> Bool {
+            if case .act = stage.press(key, tick: nil) { true } else { false }
+        }
+        #expect(!acts(.character("y")) && stage.frame.canvas.text.contains("[ Approve ]"))
+        press(stage, .tab, .tab)
+        #expect(acts(.enter))
+        try #require(await eventually { model.requests == [Self.second] && model.answering == nil })
+        stage.update(tick: nil)
+        #expect(model.notice == "Approved." && model.shownRequest == Self.second && focus(stage) == "[ Deny n ]")
+        #expect(!acts(.character("y")))
+        #expect(acts(.enter))
+        #expect(await eventually { model.notice == "Denied." })
     }
 
     @Test("a request that comes while settings are open is shown there, with its keys")

@@ -25,7 +25,7 @@ struct PhoneTerminalTests {
                 …
                 …
 
-                  >[ Deny n ]   [ It Wasn't Me s ]   [ Approve y ]
+                  >[ Deny n ]   [ It Wasn't Me s ]   [ Approve ]
 
                   Accounts
                     jane.doe@example.com
@@ -35,12 +35,12 @@ struct PhoneTerminalTests {
                 ⋮
                   Return Press  Tab Move  Ctrl-C Quit
                 """)
-            try await pane.press("y")
+            try await phone.approve(pane)
             try await pane.waitFor("Approved.")
             #expect(try await approved.outcome() == .tokens)
 
             let denied = try await phone.signInElsewhere()
-            try await pane.waitFor("[ Deny n ]")
+            try await pane.waitFor(">[ Deny n ]")
             try await pane.press("Enter")
             try await pane.waitFor("Denied.")
             #expect(try await denied.outcome() == .refused("access_denied"))
@@ -97,7 +97,7 @@ struct PhoneTerminalTests {
                 …
                 …
 
-                  >[ Deny n ]   [ It Wasn't Me s ]   [ Approve y ]
+                  >[ Deny n ]   [ It Wasn't Me s ]   [ Approve ]
 
                   Organization  \(phone.sandbox.origin.absoluteString)
 
@@ -207,7 +207,7 @@ struct PhoneTerminalTests {
 
             let signIn = try await phone.signInElsewhere()
             try await pane.waitFor("Direct Authentication App wants to sign you in")
-            try await pane.press("y")
+            try await phone.approve(pane)
             try await pane.waitForScreen(
                 """
                   Your PIN
@@ -302,7 +302,7 @@ struct PhoneTerminalTests {
                 …
                 …
 
-                  >[ Deny n ]   [ It Wasn't Me s ]   [ Approve y ]
+                  >[ Deny n ]   [ It Wasn't Me s ]   [ Approve ]
 
                   … Approve the sign-in on a device of yours; it may be this one.
 

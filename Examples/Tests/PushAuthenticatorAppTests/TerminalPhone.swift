@@ -52,6 +52,14 @@ struct TerminalPhone {
         try await pane.press("Enter")
     }
 
+    /// Approves what is shown, whose first button has the focus.
+    func approve(_ pane: Pane) async throws {
+        try await pane.waitFor(">[ Deny n ]")
+        try await pane.press("Tab", "Tab")
+        try await pane.waitFor(">[ Approve ]")
+        try await pane.press("Enter")
+    }
+
     /// Begins a sign-in of Jane's on another device.
     func signInElsewhere(numbers: AsyncStream<String>.Continuation? = nil) async throws -> SignInElsewhere {
         try await SignInElsewhere(sandbox, numbers: numbers)
