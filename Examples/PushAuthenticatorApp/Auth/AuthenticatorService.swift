@@ -105,33 +105,40 @@ public actor AuthenticatorService: AuthenticatorServicing {
         }
     }
 
-    /// What waits, by time.
-    public func retrieve() async throws -> [ApprovalRequest] {
-        let (found, failure) = await collect { try await $0.retrievePushChallenges(authenticationToken: $1) }
-        let challenges = found.flatMap { $0 }.compactMap { $0 as? PushChallenge }
-        if let failure, challenges.isEmpty { throw failure }
-        self.challenges = Dictionary(challenges.map { ($0.transactionId, $0) }) { first, _ in first }
-        return challenges.map(ApprovalRequest.init).sorted { $0.time < $1.time }
+    /// What was known before and is not listed any more is over, but for accounts that could not be asked for; what a push brings meanwhile
+    /// stays.
+    public func retrieve() async -> Retrieved {
+        let known = Set(challenges.keys)
+        let (found, failures) = await collect { try await $0.retrievePushChallenges(authenticationToken: $1) }
+        let listed = Dictionary(found.flatMap { $0 }.compactMap { $0 as? PushChallenge }.map { ($0.transactionId, $0) }) { first, _ in first
+        }
+        let unasked = Set(failures.map(\.account))
+        challenges = challenges.filter { id, challenge in
+            !known.contains(id) || listed[id] != nil || unasked.contains(challenge.enrollmentId)
+        }
+        // What was answered since it was listed waits no more.
+        for (id, challenge) in listed where !known.contains(id) || challenges[id] != nil { challenges[id] = challenge }
+        return Retrieved(challenges.values.map(ApprovalRequest.init), failure: failures.first?.error)
     }
 
     private func forEach(_ work: @Sendable (any AuthenticatorEnrollmentProtocol, AuthToken) async throws -> Void) async throws {
-        if let failure = await collect(work).failure { throw failure }
+        if let failure = await collect(work).failures.first { throw failure.error }
     }
 
     /// Does something for each account, also if it fails for one.
     private func collect<Result: Sendable>(
         _ work: @Sendable (any AuthenticatorEnrollmentProtocol, AuthToken) async throws -> Result
-    ) async -> (results: [Result], failure: (any Error)?) {
+    ) async -> (results: [Result], failures: [(account: Account.ID, error: any Error)]) {
         var results: [Result] = []
-        var failure: (any Error)?
+        var failures: [(account: Account.ID, error: any Error)] = []
         for enrollment in device.allEnrollments() {
             do {
                 results.append(try await maintaining(enrollment) { try await work(enrollment, $0) })
             } catch {
-                failure = failure ?? error
+                failures.append((enrollment.enrollmentId, error))
             }
         }
-        return (results, failure)
+        return (results, failures)
     }
 
     /// Does something with a token for upkeep, and once more with a fresh one if it is refused.

@@ -21,14 +21,32 @@ public protocol AuthenticatorServicing: Sendable {
     func removeFromDevice(_ id: Account.ID) async throws
     /// Tells each organization this device's new push token. Throws the first failure, after all were told.
     func updatePushToken(_ token: Data) async throws
-    /// Asks each organization for what waits. Throws the first failure, after all were asked, unless something came.
-    func retrieve() async throws -> [ApprovalRequest]
+    /// Asks the organization of each account for what waits.
+    func retrieve() async -> Retrieved
     /// Reads the payload of a push; nil if it is none of a sign-in. Throws if it is one that can't be trusted, or for no account here.
     func read(push: PushPayload) async throws -> ApprovalRequest?
     /// Answers a request; returns what went wrong although the answer was taken, in words. Throws if the answer did not count.
     func answer(_ id: ApprovalRequest.ID, _ answer: Answer) async throws -> String?
     /// Waits until the requests of sign-ins that were given up are taken back.
     func settled() async
+}
+
+/// What waits, after the organizations were asked for it.
+public struct Retrieved: Sendable {
+    /// All that waits, oldest first. For an account that could not be asked for, what waited before.
+    public let requests: [ApprovalRequest]
+    /// Why the first of the accounts that could not be asked for could not; nil if all could.
+    public let failure: (any Error)?
+
+    /// Says what waits.
+    ///
+    /// - Parameters:
+    ///   - requests: What waits, in any order.
+    ///   - failure: Why not everything is known, if so.
+    public init(_ requests: [ApprovalRequest], failure: (any Error)? = nil) {
+        self.requests = requests.sorted { $0.time < $1.time }
+        self.failure = failure
+    }
 }
 
 /// The payload of a push, and what the person chose on the notification.

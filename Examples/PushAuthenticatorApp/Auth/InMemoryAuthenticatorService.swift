@@ -78,7 +78,7 @@ final class InMemoryAuthenticatorService: AuthenticatorServicing, @unchecked Sen
 
     func updatePushToken(_ token: Data) async throws {}
 
-    func retrieve() async throws -> [ApprovalRequest] { lock.withLock { held.requests } }
+    func retrieve() async -> Retrieved { Retrieved(lock.withLock { held.requests }) }
 
     func read(push: PushPayload) async throws -> ApprovalRequest? { nil }
 

@@ -228,10 +228,10 @@ public final class AuthenticatorViewModel {
 
     // MARK: - Requests
 
-    /// Fetches what waits, on demand.
+    /// Fetches what waits, on demand. If that fails for some accounts, it is told, although requests of others are shown.
     public func retrieve() async {
         await load {
-            try await self.fetch()
+            if let failure = await self.fetch() { throw failure }
             if self.requests.isEmpty { self.notice = words("Nothing waits for you.") }
         }
     }
@@ -241,7 +241,7 @@ public final class AuthenticatorViewModel {
         updateAccounts()
         guard !accounts.isEmpty, !isLoading else { return }
         // What can't be fetched now is fetched the next time, or on demand, which tells why.
-        try? await fetch()
+        await fetch()
     }
 
     /// Fetches what waits again and again, for a device without pushes. Ends when its task is cancelled.
@@ -254,14 +254,18 @@ public final class AuthenticatorViewModel {
         }
     }
 
-    private func fetch() async throws {
+    /// - Returns: Why not all accounts could be asked for.
+    @discardableResult
+    private func fetch() async -> (any Error)? {
         let known = Set(requests.map(\.id))
-        let fetched = try await service.retrieve().filter { !over.contains($0.id) }
+        let retrieved = await service.retrieve()
+        let fetched = retrieved.requests.filter { !over.contains($0.id) && $0.expiresAt > clock.now }
         let ids = Set(fetched.map(\.id))
         if !ids.isSubset(of: known) { notice = nil }
-        // What came by push meanwhile stays; what the organization does not list any more is over.
+        // What came by push meanwhile stays; what does not wait any more is over.
         requests = (requests.filter { !known.contains($0.id) && !ids.contains($0.id) } + fetched).sorted { $0.time < $1.time }
         dropOver()
+        return retrieved.failure
     }
 
     private func dropOver() {

@@ -61,21 +61,22 @@ final class PhoneVisit {
     // MARK: - The person
 
     /// Fills the open form and sends it.
-    func submit(code: String = "", password: String = jane.password ?? "") async {
-        model.form.username = Self.jane.login
-        model.form.password = password
+    func submit(_ user: SandboxUser = jane, code: String = "", password: String? = nil) async {
+        model.form.username = user.login
+        model.form.password = password ?? user.password ?? ""
         model.form.code = code
         await model.submit()
     }
 
-    /// Adds Jane's account.
-    func enroll(verifiesUser: Bool = false) async throws {
+    /// Adds an account.
+    func enroll(_ user: SandboxUser = jane, verifiesUser: Bool = false) async throws {
+        let others = model.accounts.map(\.name).filter { $0 != user.login }
         model.begin(.enroll)
         model.wantsUserVerification = verifiesUser
-        async let submitted: Void = submit()
+        async let submitted: Void = submit(user)
         if verifiesUser { try await give(pin: "1234") }
         await submitted
-        try #require(model.accounts.map(\.name) == [Self.jane.login], "\(model.errorMessage ?? "")")
+        try #require(model.accounts.map(\.name).sorted() == (others + [user.login]).sorted(), "\(model.errorMessage ?? "")")
     }
 
     /// Adds an account by the code of a sign-in page.
@@ -94,9 +95,11 @@ final class PhoneVisit {
 
     // MARK: - Elsewhere
 
-    /// Begins a sign-in of Jane's on another device.
-    func signInElsewhere(numbers: AsyncStream<String>.Continuation? = nil) async throws -> SignInElsewhere {
-        try await SignInElsewhere(sandbox, numbers: numbers)
+    /// Begins a sign-in on another device.
+    func signInElsewhere(
+        of user: SandboxUser = jane, numbers: AsyncStream<String>.Continuation? = nil
+    ) async throws -> SignInElsewhere {
+        try await SignInElsewhere(sandbox, of: user, numbers: numbers)
     }
 
     /// Who asks every five seconds asks again.

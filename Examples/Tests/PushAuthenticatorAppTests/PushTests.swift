@@ -198,6 +198,31 @@ struct PushTests {
         }
     }
 
+    @Test("what comes while the app asks for what waits can be answered")
+    func whileFetching() async throws {
+        try await withSandbox { sandbox in
+            let (visit, pushes) = try await receiving(sandbox)
+            let model = visit.model
+            try await visit.enroll(.john)
+            // Of the first account it is known what waits, of the second not yet.
+            sandbox.inject(Fault(.contentType("application/json"), at: "notifications"))
+            sandbox.inject(Fault(.delay(60), at: "notifications"))
+            async let retrieved: Void = model.retrieve()
+            #expect(await eventually { sandbox.pendingFaults.isEmpty })
+            let signIns = [try await visit.signInElsewhere(), try await visit.signInElsewhere(of: .john)]
+            for _ in signIns { #expect(await model.didReceive(try #require(await pushes.first()))) }
+            #expect(model.isLoading && model.requests.count == 2)
+            #expect(await sandbox.moveOn(by: 60) { !model.isLoading })
+            await retrieved
+            #expect(model.requests.count == 2)
+            for request in model.requests {
+                await model.answer(request.id, .approve())
+                #expect(model.errorMessage == nil)
+            }
+            for signIn in signIns { #expect(try await signIn.outcome() == .tokens) }
+        }
+    }
+
     @Test("a new push token is where the next push goes, and the old one is dead")
     func newToken() async throws {
         try await withSandbox { sandbox in

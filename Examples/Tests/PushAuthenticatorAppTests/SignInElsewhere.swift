@@ -3,7 +3,7 @@ import CountersignSandbox
 import ExampleTestSupport
 import OktaDirectAuth
 
-/// A sign-in of Jane's on another device, which asks her phones.
+/// A sign-in on another device, which asks the person's phones.
 @MainActor
 final class SignInElsewhere {
     /// How it ended.
@@ -25,12 +25,13 @@ final class SignInElsewhere {
     ///
     /// - Parameters:
     ///   - sandbox: Where.
+    ///   - user: Whose it is.
     ///   - numbers: Where the number goes that it shows.
     /// - Throws: If the password is refused.
-    init(_ sandbox: Sandbox, numbers: AsyncStream<String>.Continuation? = nil) async throws {
+    init(_ sandbox: Sandbox, of user: SandboxUser = .jane, numbers: AsyncStream<String>.Continuation? = nil) async throws {
         let flow = DirectAuthenticationFlow(
             client: OAuth2Client(sandbox.configuration(.directAuth), session: sandbox.transport, clock: sandbox.clock))
-        _ = try await flow.start(SandboxUser.jane.login, with: .password(SandboxUser.jane.password ?? ""))
+        _ = try await flow.start(user.login, with: .password(user.password ?? ""))
         self.sandbox = sandbox
         task = Task { try await Self.wait(flow, numbers) }
         Task {

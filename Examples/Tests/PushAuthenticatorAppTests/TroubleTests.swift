@@ -42,6 +42,38 @@ struct TroubleTests {
         }
     }
 
+    @Test("what waits for one account still does, and can be answered, when it can't be fetched and that of another account can")
+    func partlyOffline() async throws {
+        try await withSandbox { sandbox in
+            let visit = try PhoneVisit(sandbox)
+            let model = visit.model
+            try await visit.enroll()
+            try await visit.enroll(.john)
+            let signIns = [try await visit.signInElsewhere(), try await visit.signInElsewhere(of: .john)]
+            let isComplete = await eventually {
+                await model.didBecomeActive()
+                return model.requests.count == 2
+            }
+            try #require(isComplete)
+            let requests = model.requests
+            sandbox.inject(Fault(.dropConnectionBeforeCommit, at: "notifications"))
+            await model.didBecomeActive()
+            #expect(sandbox.pendingFaults.isEmpty && model.requests == requests && model.errorMessage == nil)
+            sandbox.inject(Fault(.dropConnectionBeforeCommit, at: "notifications"))
+            await model.retrieve()
+            #expect(sandbox.pendingFaults.isEmpty && model.requests == requests && model.errorMessage?.isEmpty == false)
+            for request in requests {
+                await model.answer(request.id, .approve())
+                #expect(model.errorMessage == nil)
+            }
+            for signIn in signIns { #expect(try await signIn.outcome() == .tokens) }
+            // Nothing waits for one of them; of the other, nobody knows.
+            sandbox.inject(Fault(.dropConnectionBeforeCommit, at: "notifications"))
+            await model.retrieve()
+            #expect(model.requests.isEmpty && model.notice == nil && model.errorMessage?.isEmpty == false)
+        }
+    }
+
     @Test("an account that the organization suspends says so, and no longer once it may be used again")
     func suspended() async throws {
         try await withSandbox { sandbox in
