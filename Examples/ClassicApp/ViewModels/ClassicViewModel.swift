@@ -210,6 +210,8 @@ public final class ClassicViewModel {
         headline = StatusText.headline(of: next)
         isSymbolOpen = false
         note = nil
+        // Its action would be the former status's.
+        closeForm()
         showDetails(of: next)
         actions = StatusActions.actions(in: next, username: username)
         waitForDevice(next)

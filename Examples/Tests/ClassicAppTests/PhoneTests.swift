@@ -71,6 +71,23 @@ struct PhoneTests {
         }
     }
 
+    @Test("a form that is open while the phone is set up belongs to what was before, and closes")
+    func formOfFormerState() async throws {
+        let settings = "sign_on_policy: two-factors\nfactors: { push: required, question: required, totp: not_allowed }"
+        try await withSandbox(.classic(settings)) { sandbox in
+            let visit = try await begin(sandbox)
+            #expect(await eventually { visit.model.symbolText != nil })
+            let uri = try #require(visit.model.symbolText)
+            await visit.model.select(try #require(visit.model.actions.first { $0.title == "Have a link sent by text message" }))
+            visit.model.values["number"] = ClassicVisit.number
+            #expect(visit.model.canSubmit && visit.model.isWaiting)
+            _ = try await sandbox.phone(for: ClassicVisit.jane, scanning: uri)
+            #expect(await visit.reaches(.transaction(.MFAEnroll)))
+            #expect(visit.model.openAction == nil && visit.model.fields.isEmpty && visit.model.values.isEmpty)
+            #expect(visit.titles.contains("Set up: security question (required)"))
+        }
+    }
+
     @Test("a code that nobody scanned in time is told, and another one is shown")
     func late() async throws {
         try await withSandbox(.classic(Self.phones)) { sandbox in
