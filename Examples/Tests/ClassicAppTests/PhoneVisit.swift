@@ -6,10 +6,16 @@ import Foundation
 import OktaDirectAuth
 import Testing
 
+/// Whether something is over.
+@MainActor
+private final class Ended {
+    var isTrue = false
+}
+
 extension ClassicVisit {
     /// Sets another phone of Jane's up, beside one of hers, which approves it.
     func addPhone(named name: String, beside first: VirtualPhone) async throws {
-        let token = Task { [sandbox] in
+        let signIn = Task { [sandbox] in
             let client = OAuth2Client(
                 OAuth2Client.Configuration(
                     issuerURL: sandbox.origin, clientId: SandboxApplication.phone.clientID,
@@ -19,9 +25,15 @@ extension ClassicVisit {
             guard case .success(let token) = try await flow.resume(with: .oob(channel: .push)) else { throw CancellationError() }
             return token
         }
+        let ended = Ended()
+        Task {
+            _ = await signIn.result
+            ended.isTrue = true
+        }
         try await first.approveNext()
         // Who asks every five seconds asks again.
-        sandbox.advance(by: 6)
+        _ = await sandbox.moveOn(by: 6) { ended.isTrue }
+        let token = try await signIn.value
         let folder = URL.temporaryDirectory.appending(path: "phone-\(UUID().uuidString)", directoryHint: .isDirectory)
         defer { try? FileManager.default.removeItem(at: folder) }
         let device = try DeviceAuthenticatorBuilder(
@@ -31,7 +43,7 @@ extension ClassicVisit {
                 DeviceProfile(displayName: name, platform: "IOS", manufacturer: "Countersign", model: "Phone1,1", osVersion: "17.0")
             ).create()
         _ = try await device.enroll(
-            authenticationToken: .bearer(try await token.value.accessToken),
+            authenticationToken: .bearer(token.accessToken),
             authenticatorConfig: DeviceAuthenticatorConfig(orgURL: sandbox.origin, oidcClientId: SandboxApplication.phone.clientID),
             enrollmentParameters: EnrollmentParameters(deviceToken: .tokenData(Data(repeating: 7, count: 32))))
     }
