@@ -15,8 +15,8 @@ public final class ClassicService: ClassicServicing {
     private let deviceToken: String?
     private let session: any URLSessionProtocol
 
-    /// For who gives no session and has no client.
-    private static let plainSession = URLSession(configuration: .ephemeral)
+    /// For who gives no session. Not the client's, which follows redirects.
+    private static let pictureSession = RedirectlessSession()
 
     /// Takes an organization.
     ///
@@ -24,14 +24,14 @@ public final class ClassicService: ClassicServicing {
     ///   - organization: The organization, or one of its issuers.
     ///   - client: What the session token is traded for tokens as; nil for none. It needs a redirect URI.
     ///   - deviceToken: What names this device to the server, the same each time that it is to be known again; nil for nothing.
-    ///   - session: What pictures of codes are asked for through; nil for the client's.
+    ///   - session: What pictures of codes are asked for through; nil for one that follows no redirect.
     public init(
         organization: URL, client: OAuth2Client? = nil, deviceToken: String? = nil, session: (any URLSessionProtocol)? = nil
     ) {
         self.organization = .success(organization)
         self.client = client
         self.deviceToken = deviceToken
-        self.session = session ?? client?.session ?? Self.plainSession
+        self.session = session ?? Self.pictureSession
     }
 
     /// With the settings of `Okta.plist`. Without them every sign-in says why.
@@ -40,7 +40,7 @@ public final class ClassicService: ClassicServicing {
         organization = client.map(\.configuration.issuerURL)
         self.client = try? client.get()
         deviceToken = nil
-        session = self.client?.session ?? Self.plainSession
+        session = Self.pictureSession
     }
 
     private func start() throws -> OktaAuthStatusUnauthenticated {
@@ -78,7 +78,7 @@ public final class ClassicService: ClassicServicing {
         }
     }
 
-    /// Asks nobody but the organization.
+    /// Asks nobody but the organization, also if it redirects.
     public func text(ofPicture picture: URL) async -> String? {
         guard let organization = try? organization.get(), EnrolmentPicture.isPicture(picture, of: organization) else { return nil }
         return await EnrolmentPicture.text(of: picture, through: session)

@@ -11,10 +11,18 @@ enum EnrolmentPicture {
     static func isPicture(_ address: URL, of organization: URL) -> Bool {
         guard address.user() == nil, address.password() == nil, let scheme = address.scheme?.lowercased(),
             scheme == organization.scheme?.lowercased(), let host = address.host()?.lowercased(), host == organization.host()?.lowercased(),
-            scheme == "https" || (scheme == "http" && ["127.0.0.1", "[::1]", "::1", "localhost"].contains(host))
+            scheme == "https" || (scheme == "http" && isLoopback(host))
         else { return false }
         let usual = scheme == "https" ? 443 : 80
         return (address.port ?? usual) == (organization.port ?? usual)
+    }
+
+    /// `localhost` and names below it, 127.0.0.0/8, `::1`: where the client takes plain http, too.
+    private static func isLoopback(_ host: String) -> Bool {
+        let host = host.trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
+        if host == "localhost" || host.hasSuffix(".localhost") || host == "::1" { return true }
+        let octets = host.split(separator: ".", omittingEmptySubsequences: false)
+        return octets.count == 4 && octets[0] == "127" && octets.allSatisfy { UInt8($0) != nil }
     }
 
     /// What a picture says. Nil from servers that give the picture only, and if it can't be had.

@@ -135,6 +135,11 @@ struct PhoneTests {
             ("https://id.example.com", "https://id.example.com/api/v1/qr/1", true),
             ("https://id.example.com", "https://ID.example.com:443/qr", true),
             ("http://127.0.0.1:8080", "http://127.0.0.1:8080/qr", true),
+            ("http://127.0.0.2:8080", "http://127.0.0.2:8080/qr", true),
+            ("http://[::1]:8080", "http://[::1]:8080/qr", true),
+            ("http://id.localhost:8080", "http://id.LOCALHOST:8080/qr", true),
+            ("http://127.0.0.1.example.com", "http://127.0.0.1.example.com/qr", false),
+            ("http://127.example.0.1", "http://127.example.0.1/qr", false),
             ("https://id.example.com", "https://example.com/qr", false),
             ("https://id.example.com", "https://id.example.com:8443/qr", false),
             ("https://id.example.com", "http://id.example.com/qr", false),
@@ -149,6 +154,26 @@ struct PhoneTests {
         let service = ClassicService(organization: organization, session: session)
         #expect(await service.text(ofPicture: picture) == nil)
         #expect(await session.answers == (isFetched ? 1 : 0))
+    }
+
+    @Test("no redirect of the organization's leads elsewhere", arguments: [true, false])
+    func redirect(hasClient: Bool) async throws {
+        try await withSandbox { sandbox in
+            // Nobody is signed in there: the page sends who asks on at once.
+            let elsewhere = "http://127.0.0.1:\(try #require(sandbox.origin.port))/callback"
+            let page = sandbox.issuer.appending(path: "v1/authorize").appending(queryItems: [
+                URLQueryItem(name: "client_id", value: SandboxApplication.browser.clientID),
+                URLQueryItem(name: "response_type", value: "code"), URLQueryItem(name: "scope", value: "openid"),
+                URLQueryItem(name: "redirect_uri", value: elsewhere), URLQueryItem(name: "state", value: "s"),
+                URLQueryItem(name: "prompt", value: "none"), URLQueryItem(name: "code_challenge_method", value: "S256"),
+                URLQueryItem(name: "code_challenge", value: String(repeating: "c", count: 43)),
+            ])
+            let client = OAuth2Client(sandbox.configuration(.browser), clock: sandbox.clock)
+            let service = ClassicService(organization: sandbox.origin, client: hasClient ? client : nil)
+            #expect(await service.text(ofPicture: page) == nil)
+            #expect(sandbox.requests.map(\.path) == [page.path()])
+            #expect(sandbox.requests.first?.status.map { (300..<400).contains($0) } == true)
+        }
     }
 
     @Test("of two phones of one name, each can be chosen")

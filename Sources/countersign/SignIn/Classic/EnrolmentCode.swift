@@ -9,6 +9,8 @@ import FoundationNetworking
 /// Shows what an authenticator app needs: a code to scan, and the secret to type.
 @MainActor
 enum EnrolmentCode {
+    private static let session = EphemeralSession(isBrowserless: true, keepsCookies: false)
+
     /// Shows it. No other place than the organization where the person signs in is asked for anything.
     static func show(for factor: OktaFactor, user: String?, organization: URL, drawing: QRCodeDrawing) async {
         switch factor {
@@ -41,11 +43,12 @@ enum EnrolmentCode {
     }
 
     /// What a picture says: our server tells whoever asks for plain text. Nil from others, who give the picture, and if it can't be had.
-    private static func text(of picture: URL) async -> String? {
+    /// A redirect is not followed: it may lead to any machine, as the picture's address may not.
+    static func text(of picture: URL) async -> String? {
         var request = URLRequest(url: picture)
         request.setValue("text/plain", forHTTPHeaderField: "Accept")
         request.timeoutInterval = 10
-        guard let (data, response) = try? await EphemeralSession.shared.data(for: request),
+        guard let (data, response) = try? await session.data(for: request),
             (response as? HTTPURLResponse)?.statusCode == 200, response.mimeType == "text/plain"
         else { return nil }
         return String(data: data, encoding: .utf8)
