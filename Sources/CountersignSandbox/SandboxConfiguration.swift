@@ -1,3 +1,4 @@
+package import AuthorizationServer
 public import Foundation
 public import Logging
 
@@ -26,6 +27,8 @@ extension Sandbox {
         public var folder: URL?
         /// The text of an org file; nil for the usual one.
         public var organization: String?
+        /// An org file that was read, whose authorization server `default` is the sandbox's issuer; takes the place of its text.
+        package var organizationFile: OrgFile?
         /// The people; nil for those of the organization.
         public var users: [SandboxUser]?
         /// The clock of both sides.

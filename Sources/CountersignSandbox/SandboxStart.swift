@@ -59,7 +59,9 @@ struct SandboxStart {
         let store = try openStore()
         let engine = IdentityEngine(store: store, environment: environment)
         let authority = try configuration.usesTLS ? LocalAuthority(folder: certificateFolder, now: Date()) : nil
-        let organization = try (configuration.organization.map { try SandboxOrganization(yaml: $0) } ?? SandboxOrganization.usual.get())
+        let organization = try
+            (configuration.organizationFile.map(SandboxOrganization.init(file:))
+            ?? configuration.organization.map { try SandboxOrganization(yaml: $0) } ?? SandboxOrganization.usual.get())
             .pushing(with: PhonePushService.makeCredentials())
         // It takes a while, and nothing of the rest needs it.
         let pushing = Task { [clock, logger = configuration.logger] in

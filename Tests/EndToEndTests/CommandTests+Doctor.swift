@@ -11,6 +11,7 @@ extension CommandTests {
         let issuer: String?
         var clientID = "password-app"
         var redirectURI: String?
+        var scopes = "openid offline_access"
         let status: Int32
         let says: String
         var testDescription: String { name }
@@ -37,13 +38,17 @@ extension CommandTests {
             says: "Grant: browser-app signs in through a browser alone"),
         Plist(
             name: "other redirect URI", issuer: nil, clientID: "browser-app", redirectURI: "http://127.0.0.1/other", status: 1,
-            says: "✗ Browser: "),
+            says: "Browser: The issuer refuses the sign-in with invalid_request: The application asked to return to an address that is not"),
+        Plist(
+            name: "unknown scope in a browser", issuer: nil, clientID: "browser-app", redirectURI: "http://127.0.0.1/callback",
+            scopes: "openid nosuch", status: 1,
+            says: "Scopes: The issuer does not know one of the scopes, or does not give it to browser-app."),
         Plist(
             name: "browser and unknown client", issuer: nil, clientID: "unknown-app", redirectURI: "http://127.0.0.1/callback", status: 1,
             says: "Browser: The issuer does not know the client unknown-app"),
         Plist(
-            name: "browser not allowed", issuer: nil, clientID: "password-app", redirectURI: "http://127.0.0.1/callback", status: 1,
-            says: "✗ Browser: "),
+            name: "neither way", issuer: nil, clientID: "refresh-app", redirectURI: "http://127.0.0.1/callback", status: 1,
+            says: "Grant: The client refresh-app is not allowed the password grant."),
     ]
 
     /// Apps of which each lacks one thing that a password sign-in takes.
@@ -80,13 +85,13 @@ extension CommandTests {
         try await withSandbox(.init(organization: Self.organization)) { sandbox in
             let folder = try TemporaryFolder()
             var values = [
-                "issuer": plist.issuer ?? sandbox.issuer.absoluteString, "clientId": plist.clientID, "scopes": "openid offline_access",
+                "issuer": plist.issuer ?? sandbox.issuer.absoluteString, "clientId": plist.clientID, "scopes": plist.scopes,
             ]
             values["redirectUri"] = plist.redirectURI
             let file = folder.url.appending(path: "Okta.plist")
             try PropertyListSerialization.data(fromPropertyList: values, format: .xml, options: 0).write(to: file)
             let flags =
-                ["doctor", "--issuer", values["issuer"] ?? "", "--client-id", plist.clientID]
+                ["doctor", "--issuer", values["issuer"] ?? "", "--client-id", plist.clientID, "--scopes", plist.scopes]
                 + (plist.redirectURI.map { ["--redirect-uri", $0] } ?? [])
             for arguments in [["doctor", file.path()], flags] {
                 let ended = try await Command.run(arguments)

@@ -14,8 +14,8 @@ private final class SandboxProcess: Sendable {
     let overview: String
     private let process: ChildProcess
 
-    init(_ arguments: [String]) async throws {
-        process = try Command.start(["sandbox"] + arguments)
+    init(_ arguments: [String], environment: [String: String] = [:]) async throws {
+        process = try Command.start(["sandbox"] + arguments, environment: environment)
         overview = try await process.waitFor("Press Ctrl-C to stop.")
     }
 
@@ -80,6 +80,18 @@ extension CommandTests {
         let sandbox = try await SandboxProcess(["--config", file] + ports)
         #expect(try sandbox.value(of: "Apps") == "sso-app, phone-app")
         #expect(await sandbox.interrupt() == 0)
+
+        let folder = try TemporaryFolder()
+        let text = try String(contentsOfFile: file, encoding: .utf8)
+        let other = folder.url.appending(path: "org.yaml")
+        try Data(text.replacing("Correct-Horse-7", with: "${JANES_PASSWORD}").utf8).write(to: other)
+        let second = try await SandboxProcess(["--config", other.path] + ports, environment: ["JANES_PASSWORD": "Correct-Horse-8"])
+        #expect(second.overview.contains("jane.doe@example.com / Correct-Horse-8"))
+        #expect(await second.interrupt() == 0)
+        try Data(text.replacing("  - id: default\n", with: "  - id: another\n").utf8).write(to: other)
+        let another = try await Command.run(["sandbox", "--config", other.path] + ports)
+        #expect(another.status != 0 && another.errors.contains("org.yaml has no authorization server “default”"), "\(another.errors)")
+
         let missing = try await Command.run(["sandbox", "--config", file + ".missing"] + ports)
         #expect(missing.status != 0 && missing.errors.contains("two-factors.yaml.missing: ") && missing.errors.contains("can not be read"))
     }

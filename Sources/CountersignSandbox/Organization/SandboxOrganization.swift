@@ -12,8 +12,12 @@ struct SandboxOrganization: Sendable {
     /// - Parameter yaml: The text; nil for the usual sandbox.
     /// - Throws: `OrgFileError` with everything that is wrong.
     init(yaml: String?) throws {
-        let read = try OrgFile.load(
-            yaml: yaml ?? OrgFile.sandboxDefault, name: "the sandbox's organization", hasTokenService: true)
+        self.init(
+            file: try OrgFile.load(yaml: yaml ?? OrgFile.sandboxDefault, name: "the sandbox's organization", hasTokenService: true))
+    }
+
+    /// Takes an org file that was read.
+    init(file read: OrgFile) {
         var file = read.organization
         // Cheap hashes, which no org file can ask for: a sandbox's passwords are public anyway, and tests want to be fast.
         file.passwordPolicy.scryptLogN = 10

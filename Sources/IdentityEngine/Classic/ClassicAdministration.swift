@@ -95,14 +95,7 @@ extension IdentityEngine {
     /// - Throws: ``StoreError`` if the store failed.
     public func classicUnlock(_ user: String, apiToken: String?, context: RequestContext) async throws -> Result<Void, ClassicRefusal> {
         try await administer(user, apiToken) { [self] id, caller in
-            guard try await store.read({ [self] in try self.user(id: id, in: $0)?.value.isClosedByMistakes(at: context.now) }) == true
-            else {
-                throw ClassicRefusal.notLocked
-            }
-            _ = try await unlock(userID: id, context: context)
-            _ = try await store.commit([
-                logEntry("user.account.unlock_by_admin", .success, reason: "by \(caller.name)", userID: id, context: context)
-            ])
+            guard try await unlockIfClosed(userID: id, by: caller.name, context: context) else { throw ClassicRefusal.notLocked }
         }
     }
 

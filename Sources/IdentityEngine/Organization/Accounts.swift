@@ -114,12 +114,20 @@ extension IdentityEngine {
     /// - Returns: What became of it.
     /// - Throws: ``StoreError`` if the store failed.
     public func unlock(userID: String, context: RequestContext) async throws -> AccountChange {
-        try await change(userID, type: "user.account.unlock", context: context) {
-            $0.lockedAt = nil
-            $0.failedAttempts = 0
-            $0.failedCodes = nil
-            $0.guessedAnswers = nil
+        try await change(userID, type: "user.account.unlock", context: context) { $0.forgetMistakes() }
+    }
+
+    /// Opens an account that mistakes closed, or their question, by somebody's word.
+    ///
+    /// - Returns: Whether something was closed, and is open now.
+    func unlockIfClosed(userID: String, by name: String, context: RequestContext) async throws -> Bool {
+        var isOpened = false
+        let type = "user.account.unlock_by_admin"
+        _ = try await change(userID, type: type, reason: "by \(name)", context: context) {
+            isOpened = $0.isClosedByMistakes(at: context.now)
+            if isOpened { $0.forgetMistakes() }
         }
+        return isOpened
     }
 
     /// The user who signs in with a name.
@@ -133,7 +141,7 @@ extension IdentityEngine {
 
     /// Writes a change to a user and its line in the log, against whoever else writes.
     private func change(
-        _ userID: String, type: String, context: RequestContext, _ body: (inout User) -> Void
+        _ userID: String, type: String, reason: String? = nil, context: RequestContext, _ body: (inout User) -> Void
     ) async throws -> AccountChange {
         for _ in 0..<100 {
             guard let stored = try await store.read({ [self] in try self.user(id: userID, in: $0) }) else { return .unknownUser }
@@ -141,7 +149,7 @@ extension IdentityEngine {
             body(&user)
             if user == stored.value { return .changed(user) }
             let changes: [Change] = [
-                .put(try stored.record(holding: user)), try logEntry(type, .success, userID: userID, context: context),
+                .put(try stored.record(holding: user)), try logEntry(type, .success, reason: reason, userID: userID, context: context),
             ]
             if try await store.commit(changes) == .committed { return .changed(user) }
         }

@@ -43,7 +43,7 @@ struct Session: Sendable, Equatable, Codable {
     /// Whether it is over for this person's account, as it is now.
     func isOver(for user: User, now: Date) -> Bool {
         now >= endsAt || now >= lastUsedAt.addingTimeInterval(TimeInterval(idle)) || user.id != userID || user.status != .active
-            || account != Grant.AccountState(user) || sessionsEndedAt != user.sessionsEndedAt
+            || !account.hasPassword(of: user) || sessionsEndedAt != user.sessionsEndedAt
     }
 
     /// Takes over what was proved since: of each factor, the last proof counts.

@@ -23,6 +23,14 @@ extension User {
     /// Whether mistakes have closed the account, or their question.
     func isClosedByMistakes(at now: Date) -> Bool { lockedAt != nil || guessedAnswers?.isClosed(at: now) == true }
 
+    /// Opens what mistakes closed.
+    mutating func forgetMistakes() {
+        lockedAt = nil
+        failedAttempts = 0
+        failedCodes = nil
+        guessedAnswers = nil
+    }
+
     /// What counts towards the lock: wrong passwords and wrong codes together.
     var allFailures: Int { failedAttempts + (failedCodes ?? [:]).values.reduce(0, +) }
 

@@ -226,7 +226,7 @@ extension SignInTransaction {
         guard let account else { return (userID ?? user.id) == user.id }
         // A token that waits to be exchanged, in a mailbox or with an administrator, is no sign-in yet.
         let isUnderWay = classic?.recovery?.stage != .token
-        return userID == user.id && account == .init(user) && (!isUnderWay || sessionsEndedAt == user.sessionsEndedAt)
+        return userID == user.id && account.hasPassword(of: user) && (!isUnderWay || sessionsEndedAt == user.sessionsEndedAt)
     }
 
     private func judged(

@@ -55,10 +55,13 @@ struct Diagnosis {
         findings += clock(of: client)
         findings += await keys(of: client)
         // An app that has an address for a browser to return to signs in there, and perhaps nowhere else.
+        var trial = TrialSignIn(client: client, person: person)
         if let redirectUri = client.configuration.redirectUri {
-            findings.append(await TrialNavigation(client: client, redirectUri: redirectUri).run())
+            let finding = await TrialNavigation(client: client, redirectUri: redirectUri).run()
+            trial.hasBrowser = finding.result == .right
+            findings.append(finding)
         }
-        findings += await TrialSignIn(client: client, person: person).run()
+        findings += await trial.run()
         return findings
     }
 

@@ -31,8 +31,8 @@ struct TrialNavigation {
     private func finding(for error: any Error) -> Finding {
         switch OAuth2Error(error) {
         case .server(let refusal): finding(for: refusal)
-        // Who sends a browser nowhere trusts the client or the address too little for it (RFC 6749, 4.1.2.1).
-        case .network(error: .statusCode):
+        // An issuer that sends a browser nowhere trusts the client or the address too little for it (RFC 6749, 4.1.2.1).
+        case .network(error: .statusCode(400)):
             .wrong(
                 "Browser",
                 "The issuer shows an error instead of a sign-in. It does not know the client \(clientID), or not its redirect URI \(redirectUri.absoluteString): compare both, letter by letter, with the app's general settings."

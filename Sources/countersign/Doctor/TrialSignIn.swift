@@ -24,6 +24,8 @@ struct TrialSignIn {
     let client: OAuth2Client
     /// Nil if there is nobody to sign in.
     let person: Person?
+    /// Whether people may be sent to a browser for this client.
+    var hasBrowser = false
 
     private var clientID: String { client.configuration.clientId }
     private var scopes: String { client.configuration.scope.joined(separator: " ") }
@@ -84,7 +86,7 @@ struct TrialSignIn {
             return .wrong(
                 "Client",
                 "The issuer does not know the client \(clientID), or it needs a secret. Compare clientId with the app's general settings.")
-        case .unauthorizedClient where client.configuration.redirectUri != nil && person == nil:
+        case .unauthorizedClient where hasBrowser && person == nil:
             return .right(
                 "Grant", "\(clientID) signs in through a browser alone: it is not allowed the password grant, and needs none for that.")
         case .unauthorizedClient:

@@ -2,6 +2,7 @@ import ArgumentParser
 import AuthorizationServer
 import CountersignSandbox
 import Foundation
+import IdentityEngine
 import Logging
 
 /// Runs a sandbox.
@@ -43,20 +44,24 @@ struct SandboxCommand: AsyncParsableCommand {
         try await Outcome.of {
             var logger: Logger?
             if verbose { logger = Logger(label: "countersign.sandbox") { StreamLogHandler.standardError(label: $0) } }
-            let organization = try config.map { path in
-                // What is wrong in it is told with its name and lines.
-                _ = try OrgFile.load(path: path, hasTokenService: true)
-                return try String(contentsOf: URL(filePath: path), encoding: .utf8)
-            }
-            let sandbox = try await Sandbox.start(
-                Sandbox.Configuration(
-                    listening: .port(tls ? httpsPort : port), host: "localhost", usesTLS: tls, messagesPort: messagesPort,
-                    phonePort: phonePort, folder: data.map { URL(filePath: $0, directoryHint: .isDirectory) }, organization: organization,
-                    logger: logger))
+            var configuration = Sandbox.Configuration(
+                listening: .port(tls ? httpsPort : port), host: "localhost", usesTLS: tls, messagesPort: messagesPort, phonePort: phonePort,
+                folder: data.map { URL(filePath: $0, directoryHint: .isDirectory) }, logger: logger)
+            configuration.organizationFile = try config.map(Self.organization)
+            let sandbox = try await Sandbox.start(configuration)
             Terminal.write(SandboxText.overview(sandbox))
             Terminal.write("Press Ctrl-C to stop.")
             await StopSignal.wait()
             await sandbox.stop()
         }
+    }
+
+    private static func organization(at path: String) throws -> OrgFile {
+        let file = try OrgFile.load(path: path, environment: ProcessInfo.processInfo.environment, hasTokenService: true)
+        guard file.organization.authorizationServers.contains(where: { $0.id == "default" }) else {
+            throw CommandFailure(
+                "\(path) has no authorization server “default”, which is the sandbox's issuer. Add it to authorization_servers.")
+        }
+        return file
     }
 }

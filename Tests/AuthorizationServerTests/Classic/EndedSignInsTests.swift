@@ -11,9 +11,9 @@ struct EndedSignInsTests {
             signOnPolicy: "two factors", recovery: [.email],
             trustedCallers: [.init(name: "portal", token: "a-token-of-the-portal-0123456789")]))
 
-    private static func endSessions(_ server: PushServer) async throws {
+    private static func endSessions(_ server: PushServer, _ query: String = "") async throws {
         let id = try #require(try await server.engine.user(login: PushOrganization.jane)?.id)
-        let answer = try await server.wire.call("DELETE", "/api/v1/users/\(id)/sessions", headers: portal)
+        let answer = try await server.wire.call("DELETE", "/api/v1/users/\(id)/sessions\(query)", headers: portal)
         #expect(answer.status == 204)
     }
 
@@ -83,18 +83,18 @@ struct EndedSignInsTests {
         }
     }
 
-    @Test("leaves the link of a recovery good: it is no sign-in yet")
-    func recovery() async throws {
+    @Test("leaves the link of a recovery good: it is no sign-in yet", arguments: ["", "?oauthTokens=true"])
+    func recovery(query: String) async throws {
         try await PushServer.with(Self.organization) { server in
             let client = ClassicClient(server)
             _ = try await client.post("/recovery/password", ["username": .string(PushOrganization.jane), "factorType": "EMAIL"])
             let token = try #require(await server.messages.received()?.link?.split(separator: "/").last)
-            try await Self.endSessions(server)
+            try await Self.endSessions(server, query)
             let answer = try await client.post("/recovery/token", ["recoveryToken": .string(String(token))])
             let status = try ClassicStatus(answer)
             #expect(status.name == "PASSWORD_RESET")
             // What it leads to is one.
-            try await Self.endSessions(server)
+            try await Self.endSessions(server, query)
             try expectClassicRefusal(
                 try await client.follow(status.next, of: status, ["newPassword": "Another-Horse-8"]), 401, "E0000011")
         }
