@@ -88,8 +88,10 @@ struct DemoCommand: AsyncParsableCommand {
     }
 
     private func stayUp(_ sandbox: Sandbox) async {
+        // Before it is said: who presses it at once shall find somebody who listens.
+        let request = await StopSignal.listen()
         Terminal.write(SandboxText.overview(sandbox))
         Terminal.write("Press Ctrl-C to stop.")
-        await StopSignal.wait()
+        await request.wait()
     }
 }

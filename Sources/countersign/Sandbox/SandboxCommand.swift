@@ -49,9 +49,11 @@ struct SandboxCommand: AsyncParsableCommand {
                 folder: data.map { URL(filePath: $0, directoryHint: .isDirectory) }, logger: logger)
             configuration.organizationFile = try config.map(Self.organization)
             let sandbox = try await Sandbox.start(configuration)
+            // Before it is said: who presses it at once shall find somebody who listens.
+            let request = await StopSignal.listen()
             Terminal.write(SandboxText.overview(sandbox))
             Terminal.write("Press Ctrl-C to stop.")
-            await StopSignal.wait()
+            await request.wait()
             await sandbox.stop()
         }
     }

@@ -6,13 +6,7 @@ import Foundation
 enum StopSignal {
     fileprivate static let listeners = SignalListeners()
 
-    /// Returns when the process is asked to, or the task is cancelled. Asked once more while nobody waits, the process ends at once.
-    static func wait() async {
-        let request = await listen()
-        await request.wait()
-    }
-
-    /// From here on the process can be asked to end, and is not ended by it.
+    /// From here on the process can be asked to end, and is not ended by it. Asked once more while nobody waits, it ends at once.
     static func listen() async -> Request {
         await listeners.start()
         let (signals, heard) = AsyncStream.makeStream(of: Void.self)
