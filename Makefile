@@ -1,7 +1,7 @@
 # Each of `demo`, `test`, `lint`, `bench`, `docs` and `release` installs what is missing (Debian packages when root, Python packages in .venv),
 # builds and runs. `swift build` and `swift test` work as well, without any of this.
 SHELL := /bin/bash
-.PHONY: demo test lint format bench docs release setup setup-test kill-test screenshots pictures
+.PHONY: demo test test-long lint format bench docs release setup setup-test kill-test screenshots pictures
 
 setup:
 	@scripts/install libsqlite3-dev:sqlite3.h
@@ -18,6 +18,9 @@ demo: setup
 
 test: setup-test
 	COUNTERSIGN_REQUIRE_ALL=1 scripts/test
+
+# The long runs that `make test` shortens or leaves out.
+test-long: kill-test screenshots
 
 # The kill test with its full number of rounds.
 kill-test: setup
