@@ -89,9 +89,9 @@ let package = Package(
             dependencies: ["JOSE", .product(name: "Crypto", package: "swift-crypto")],
             resources: [.copy("Resources/PrivacyInfo.xcprivacy")],
             swiftSettings: strict),
-        .target(name: "OAuth2Auth", dependencies: ["AuthFoundation"], swiftSettings: strict),
+        .target(name: "OAuth2Auth", dependencies: ["AuthFoundation", "JOSE"], swiftSettings: strict),
         .target(name: "BrowserSignin", dependencies: ["AuthFoundation", "OAuth2Auth"], swiftSettings: strict),
-        .target(name: "OktaDirectAuth", dependencies: ["AuthFoundation"], swiftSettings: strict),
+        .target(name: "OktaDirectAuth", dependencies: ["AuthFoundation", "JOSE"], swiftSettings: strict),
         .target(
             name: "DeviceAuthenticator",
             dependencies: [
@@ -100,7 +100,7 @@ let package = Package(
                 .product(name: "CryptoExtras", package: "swift-crypto"),
             ],
             swiftSettings: strict),
-        .target(name: "OktaAuthSdk", dependencies: ["AuthFoundation"], swiftSettings: strict),
+        .target(name: "OktaAuthSdk", dependencies: ["AuthFoundation", "JOSE"], swiftSettings: strict),
         // The same module by the other name under which apps import it.
         .target(name: "OktaAuthNative", dependencies: ["OktaAuthSdk"], swiftSettings: strict),
         .target(name: "QRCode", swiftSettings: strict),

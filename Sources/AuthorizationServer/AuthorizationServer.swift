@@ -1,6 +1,7 @@
 public import Delivery
 public import HTTPTypes
 public import IdentityEngine
+public import JOSE
 public import Logging
 public import ServiceLifecycle
 
@@ -17,7 +18,7 @@ public import ServiceLifecycle
 /// async let running: Void = server.run()
 /// let port = try await server.boundPort
 /// ```
-public struct AuthorizationServer: Service {
+public struct AuthorizationServer: Service, Redacted {
     /// Answers a request.
     public typealias Responder = @Sendable (ServerRequest) async -> ServerResponse
     /// Stands before the front doors and sees every request: it answers by itself, or passes the request on and may change the

@@ -2,7 +2,7 @@ public import AuthFoundation
 internal import AuthorizationServer
 public import Foundation
 internal import IdentityEngine
-internal import JOSE
+public import JOSE
 internal import NIOConcurrencyHelpers
 internal import NIOCore
 internal import ResourceServer
@@ -19,7 +19,7 @@ internal import ResourceServer
 /// ```
 ///
 /// `Sendable`; safe from any task. A sandbox that nobody holds any more stops by itself, without waiting for requests under way.
-public final class Sandbox: Sendable {
+public final class Sandbox: Sendable, Redacted {
     /// The clock of both sides.
     public let clock: SandboxClock
     /// Where the server is reached: scheme, host and port.

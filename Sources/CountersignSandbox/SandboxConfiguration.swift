@@ -1,10 +1,11 @@
 package import AuthorizationServer
 public import Foundation
+public import JOSE
 public import Logging
 
 extension Sandbox {
     /// What a sandbox is made of.
-    public struct Configuration: Sendable {
+    public struct Configuration: Sendable, Redacted {
         /// Where the server listens.
         public enum Listening: Sendable, Equatable {
             /// Nowhere: requests reach it through ``Sandbox/transport`` only.

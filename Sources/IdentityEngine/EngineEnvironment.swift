@@ -1,4 +1,5 @@
 public import Crypto
+public import JOSE
 
 /// Where random bytes come from.
 public protocol RandomSource: Sendable {
@@ -10,7 +11,7 @@ public protocol RandomSource: Sendable {
 }
 
 /// What the engine is given from outside: it has no clock, no randomness, no network and no key of its own.
-public struct EngineEnvironment: Sendable {
+public struct EngineEnvironment: Sendable, Redacted {
     /// Where ids and secrets come from.
     public var random: any RandomSource
     /// Encrypts signing keys and client secrets at rest; 32 bytes.

@@ -1,10 +1,11 @@
 public import Foundation
+public import JOSE
 
 /// The rules of the authorization server: who may sign in, what they are given, what is refused and why.
 ///
 /// It knows no HTTP, no SQL, and has no clock or randomness of its own: a front door hands it requests with their time,
 /// the store keeps what it decides. Safe from any task; its own state is caches and counters behind short locks.
-public final class IdentityEngine: Sendable {
+public final class IdentityEngine: Sendable, Redacted {
     /// Where records and tickets are kept.
     let store: any Store
     /// What the engine is given from outside.

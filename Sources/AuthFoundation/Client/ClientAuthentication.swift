@@ -1,3 +1,5 @@
+public import JOSE
+
 extension OAuth2Client {
     /// How a client proves who it is.
     ///
@@ -87,7 +89,7 @@ extension OAuth2Client {
     }
 }
 
-extension OAuth2Client.ClientAuthentication: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension OAuth2Client.ClientAuthentication: Redacted {
     /// The method without the secret.
     public var description: String {
         switch self {
@@ -95,21 +97,9 @@ extension OAuth2Client.ClientAuthentication: CustomStringConvertible, CustomDebu
         case .clientSecret: "clientSecret(…)"
         }
     }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Shows nothing but the method.
-    public var customMirror: Mirror { Mirror(self, children: ["method": description]) }
 }
 
-extension OAuth2Client.ConfidentialAuthentication: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension OAuth2Client.ConfidentialAuthentication: Redacted {
     /// The method without secret or key.
     public var description: String { "\(method.rawValue)(…)" }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Shows nothing but the method.
-    public var customMirror: Mirror { Mirror(self, children: ["method": method.rawValue]) }
 }

@@ -1,9 +1,9 @@
-import JOSE
+public import JOSE
 
 /// A private key on P-256 by which a client proves that tokens are its own (RFC 9449).
 ///
 /// The private part shows in no description. Safe from any thread.
-public struct DPoPKey: Sendable, CustomStringConvertible, CustomReflectable {
+public struct DPoPKey: Sendable, Redacted {
     /// The key's name by RFC 7638: the SHA-256 of its public form, in base64url. It is no secret.
     public let thumbprint: String
 
@@ -55,7 +55,4 @@ public struct DPoPKey: Sendable, CustomStringConvertible, CustomReflectable {
 
     /// Shows the thumbprint only.
     public var description: String { "DPoPKey(\(thumbprint))" }
-
-    /// Shows the thumbprint only.
-    public var customMirror: Mirror { Mirror(self, children: ["thumbprint": thumbprint]) }
 }

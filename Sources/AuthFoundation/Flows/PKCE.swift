@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+public import JOSE
 
 /// A secret that binds a code to the app that asked for it (RFC 7636).
 public struct PKCE: Codable, Equatable, Sendable {
@@ -32,13 +33,7 @@ public struct PKCE: Codable, Equatable, Sendable {
     }
 }
 
-extension PKCE: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension PKCE: Redacted {
     /// The method without the secret.
     public var description: String { "PKCE(\(method.rawValue))" }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Shows nothing but the method.
-    public var customMirror: Mirror { Mirror(self, children: ["method": method.rawValue]) }
 }

@@ -1,4 +1,5 @@
 import Foundation
+public import JOSE
 
 /// A key that signatures are checked with (RFC 7517).
 public struct JWK: Hashable, Identifiable, Sendable {
@@ -94,15 +95,9 @@ extension JWK: Codable {
     }
 }
 
-extension JWK: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension JWK: Redacted {
     /// Family and name; a key may be a secret.
     public var description: String { "JWK(kty: \(type.rawValue), kid: \(id ?? "nil"))" }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Shows nothing but family and name.
-    public var customMirror: Mirror { Mirror(self, children: ["kty": type.rawValue, "kid": id as Any]) }
 }
 
 /// A check of signatures.

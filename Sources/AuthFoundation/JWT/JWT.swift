@@ -1,4 +1,5 @@
 public import Foundation
+public import JOSE
 
 /// A signed JSON Web Token (RFC 7519) as it was received.
 ///
@@ -157,13 +158,7 @@ extension JWT: Codable {
     }
 }
 
-extension JWT: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension JWT: Redacted {
     /// Algorithm and key of the signature; no claims.
     public var description: String { "JWT(alg: \(header.algorithm.rawValue), kid: \(header.keyId))" }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Shows nothing but the algorithm and the key of the signature.
-    public var customMirror: Mirror { Mirror(self, children: ["alg": header.algorithm.rawValue, "kid": header.keyId]) }
 }

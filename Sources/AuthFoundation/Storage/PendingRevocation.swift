@@ -1,9 +1,10 @@
 public import Foundation
+public import JOSE
 
 /// A sign-out that is done here and still has to reach the server.
 ///
 /// It holds the whole token: a storage keeps it as safely as tokens themselves.
-public struct PendingRevocation: Codable, Sendable, Identifiable, CustomStringConvertible, CustomReflectable {
+public struct PendingRevocation: Codable, Sendable, Identifiable, Redacted {
     /// The id of the token.
     public var id: String { token.id }
 
@@ -30,9 +31,6 @@ public struct PendingRevocation: Codable, Sendable, Identifiable, CustomStringCo
 
     /// Names the token by its id; shows nothing secret.
     public var description: String { "PendingRevocation(id: \(id))" }
-
-    /// Shows nothing secret.
-    public var customMirror: Mirror { Mirror(self, children: ["id": id]) }
 
     private enum CodingKeys: String, CodingKey { case token, type, queuedAt }
 

@@ -1,4 +1,5 @@
 public import Foundation
+public import JOSE
 
 /// The tokens that a sign-in or a refresh brought, with what is needed to use and renew them.
 ///
@@ -176,19 +177,11 @@ extension Token: Equatable, Hashable {
     }
 }
 
-extension Token: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension Token: Redacted {
     /// Identifier, kind and scopes; no secret.
     public var description: String {
         let kinds = Kind.allCases.filter { token(of: $0) != nil }.map(\.rawValue)
         return "Token(id: \(id), \(kinds.joined(separator: ", ")), scope: \(scope?.joined(separator: " ") ?? "nil"))"
-    }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Identifier, time of receipt and scopes; no secret.
-    public var customMirror: Mirror {
-        Mirror(self, children: ["id": id, "issuedAt": issuedAt as Any, "expiresIn": expiresIn, "scope": scope as Any])
     }
 }
 

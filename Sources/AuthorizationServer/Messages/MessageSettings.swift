@@ -1,11 +1,12 @@
 public import Delivery
 public import IdentityEngine
+public import JOSE
 public import Logging
 
 /// How an organization sends mails, texts and calls: the section `messages` of the org file. A value; its descriptions show no secret.
 public struct MessageSettings: Sendable, Equatable {
     /// A mail server.
-    public struct Mail: Sendable, Equatable {
+    public struct Mail: Sendable, Equatable, Redacted {
         /// Its name.
         public var host: String
         /// Its port; nil for the usual one.
@@ -37,7 +38,7 @@ public struct MessageSettings: Sendable, Equatable {
     }
 
     /// A telephony hook.
-    public struct Telephony: Sendable, Equatable {
+    public struct Telephony: Sendable, Equatable, Redacted {
         /// Its address.
         public var url: String
         /// The header that carries the secret.
@@ -111,9 +112,7 @@ extension MessageSettings.Telephony {
     }
 }
 
-extension MessageSettings: CustomStringConvertible, CustomReflectable {
+extension MessageSettings: Redacted {
     /// Which ways there are.
     public var description: String { "MessageSettings(mail: \(mail != nil), telephony: \(telephony != nil))" }
-    /// Shows what ``description`` shows.
-    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }

@@ -1,5 +1,6 @@
 internal import Foundation
 public import IdentityEngine
+public import JOSE
 internal import Yams
 
 /// The org file: an organization written down in YAML, and how the server that runs it is set up.
@@ -12,7 +13,7 @@ internal import Yams
 /// A value. The keys are described by ``template``. A value that is `${NAME}` or `env:NAME` as a whole is taken from the
 /// environment. Lists that restrict (`clients`, `grant_types`, `groups`, `scopes` of rules) restrict nothing when absent or
 /// `any`. Times are seconds, or a number with a unit: `30m`, `1h`, `7d`.
-public struct OrgFile: Sendable, Equatable {
+public struct OrgFile: Sendable, Equatable, Redacted {
     /// The organization.
     public var organization: OrganizationDefinition
     /// The values of the section `server`, by key with dashes; lists are joined by commas. What they mean is the server's

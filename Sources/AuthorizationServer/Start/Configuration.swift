@@ -1,8 +1,10 @@
+public import JOSE
+
 extension AuthorizationServer {
     /// Where a server listens, what it stores where, and its limits.
     ///
     /// ``init(commandLine:environment:file:)`` loads it from the command line, the environment and the org file.
-    public struct Configuration: Sendable {
+    public struct Configuration: Sendable, Redacted {
         /// The address or host name to listen on.
         public var host: String
         /// The port to listen on, 0 to 65,535; 0 takes a free one.
@@ -57,7 +59,7 @@ extension AuthorizationServer {
 
 extension AuthorizationServer.Configuration {
     /// Text in PEM form.
-    public enum PEM: Sendable, Equatable {
+    public enum PEM: Sendable, Equatable, Redacted {
         /// In a file.
         case file(String)
         /// Here.
@@ -65,7 +67,7 @@ extension AuthorizationServer.Configuration {
     }
 
     /// A certificate and its key.
-    public struct TLS: Sendable, Equatable {
+    public struct TLS: Sendable, Equatable, Redacted {
         /// The certificates, the server's own first.
         public var certificateChain: PEM
         /// The private key of the first one.
@@ -79,7 +81,7 @@ extension AuthorizationServer.Configuration {
     }
 
     /// Where the key comes from that signing keys and client secrets are encrypted under.
-    public enum MasterKeySource: Sendable, Equatable {
+    public enum MasterKeySource: Sendable, Equatable, Redacted {
         /// The file `master.key` in the data folder; made there on first start.
         case dataDirectory
         /// A file with 32 bytes in base64; it must exist.
@@ -88,19 +90,8 @@ extension AuthorizationServer.Configuration {
         case base64(Secret)
     }
 
-    /// A text that shows itself to nobody.
-    public struct Secret: Sendable, Equatable, CustomStringConvertible, CustomReflectable {
-        let text: String
-
-        /// Takes a text.
-        public init(_ text: String) { self.text = text }
-
-        /// A placeholder.
-        public var description: String { "<secret>" }
-
-        /// Nothing to see.
-        public var customMirror: Mirror { Mirror(self, children: []) }
-    }
+    /// A string that is redacted in descriptions and mirrors.
+    public typealias Secret = JOSE.Secret
 
     /// What requests may be.
     public struct Limits: Sendable, Equatable {
@@ -129,5 +120,12 @@ extension AuthorizationServer.Configuration {
             self.bodyTimeout = bodyTimeout
             self.connections = connections
         }
+    }
+}
+
+extension AuthorizationServer.Configuration {
+    /// Address, port, folder, log level and whether the server speaks TLS. No key.
+    public var description: String {
+        "Configuration(\(host):\(port), data: \(dataDirectory), TLS: \(tls != nil), log level: \(logLevel))"
     }
 }

@@ -1,5 +1,6 @@
 internal import Configuration
 internal import IdentityEngine
+internal import JOSE
 
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 extension AuthorizationServer.Configuration {

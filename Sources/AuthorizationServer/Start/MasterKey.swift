@@ -1,5 +1,6 @@
 public import Crypto
 internal import Foundation
+internal import JOSE
 
 extension AuthorizationServer.Configuration {
     /// Reads the master key, or makes it when the data folder has none yet. Reads files: for use at start.

@@ -1,8 +1,9 @@
 public import HTTPTypes
 public import IdentityEngine
+public import JOSE
 
 /// A request with its whole body, as the front doors see it. Over a port or in process, it is the same.
-public struct ServerRequest: Sendable {
+public struct ServerRequest: Sendable, Redacted {
     /// Method, path, authority and headers.
     public var head: HTTPRequest
     /// The body; empty if there is none.
@@ -41,4 +42,9 @@ public struct ServerRequest: Sendable {
     var components: [Substring] {
         path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
     }
+}
+
+extension ServerRequest {
+    /// The method and the path without the query.
+    public var description: String { "ServerRequest(\(head.method.rawValue) \(path))" }
 }

@@ -1,7 +1,8 @@
 public import HTTPTypes
+public import JOSE
 
 /// An answer with its whole body.
-public struct ServerResponse: Sendable {
+public struct ServerResponse: Sendable, Redacted {
     /// How an answer reaches the peer: whole, unless a test wants it otherwise.
     public enum Delivery: Sendable, Equatable {
         /// All of it.
@@ -82,4 +83,9 @@ extension ServerResponse {
     private static func printable(_ id: String) -> String {
         String(String.UnicodeScalarView(id.unicodeScalars.prefix(64).filter { (0x21...0x7E).contains($0.value) }))
     }
+}
+
+extension ServerResponse {
+    /// The status code.
+    public var description: String { "ServerResponse(\(status.code))" }
 }

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import IdentityEngine
+public import JOSE
 
 /// An authenticator app of a person: it shows a code of six digits, and another one every thirty seconds of the sandbox's clock.
 ///
@@ -40,12 +41,7 @@ public struct AuthenticatorApp: Sendable {
     }
 }
 
-extension AuthenticatorApp: CustomStringConvertible, CustomReflectable {
-    /// That it is one; never the secret.
-    public var description: String { "AuthenticatorApp" }
-    /// Shows what ``description`` shows.
-    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
-}
+extension AuthenticatorApp: Redacted {}
 
 extension Sandbox {
     /// Gives a person an authenticator app, without the ceremony that sets one up: from now on it is their second factor.

@@ -1,5 +1,7 @@
+public import JOSE
+
 /// A client application of the sandbox's organization.
-public struct SandboxApplication: Sendable, Equatable {
+public struct SandboxApplication: Sendable, Equatable, Redacted {
     /// The `client_id`.
     public let clientID: String
     /// The client secret; nil for a public client. Sandboxes are the only place where it is kept readable.
@@ -28,4 +30,9 @@ public struct SandboxApplication: Sendable, Equatable {
     public static let phone = SandboxApplication(clientID: "phone-app")
     /// `service-app`: confidential, with the secret `service-app-secret`; client credentials with the scope `messages.read`.
     public static let service = SandboxApplication(clientID: "service-app", secret: "service-app-secret")
+}
+
+extension SandboxApplication {
+    /// The client id.
+    public var description: String { "SandboxApplication(\(clientID))" }
 }

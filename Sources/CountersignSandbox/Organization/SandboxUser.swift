@@ -1,7 +1,7 @@
 public import JOSE
 
 /// A person of the sandbox's organization.
-public struct SandboxUser: Sendable, Equatable {
+public struct SandboxUser: Sendable, Equatable, Redacted {
     /// The name that they sign in with.
     public var login: String
     /// Their password; nil for one who can't sign in with any. Sandboxes are the only place where it is kept readable.
@@ -80,4 +80,9 @@ public struct SandboxUser: Sendable, Equatable {
     var json: JSONValue {
         ["login": .string(login), "profile": .object(profile), "groups": .array(groups.map(JSONValue.string))]
     }
+}
+
+extension SandboxUser {
+    /// The login and the status.
+    public var description: String { "SandboxUser(\(login), \(status.rawValue))" }
 }

@@ -1,5 +1,6 @@
 internal import Crypto
 internal import Foundation
+internal import JOSE
 internal import SwiftASN1
 internal import X509
 
@@ -7,7 +8,7 @@ internal import X509
 ///
 /// Only providers that are given it trust it, so that a gateway needs neither a folder nor ``LocalAuthority``, whose constraints on addresses
 /// the providers' TLS library cannot judge.
-struct PushGatewayCertificate {
+struct PushGatewayCertificate: Redacted {
     /// The authority's certificate: what providers have to trust.
     let authorityPEM: String
     /// The certificate to show, and its key.

@@ -1,4 +1,5 @@
 internal import IdentityEngine
+public import JOSE
 
 /// A device of a sandbox's person whose codes follow a counter (RFC 4226), such as one on a key ring: each press shows the next one.
 ///
@@ -32,9 +33,7 @@ public struct CounterDevice: Sendable, Equatable {
     }
 }
 
-extension CounterDevice: CustomStringConvertible, CustomReflectable {
+extension CounterDevice: Redacted {
     /// What it is known by; never the seed.
     public var description: String { "CounterDevice(\(credentialID))" }
-    /// Shows what ``description`` shows.
-    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }

@@ -1,6 +1,7 @@
 internal import AuthorizationServer
 internal import Foundation
 internal import IdentityEngine
+public import JOSE
 internal import NIOConcurrencyHelpers
 
 /// A token of a sandbox's person that another system would know, such as one on a key ring.
@@ -31,11 +32,9 @@ public struct SoftwareToken: Sendable {
     }
 }
 
-extension SoftwareToken: CustomStringConvertible, CustomReflectable {
+extension SoftwareToken: Redacted {
     /// The provider and what it is known by; never the secret.
     public var description: String { "SoftwareToken(\(provider.rawValue), \(credentialID))" }
-    /// Shows what ``description`` shows.
-    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
 /// Stands in for the systems that know tokens: it knows those that the sandbox gave. Safe from any task.

@@ -1,4 +1,4 @@
-internal import JOSE
+public import JOSE
 
 /// What a provider signs in to the push service with: a team, and a signing key that the team registered (device-authenticator reference 9.1).
 ///
@@ -68,11 +68,7 @@ extension APNsCredentials: Hashable {
     public func hash(into hasher: inout Hasher) { hasher.combine(identity) }
 }
 
-extension APNsCredentials: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension APNsCredentials: Redacted {
     /// The team and the key's id.
     public var description: String { "APNsCredentials(team: \(teamID), key: \(keyID))" }
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-    /// Shows what ``description`` shows.
-    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }

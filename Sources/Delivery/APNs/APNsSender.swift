@@ -1,5 +1,6 @@
 internal import AsyncHTTPClient
 internal import Foundation
+public import JOSE
 public import Logging
 internal import NIOCore
 internal import NIOHTTP1
@@ -14,7 +15,7 @@ internal import NIOHTTP1
 ///
 /// All pushes of one signing key to one environment share one connection. It makes nothing but the request: what is in the payload, and what follows
 /// from a dead device token, is for others. `Sendable`; safe from any task. Call ``shutdown()`` before letting it go.
-public final class APNsSender: PushSender {
+public final class APNsSender: PushSender, Redacted {
     private let configuration: Configuration
     private let origins: [PushEnvironment: String]
     private let connections: APNsConnections

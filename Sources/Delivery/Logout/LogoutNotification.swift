@@ -1,4 +1,5 @@
 public import Foundation
+public import JOSE
 
 /// One word to one application that a session is over (OpenID Connect Back-Channel Logout 1.0 section 2.5).
 ///
@@ -25,11 +26,9 @@ public struct LogoutNotification: Sendable {
     }
 }
 
-extension LogoutNotification: CustomStringConvertible, CustomReflectable {
+extension LogoutNotification: Redacted {
     /// The id and the application.
     public var description: String { "LogoutNotification(\(id), \(clientID))" }
-    /// Shows what ``description`` shows.
-    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
 /// How a notification ended. Every one that was taken ends in exactly one of these.

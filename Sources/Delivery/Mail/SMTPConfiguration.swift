@@ -1,7 +1,8 @@
+public import JOSE
 public import NIOSSL
 
 /// Which mail server is used, and how.
-public struct SMTPConfiguration: Sendable {
+public struct SMTPConfiguration: Sendable, Redacted {
     /// How the connection is encrypted.
     public enum Security: String, Sendable, Hashable {
         /// By `STARTTLS`; a server that does not offer it gets no mail (port 587).
@@ -13,7 +14,7 @@ public struct SMTPConfiguration: Sendable {
     }
 
     /// How the server knows us.
-    public struct Credentials: Sendable, CustomStringConvertible, CustomReflectable {
+    public struct Credentials: Sendable, Redacted {
         /// The name.
         public var user: String
         /// The password.
@@ -31,8 +32,6 @@ public struct SMTPConfiguration: Sendable {
 
         /// The name; never the password.
         public var description: String { "Credentials(\(user))" }
-        /// Shows what ``description`` shows.
-        public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
     }
 
     /// The server's name or address.

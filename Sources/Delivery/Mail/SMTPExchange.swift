@@ -1,9 +1,10 @@
 internal import Foundation
+internal import JOSE
 
 /// One mail handed to a server (RFC 5321, RFC 3207, RFC 4954): a pure state machine, which is told replies and says what to send.
 ///
 /// Nothing that is secret, and no mail, is sent before the connection is encrypted, unless the settings say that it needs no encryption.
-struct SMTPExchange: Sendable {
+struct SMTPExchange: Sendable, Redacted {
     /// What is done after a reply.
     enum Action: Sendable, Equatable {
         /// This is sent.

@@ -1,4 +1,5 @@
 internal import Foundation
+public import JOSE
 public import Logging
 internal import NIOCore
 internal import NIOPosix
@@ -14,7 +15,7 @@ internal import NIOSSL
 ///
 /// Each mail has a connection of its own, which ends with it. A mail is handed over at most once: where the answer to it is lost, it is
 /// not sent again. `Sendable`; safe from any task.
-public final class SMTPSender: MessageSender {
+public final class SMTPSender: MessageSender, Redacted {
     private let configuration: SMTPConfiguration
     private let timing: PushTiming
     private let logger: Logger

@@ -1,4 +1,5 @@
 public import Foundation
+public import JOSE
 
 /// A message to a person, ready to be sent.
 public enum Message: Sendable {
@@ -106,11 +107,9 @@ public struct Mail: Sendable {
     }
 }
 
-extension Mail: CustomStringConvertible, CustomReflectable {
+extension Mail: Redacted {
     /// The id.
     public var description: String { "Mail(\(id))" }
-    /// Shows what ``description`` shows.
-    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
 /// A text or a call.
@@ -202,9 +201,7 @@ public struct TelephoneMessage: Sendable {
     }
 }
 
-extension TelephoneMessage: CustomStringConvertible, CustomReflectable {
+extension TelephoneMessage: Redacted {
     /// The id and the channel.
     public var description: String { "TelephoneMessage(\(id), \(channel.rawValue))" }
-    /// Shows what ``description`` shows.
-    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }

@@ -1,4 +1,5 @@
 public import Foundation
+public import JOSE
 
 /// One push to one device (device-authenticator reference 9.2).
 ///
@@ -71,11 +72,7 @@ public struct PushNotification: Sendable {
     }
 }
 
-extension PushNotification: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension PushNotification: Redacted {
     /// The push's id, topic and environment.
     public var description: String { "PushNotification(\(id), \(topic), \(environment.rawValue))" }
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-    /// Shows what ``description`` shows.
-    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }

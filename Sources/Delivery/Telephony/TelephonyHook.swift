@@ -4,7 +4,7 @@ internal import JOSE
 
 /// The request and the answer of a telephony inline hook, version 1.0, as Okta's published form has them: whoever carries texts for an Okta
 /// organization can carry ours.
-struct TelephonyHook: Sendable {
+struct TelephonyHook: Sendable, Redacted {
     /// The largest answer that is read, in bytes.
     static let maximumAnswer = 64 << 10
 

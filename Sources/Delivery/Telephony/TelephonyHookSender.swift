@@ -1,5 +1,6 @@
 internal import AsyncHTTPClient
 internal import Foundation
+public import JOSE
 public import Logging
 internal import NIOCore
 internal import NIOHTTP1
@@ -15,9 +16,9 @@ public import NIOSSL
 ///
 /// A try that is repeated has the same `eventId`, by which the receiver knows it. It follows no redirect, so that no answer leads a code
 /// elsewhere. `Sendable`; safe from any task. Call ``shutdown()`` before letting it go.
-public final class TelephonyHookSender: MessageSender {
+public final class TelephonyHookSender: MessageSender, Redacted {
     /// Where the hook is, and how it knows the server.
-    public struct Configuration: Sendable {
+    public struct Configuration: Sendable, Redacted {
         /// `https://…`; `http://` only on this machine.
         public var url: String
         /// The name of the header that carries ``secret``.

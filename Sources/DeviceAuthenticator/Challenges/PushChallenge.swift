@@ -1,5 +1,6 @@
 internal import AuthFoundation
 public import Foundation
+public import JOSE
 
 /// The challenge that this module's functions return, with what it offers beyond the published protocols: cast to it.
 ///
@@ -181,10 +182,7 @@ public final class PushChallenge: CIBAChallengeProtocol {
     }
 }
 
-extension PushChallenge: CustomStringConvertible, CustomReflectable {
+extension PushChallenge: Redacted {
     /// Ids and whether it is verified; nothing of the token.
     public var description: String { "PushChallenge(\(transactionId), enrollment: \(enrollmentId), verified: \(isVerified))" }
-
-    /// Shows what ``description`` shows.
-    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }

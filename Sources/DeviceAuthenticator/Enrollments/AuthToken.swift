@@ -1,7 +1,8 @@
 public import Foundation
+public import JOSE
 
 /// What authorises a call at the org. Its descriptions never show the token.
-public enum AuthToken: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+public enum AuthToken: Sendable, Redacted {
     /// An OAuth access token.
     ///
     /// To enroll, to turn user verification on or off, and to delete, its scope has to contain `okta.myAccount.appAuthenticator.manage`.
@@ -10,10 +11,6 @@ public enum AuthToken: Sendable, CustomStringConvertible, CustomDebugStringConve
 
     /// The kind of token; nothing of the token.
     public var description: String { "AuthToken.bearer(…)" }
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-    /// Shows nothing.
-    public var customMirror: Mirror { Mirror(self, children: []) }
 
     /// The value of the header `Authorization`.
     var authorization: String {
@@ -24,7 +21,7 @@ public enum AuthToken: Sendable, CustomStringConvertible, CustomDebugStringConve
 }
 
 /// The token of the push service, by which the server reaches this installation. Its descriptions never show it.
-public enum DeviceToken: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+public enum DeviceToken: Sendable, Redacted {
     /// None is known yet: no pushes come, challenges can be pulled.
     case empty
     /// As the system gives it.
@@ -36,10 +33,6 @@ public enum DeviceToken: Sendable, CustomStringConvertible, CustomDebugStringCon
     public var description: String {
         if case .empty = self { "DeviceToken.empty" } else { "DeviceToken(…)" }
     }
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-    /// Shows nothing.
-    public var customMirror: Mirror { Mirror(self, children: []) }
 
     /// The form on the wire: lower-case hexadecimal of the bytes.
     var wireValue: String {

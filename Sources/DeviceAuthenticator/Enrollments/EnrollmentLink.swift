@@ -3,6 +3,7 @@ public import Foundation
 
 #if canImport(FoundationNetworking)
 internal import FoundationNetworking
+public import JOSE
 #endif
 
 /// What the QR code of a sign-in page says: where this device can be enrolled, as which app, and by which ticket. Beyond the published names.
@@ -47,13 +48,9 @@ public struct EnrollmentLink: Sendable {
     var authenticator: DeviceAuthenticatorConfig { DeviceAuthenticatorConfig(orgURL: organizationURL, oidcClientId: clientID) }
 }
 
-extension EnrollmentLink: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension EnrollmentLink: Redacted {
     /// Org and app; never the ticket.
     public var description: String { "EnrollmentLink(\(organizationURL.absoluteString), \(clientID))" }
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-    /// Shows what ``description`` shows.
-    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
 /// Beyond the published names.

@@ -1,4 +1,5 @@
 public import Foundation
+public import JOSE
 
 /// An org, as an enrollment knows it.
 public struct Organization: Sendable, Equatable {
@@ -102,7 +103,7 @@ public enum EnrollmentState: Sendable {
 }
 
 /// The answer to a request for a maintenance token. Its descriptions never show the tokens.
-public struct Oauth2Credential: Codable, Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+public struct Oauth2Credential: Codable, Sendable, Redacted {
     // swift-format-ignore: AlwaysUseLowerCamelCase
     /// The access token.
     public let access_token: String
@@ -122,8 +123,4 @@ public struct Oauth2Credential: Codable, Sendable, CustomStringConvertible, Cust
     public var description: String {
         "Oauth2Credential(\(token_type), expires in: \(expires_in.map(String.init) ?? "?"), scope: \(scope ?? "?"))"
     }
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-    /// Shows what ``description`` shows.
-    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }

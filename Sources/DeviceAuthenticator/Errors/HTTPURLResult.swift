@@ -1,4 +1,5 @@
 public import Foundation
+public import JOSE
 
 #if canImport(FoundationNetworking)
 public import FoundationNetworking
@@ -94,7 +95,4 @@ public final class HTTPURLResult: NSObject, NSSecureCoding, Sendable {
     }
 }
 
-extension HTTPURLResult: CustomReflectable {
-    /// Shows what ``description`` shows.
-    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
-}
+extension HTTPURLResult: Redacted {}

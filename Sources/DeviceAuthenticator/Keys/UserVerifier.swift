@@ -1,4 +1,5 @@
 public import Foundation
+public import JOSE
 
 /// Verifies that the person who holds the device is its owner, before a user verification key is made or used.
 ///
@@ -59,7 +60,7 @@ public struct UserVerificationRequest: Sendable, Equatable {
 }
 
 /// How a person was verified.
-public struct UserVerification: Sendable, CustomStringConvertible, CustomReflectable {
+public struct UserVerification: Sendable, Redacted {
     /// The method, as the answer's `amr` names it.
     public enum Method: String, Sendable, CaseIterable {
         /// The face.
@@ -89,9 +90,6 @@ public struct UserVerification: Sendable, CustomStringConvertible, CustomReflect
 
     /// The method; nothing of the secret.
     public var description: String { "UserVerification(\(method.rawValue))" }
-
-    /// Shows what ``description`` shows.
-    public var customMirror: Mirror { Mirror(self, children: ["method": method]) }
 }
 
 /// Why a person was not verified.

@@ -1,4 +1,5 @@
 internal import Foundation
+public import JOSE
 
 /// What an application asks of the authorize endpoint, checked (RFC 6749 section 4.1.1, OpenID Connect Core section 3.1.2.1).
 ///
@@ -59,9 +60,7 @@ public struct AuthorizationParameters: Sendable {
     }
 }
 
-extension AuthorizationParameters: CustomStringConvertible, CustomReflectable {
+extension AuthorizationParameters: Redacted {
     /// The client that they name; never a token or a hint.
     public var description: String { "AuthorizationParameters(client: \(values["client_id"] ?? "none"))" }
-    /// Shows what ``description`` shows.
-    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }

@@ -1,3 +1,5 @@
+public import JOSE
+
 /// What the pages of a sign-in answer, and which cookies the browser gets with it.
 public struct HostedAnswer: Sendable {
     /// What the browser is shown, or where it is sent.
@@ -245,7 +247,7 @@ public enum HostedAction: Sendable {
     case restart
 }
 
-extension HostedAction: CustomStringConvertible, CustomReflectable {
+extension HostedAction: Redacted {
     /// What kind of step it is; never what was typed.
     public var description: String {
         switch self {
@@ -267,6 +269,4 @@ extension HostedAction: CustomStringConvertible, CustomReflectable {
         case .restart: "restart"
         }
     }
-    /// Shows what ``description`` shows.
-    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }

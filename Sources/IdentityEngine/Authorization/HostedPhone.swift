@@ -1,4 +1,5 @@
 internal import Foundation
+public import JOSE
 
 /// Setting up a phone in the middle of a sign-in, where an authenticator app could be set up as well: the page shows a QR code, the phone
 /// exchanges the ticket in it and enrols (``EnrollmentTicketGrant``), and the sign-in goes on with a push to it.
@@ -61,11 +62,9 @@ public struct PhoneEnrollmentOffer: Sendable, Equatable {
     public var authenticatorName: String
 }
 
-extension PhoneEnrollmentOffer: CustomStringConvertible, CustomReflectable {
+extension PhoneEnrollmentOffer: Redacted {
     /// The app; never the ticket.
     public var description: String { "PhoneEnrollmentOffer(\(authenticatorName))" }
-    /// Shows what ``description`` shows.
-    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
 extension HostedState {

@@ -1,5 +1,5 @@
 public import Foundation
-internal import JOSE
+public import JOSE
 
 /// What a step of a classic sign-in came to, committed: what the client is told, and what is to be sent.
 public struct ClassicAnswer: Sendable {
@@ -187,12 +187,7 @@ public struct ClassicActivation: Sendable {
     public var result: ClassicTransaction.FactorResult?
 }
 
-extension ClassicActivation: CustomStringConvertible, CustomReflectable {
-    /// That it is one; never the secret.
-    public var description: String { "ClassicActivation" }
-    /// Shows what `description` shows.
-    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
-}
+extension ClassicActivation: Redacted {}
 
 /// Whether a device can stand in for the second factor from now on (authn reference 2.3).
 public struct ClassicRemembering: Sendable {

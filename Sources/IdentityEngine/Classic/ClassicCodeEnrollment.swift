@@ -1,4 +1,5 @@
 internal import Foundation
+public import JOSE
 
 /// What a client asks to set up (authn reference 4.5).
 public struct ClassicEnrollmentRequest: Sendable {
@@ -30,11 +31,9 @@ public struct ClassicEnrollmentRequest: Sendable {
     }
 }
 
-extension ClassicEnrollmentRequest: CustomStringConvertible, CustomReflectable {
+extension ClassicEnrollmentRequest: Redacted {
     /// The type; never a number or an answer.
     public var description: String { "ClassicEnrollmentRequest(\(type.prefix(40)))" }
-    /// Shows what ``description`` shows.
-    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
 /// Setting up telephones, mailboxes and security questions in a classic sign-in.

@@ -1,3 +1,5 @@
+public import JOSE
+
 /// What begins a classic sign-in (authn reference 4.2).
 public struct ClassicRequest: Sendable {
     /// The name as it was typed.
@@ -57,18 +59,11 @@ public struct ClassicCaller: Sendable {
     }
 }
 
-extension ClassicRequest: CustomStringConvertible, CustomReflectable {
-    /// That it is one; never what was typed.
-    public var description: String { "ClassicRequest" }
-    /// Shows what ``description`` shows.
-    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
-}
+extension ClassicRequest: Redacted {}
 
-extension ClassicCaller: CustomStringConvertible, CustomReflectable {
+extension ClassicCaller: Redacted {
     /// Which parts there are; never the tokens.
     public var description: String {
         "ClassicCaller(apiToken: \(apiToken != nil), device: \(deviceCookie != nil || deviceToken != nil))"
     }
-    /// Shows what ``description`` shows.
-    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }

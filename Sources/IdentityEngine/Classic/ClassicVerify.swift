@@ -1,4 +1,5 @@
 internal import Foundation
+public import JOSE
 
 /// What a client presents for a factor (authn reference 4.7); without anything, a challenge is asked for.
 public struct ClassicProof: Sendable {
@@ -27,11 +28,9 @@ extension ClassicProof {
     }
 }
 
-extension ClassicProof: CustomStringConvertible, CustomReflectable {
+extension ClassicProof: Redacted {
     /// Which parts there are; never what was typed.
     public var description: String { "ClassicProof(passCode: \(passCode != nil), answer: \(answer != nil))" }
-    /// Shows what ``description`` shows.
-    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
 /// Challenging, verifying and polling a factor (authn reference 4.7 and 4.8).

@@ -1,3 +1,5 @@
+public import JOSE
+
 /// How a client said who it is: what one request carried, not yet checked (RFC 6749 section 2.3, RFC 7523 section 2.2).
 public struct ClientCredentials: Sendable {
     /// The `client_id` parameter.
@@ -27,9 +29,7 @@ public struct ClientCredentials: Sendable {
     }
 }
 
-extension ClientCredentials: CustomStringConvertible, CustomReflectable {
+extension ClientCredentials: Redacted {
     /// Which client it names; never its credentials.
     public var description: String { "ClientCredentials(client: \(clientID ?? basic?.clientID ?? "none"))" }
-    /// Shows what ``description`` shows.
-    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }

@@ -1,3 +1,5 @@
+public import JOSE
+
 /// What a request carried to show that its sender has a key (RFC 9449 section 4.1), and what it has to be for; not yet checked.
 ///
 /// A front door makes one where there is a `DPoP` header, or where the access token came by the scheme `DPoP`.
@@ -22,9 +24,7 @@ public struct PresentedProof: Sendable {
     }
 }
 
-extension PresentedProof: CustomStringConvertible, CustomReflectable {
+extension PresentedProof: Redacted {
     /// What it has to be for; never the proof.
     public var description: String { "PresentedProof(\(method) \(url))" }
-    /// Shows what ``description`` shows.
-    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }

@@ -7,12 +7,7 @@ public struct DeviceAuthorizationStart: Sendable {
     public var members: [String: JSONValue]
 }
 
-extension DeviceAuthorizationStart: CustomStringConvertible, CustomReflectable {
-    /// Nothing of the codes.
-    public var description: String { "DeviceAuthorizationStart" }
-    /// Shows what ``description`` shows.
-    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
-}
+extension DeviceAuthorizationStart: Redacted {}
 
 extension IdentityEngine {
     /// Begins a sign-in for a device that has no browser (`/device/authorize`, RFC 8628 section 3.1; oauth reference 2.8).

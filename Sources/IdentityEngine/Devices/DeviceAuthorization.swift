@@ -1,3 +1,5 @@
+public import JOSE
+
 /// How a request of a device says who sends it: what stands in its `Authorization` header, not yet checked
 /// (device-authenticator reference 2.1).
 public enum DeviceAuthorization: Sendable {
@@ -11,7 +13,7 @@ public enum DeviceAuthorization: Sendable {
     case ssws(String)
 }
 
-extension DeviceAuthorization: CustomStringConvertible, CustomReflectable {
+extension DeviceAuthorization: Redacted {
     /// Which form it is; never the token.
     public var description: String {
         switch self {
@@ -21,8 +23,6 @@ extension DeviceAuthorization: CustomStringConvertible, CustomReflectable {
         case .ssws: "DeviceAuthorization(ssws)"
         }
     }
-    /// Shows what ``description`` shows.
-    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
 /// The scopes of the device endpoints (device-authenticator reference 1.2).

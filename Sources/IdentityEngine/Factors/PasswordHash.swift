@@ -4,7 +4,7 @@ internal import Foundation
 internal import JOSE
 
 /// A scrypt hash (RFC 7914) with its parameters: `$scrypt$ln=15,r=8,p=1$salt$hash`, salt and hash in base64 without padding.
-struct PasswordHash: Sendable, Equatable {
+struct PasswordHash: Sendable, Equatable, Redacted {
     /// The cost as a power of two; memory is 128 · r · 2^ln bytes.
     var logN: Int
     var blockSize = 8

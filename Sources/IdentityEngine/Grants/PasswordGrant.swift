@@ -1,7 +1,8 @@
 internal import Foundation
+internal import JOSE
 
 /// The resource owner's password (RFC 6749 section 4.3), the first factor of direct authentication (oauth reference 2.4.4).
-struct PasswordGrant: GrantHandler {
+struct PasswordGrant: GrantHandler, Redacted {
     static let grantType = GrantType.password
     static let isQuick = false
 

@@ -1,7 +1,8 @@
 internal import Foundation
+internal import JOSE
 
 /// A new refresh token: the secret for the client, the ticket for the store.
-struct RefreshTokenSuccessor: Sendable {
+struct RefreshTokenSuccessor: Sendable, Redacted {
     let secret: String
     let ticket: Ticket
 

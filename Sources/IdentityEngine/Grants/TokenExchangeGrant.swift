@@ -6,7 +6,7 @@ internal import JOSE
 ///
 /// The id token may be over; the secret must be good. This app's policies decide anew, by what was proved for the first app; nothing is
 /// proved here.
-struct TokenExchangeGrant: GrantHandler {
+struct TokenExchangeGrant: GrantHandler, Redacted {
     static let grantType = GrantType.tokenExchange
     static let isQuick = true
 

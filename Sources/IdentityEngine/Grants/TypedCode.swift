@@ -1,7 +1,8 @@
 internal import Foundation
+internal import JOSE
 
 /// What a code comes to that a person typed, whatever made it: counters, transaction, factor and tokens in one write.
-struct TypedCode: Sendable {
+struct TypedCode: Sendable, Redacted {
     let request: AdmittedRequest
     /// Leads to the sign-in, where it goes on; nil where it began with the code.
     let token: String?

@@ -1,7 +1,8 @@
 internal import Foundation
+internal import JOSE
 
 /// The last step of every grant that signs a person in: the access policy decides, the grant is made, and its first tokens.
-struct UserGrant: Sendable {
+struct UserGrant: Sendable, Redacted {
     let request: AdmittedRequest
     let user: User
     let authentication: AuthenticationContext

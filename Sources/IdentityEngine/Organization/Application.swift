@@ -182,9 +182,7 @@ public struct Application: Sendable, Equatable, Codable {
     public var isConfidential: Bool { authentication != .none }
 }
 
-extension Application: CustomStringConvertible, CustomReflectable {
+extension Application: Redacted {
     /// The client id and how it authenticates; never its secret.
     public var description: String { "Application(\(id), \(authentication.rawValue))" }
-    /// Shows what ``description`` shows.
-    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }

@@ -1,3 +1,5 @@
+public import JOSE
+
 /// An authenticator that confirms sign-ins by a push to a person's device: Okta Verify, or an app of the organization's own, which
 /// are two kinds of one thing (device-authenticator reference 1.1).
 public struct PushAuthenticator: Sendable, Equatable, Codable {
@@ -91,9 +93,7 @@ public struct PushAuthenticator: Sendable, Equatable, Codable {
     }
 }
 
-extension PushAuthenticator.Credentials: CustomStringConvertible, CustomReflectable {
+extension PushAuthenticator.Credentials: Redacted {
     /// The key's id; never the key.
     public var description: String { "Credentials(\(teamID), \(keyID), \(topic))" }
-    /// Shows what ``description`` shows.
-    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }

@@ -27,7 +27,7 @@ public struct UserDefinition: Sendable, Equatable, Codable {
     private var isPasswordDue: Bool?
 
     /// A device whose codes follow a counter (RFC 4226).
-    public struct HardwareDevice: Sendable, Equatable, Codable {
+    public struct HardwareDevice: Sendable, Equatable, Codable, Redacted {
         /// Its seed in Base32, at least 16 bytes; sealed in the store.
         public var secret: String
         /// What it is known by, such as the number on its back.
@@ -153,16 +153,12 @@ extension User {
     }
 }
 
-extension UserDefinition: CustomStringConvertible, CustomReflectable {
+extension UserDefinition: Redacted {
     /// The login and the status; never the password or another secret, and nothing of the profile.
     public var description: String { "UserDefinition(\(login), \(status.rawValue))" }
-    /// Shows what ``description`` shows.
-    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
-extension User: CustomStringConvertible, CustomReflectable {
+extension User: Redacted {
     /// The id and the status; never the password's hash, and nothing of the profile.
     public var description: String { "User(\(id), \(status.rawValue))" }
-    /// Shows what ``description`` shows.
-    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }

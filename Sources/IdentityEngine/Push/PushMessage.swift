@@ -1,5 +1,5 @@
 public import Foundation
-internal import JOSE
+public import JOSE
 
 /// A push to one device, to be sent after the challenge is stored. Sending it may fail: the device can fetch what waits for it.
 public struct PushMessage: Sendable {
@@ -58,9 +58,7 @@ extension PushMessage {
     }
 }
 
-extension PushMessage: CustomStringConvertible, CustomReflectable {
+extension PushMessage: Redacted {
     /// The enrolment; never the push token or the challenge.
     public var description: String { "PushMessage(\(enrollmentID))" }
-    /// Shows what ``description`` shows.
-    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }

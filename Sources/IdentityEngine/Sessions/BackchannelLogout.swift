@@ -1,5 +1,5 @@
 public import Foundation
-internal import JOSE
+public import JOSE
 
 /// What an application is told when a session is over (OpenID Connect Back-Channel Logout 1.0 section 2.4): to be posted to a URI that the
 /// application registered, and nowhere else.
@@ -19,11 +19,9 @@ public struct BackchannelLogout: Sendable {
     public var expiresAt: Date
 }
 
-extension BackchannelLogout: CustomStringConvertible, CustomReflectable {
+extension BackchannelLogout: Redacted {
     /// The id and the application; never the token.
     public var description: String { "BackchannelLogout(\(id), \(clientID))" }
-    /// Shows what ``description`` shows.
-    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
 extension IdentityEngine {

@@ -1,6 +1,6 @@
 internal import Crypto
 internal import Foundation
-internal import JOSE
+public import JOSE
 
 /// What a browser's cookies hold: both secrets, made by the engine and never taken over from a request.
 public struct BrowserSecrets: Sendable, Equatable {
@@ -23,11 +23,9 @@ public struct BrowserSecrets: Sendable, Equatable {
     var possibleBrowser: String? { browser.flatMap { Self.isPossible($0) ? $0 : nil } }
 }
 
-extension BrowserSecrets: CustomStringConvertible, CustomReflectable {
+extension BrowserSecrets: Redacted {
     /// Which there are; never the secrets.
     public var description: String { "BrowserSecrets(browser: \(browser != nil), session: \(session != nil))" }
-    /// Shows what ``description`` shows.
-    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
 /// The token that each form of a sign-in carries, so that no other site's form is taken for one (RFC 6749 section 10.12).

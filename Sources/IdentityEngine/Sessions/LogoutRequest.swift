@@ -2,7 +2,7 @@ internal import Foundation
 internal import JOSE
 
 /// A request to sign out, checked (OpenID Connect RP-Initiated Logout 1.0 section 2; oauth reference 2.13).
-struct LogoutRequest: Sendable {
+struct LogoutRequest: Sendable, Redacted {
     /// Whom and what an id token names that the server issued.
     struct Hint: Sendable {
         var userID: String

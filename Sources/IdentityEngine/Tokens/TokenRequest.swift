@@ -1,3 +1,5 @@
+public import JOSE
+
 /// A request to the token endpoint (RFC 6749 section 3.2), its parameters not yet checked.
 public struct TokenRequest: Sendable {
     /// The authorization server's id; nil for the org server.
@@ -53,18 +55,14 @@ public struct TokenResponse: Sendable {
     }
 }
 
-extension TokenRequest: CustomStringConvertible, CustomReflectable {
+extension TokenRequest: Redacted {
     /// The grant type and the client; never a password, a code or a token.
     public var description: String {
         "TokenRequest(grant_type: \(parameters["grant_type"] ?? "none"), server: \(server ?? "none"), \(client))"
     }
-    /// Shows what ``description`` shows.
-    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
-extension TokenResponse: CustomStringConvertible, CustomReflectable {
+extension TokenResponse: Redacted {
     /// What was granted; never the tokens.
     public var description: String { "TokenResponse(scopes: \(scopes.joined(separator: " ")), expiresIn: \(expiresIn))" }
-    /// Shows what ``description`` shows.
-    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }

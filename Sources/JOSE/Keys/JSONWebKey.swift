@@ -155,13 +155,9 @@ public struct JSONWebKey: Sendable, Hashable {
     }
 }
 
-extension JSONWebKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension JSONWebKey: Redacted {
     /// The key's type, id and whether it is private; never its private part.
     public var description: String {
         "JSONWebKey(\(keyType.rawValue)\(curve.map { " \($0.rawValue)" } ?? ""), kid: \(keyID ?? "none"), \(isPrivate ? "private" : "public"))"
     }
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-    /// Shows what ``description`` shows.
-    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }

@@ -263,11 +263,7 @@ public struct SigningKey: Sendable {
     }
 }
 
-extension SigningKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension SigningKey: Redacted {
     /// The key's algorithm and id; never its private part.
     public var description: String { "SigningKey(\(algorithm.rawValue), kid: \(keyID ?? "none"))" }
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-    /// Shows what ``description`` shows.
-    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }

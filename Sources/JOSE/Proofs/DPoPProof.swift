@@ -170,9 +170,7 @@ public struct DPoPProof: Sendable {
     }
 }
 
-extension DPoPProof: CustomStringConvertible, CustomReflectable {
+extension DPoPProof: Redacted {
     /// The key and what it is for; never a nonce or a hash.
     public var description: String { "DPoPProof(\(thumbprint), \(method))" }
-    /// Shows what ``description`` shows.
-    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }

@@ -1,5 +1,6 @@
 public import AuthFoundation
 public import Foundation
+public import JOSE
 
 extension AuthorizationCodeFlow {
     /// How the server shall deal with the person (OpenID Connect Core 1.0, 3.1.2.1).
@@ -191,13 +192,7 @@ extension Int {
     }
 }
 
-extension AuthorizationCodeFlow.Context: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension AuthorizationCodeFlow.Context: Redacted {
     /// What is asked for by name; no secret, and nothing of the person.
     public var description: String { "Context(prompt: \(prompt?.rawValue ?? "nil"), acrValues: \(acrValues ?? []))" }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Shows nothing but what is in ``description``.
-    public var customMirror: Mirror { Mirror(self, children: ["prompt": prompt as Any, "acrValues": acrValues as Any]) }
 }

@@ -1,5 +1,6 @@
 public import AuthFoundation
 public import Foundation
+public import JOSE
 
 extension DeviceAuthorizationFlow {
     /// What the person must be shown, to go on with on another device (RFC 8628, 3.2 and 3.3).
@@ -100,13 +101,7 @@ public struct DeviceCodeExpiredError: Error, LocalizedError, Equatable, Sendable
     public var errorDescription: String? { "The sign-in was not approved in time. Start again." }
 }
 
-extension DeviceAuthorizationFlow.Verification: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension DeviceAuthorizationFlow.Verification: Redacted {
     /// What the person is shown; not the device's secret.
     public var description: String { "Verification(\(userCode) at \(verificationUri.absoluteString))" }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Shows nothing but what the person is shown.
-    public var customMirror: Mirror { Mirror(self, children: ["userCode": userCode, "verificationUri": verificationUri]) }
 }

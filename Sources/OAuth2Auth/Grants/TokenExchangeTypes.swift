@@ -1,4 +1,5 @@
 public import AuthFoundation
+public import JOSE
 
 extension TokenExchangeFlow {
     /// Whom the new tokens are for.
@@ -90,7 +91,7 @@ extension TokenExchangeFlow {
     }
 }
 
-extension TokenExchangeFlow.TokenType: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension TokenExchangeFlow.TokenType: Redacted {
     /// The kind of the token; not the token.
     public var description: String {
         switch self {
@@ -98,10 +99,4 @@ extension TokenExchangeFlow.TokenType: CustomStringConvertible, CustomDebugStrin
         case .subject(let kind, _): "subject(\(kind.rawValue))"
         }
     }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Shows nothing but what is in ``description``.
-    public var customMirror: Mirror { Mirror(self, children: ["type": description]) }
 }

@@ -1,5 +1,6 @@
 public import AuthFoundation
 public import Foundation
+public import JOSE
 
 extension SessionLogoutFlow {
     /// What one sign-out asks for. Its descriptions show no secret.
@@ -62,13 +63,7 @@ extension SessionLogoutFlow {
     }
 }
 
-extension SessionLogoutFlow.Context: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension SessionLogoutFlow.Context: Redacted {
     /// Whether there is an ID token; no secret, and nothing of the person.
     public var description: String { "Context(\(idToken == nil ? "no ID token" : "with ID token"))" }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Shows nothing but what is in ``description``.
-    public var customMirror: Mirror { Mirror(self, children: ["idToken": idToken != nil]) }
 }

@@ -1,3 +1,5 @@
+public import JOSE
+
 extension EmbeddedResponse {
     /// A factor as the server describes it (authn reference, 5.1).
     public struct Factor: Codable, Sendable {
@@ -86,10 +88,7 @@ extension EmbeddedResponse {
     }
 }
 
-extension EmbeddedResponse.Factor.Embedded.Activation: CustomStringConvertible, CustomReflectable {
+extension EmbeddedResponse.Factor.Embedded.Activation: Redacted {
     /// No secret.
     public var description: String { "Activation(expiresAt: \(expiresAt ?? "none"))" }
-
-    /// No secret.
-    public var customMirror: Mirror { Mirror(self, children: ["expiresAt": expiresAt as Any]) }
 }

@@ -1,4 +1,5 @@
 public import Foundation
+public import JOSE
 
 /// The server's answer: a state of the transaction (authn reference, 2.1).
 ///
@@ -46,13 +47,7 @@ public struct OktaAPISuccessResponse: Codable, Sendable {
     }
 }
 
-extension OktaAPISuccessResponse: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension OktaAPISuccessResponse: Redacted {
     /// The status, and nothing that is secret.
     public var description: String { "OktaAPISuccessResponse(\(status?.rawValue ?? "no status"))" }
-
-    /// The same.
-    public var debugDescription: String { description }
-
-    /// The status, and nothing that is secret.
-    public var customMirror: Mirror { Mirror(self, children: ["status": status?.rawValue as Any]) }
 }

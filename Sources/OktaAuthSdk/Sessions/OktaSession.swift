@@ -1,3 +1,5 @@
+public import JOSE
+
 /// A session of the organization (authn reference, 4.16).
 public struct OktaSession: Codable, Hashable, Sendable {
     /// The session's id. With it anybody is this person: keep it out of logs.
@@ -14,10 +16,7 @@ public struct OktaSession: Codable, Hashable, Sendable {
     public let amr: [String]?
 }
 
-extension OktaSession: CustomStringConvertible, CustomReflectable {
+extension OktaSession: Redacted {
     /// Whose session it is, without its id.
     public var description: String { "OktaSession(\(login ?? "nobody"))" }
-
-    /// Whose session it is, without its id.
-    public var customMirror: Mirror { Mirror(self, children: ["login": login as Any, "expiresAt": expiresAt as Any]) }
 }

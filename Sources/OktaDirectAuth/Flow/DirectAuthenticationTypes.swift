@@ -1,5 +1,6 @@
 public import AuthFoundation
 import Foundation
+public import JOSE
 
 extension DirectAuthenticationFlow {
     /// What a person begins with.
@@ -133,7 +134,7 @@ extension DirectAuthenticationFlow {
     }
 }
 
-extension DirectAuthenticationFlow.PrimaryFactor: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension DirectAuthenticationFlow.PrimaryFactor: Redacted {
     /// The factor without its secret.
     public var description: String {
         switch self {
@@ -143,15 +144,9 @@ extension DirectAuthenticationFlow.PrimaryFactor: CustomStringConvertible, Custo
         case .webAuthn: "webAuthn"
         }
     }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Shows nothing but the factor.
-    public var customMirror: Mirror { Mirror(self, children: ["factor": description]) }
 }
 
-extension DirectAuthenticationFlow.SecondaryFactor: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension DirectAuthenticationFlow.SecondaryFactor: Redacted {
     /// The factor without its secret.
     public var description: String {
         switch self {
@@ -160,15 +155,9 @@ extension DirectAuthenticationFlow.SecondaryFactor: CustomStringConvertible, Cus
         case .webAuthn: "webAuthn"
         }
     }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Shows nothing but the factor.
-    public var customMirror: Mirror { Mirror(self, children: ["factor": description]) }
 }
 
-extension DirectAuthenticationFlow.ContinuationFactor: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension DirectAuthenticationFlow.ContinuationFactor: Redacted {
     /// The answer without its code or signature.
     public var description: String {
         switch self {
@@ -177,15 +166,9 @@ extension DirectAuthenticationFlow.ContinuationFactor: CustomStringConvertible, 
         case .webAuthn: "webAuthn(…)"
         }
     }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Shows nothing but the kind of answer.
-    public var customMirror: Mirror { Mirror(self, children: ["factor": description]) }
 }
 
-extension DirectAuthenticationFlow.ContinuationType: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension DirectAuthenticationFlow.ContinuationType: Redacted {
     /// What the person must do, without the number to pick.
     public var description: String {
         switch self {
@@ -194,35 +177,16 @@ extension DirectAuthenticationFlow.ContinuationType: CustomStringConvertible, Cu
         case .prompt(let context): "prompt(\(context))"
         }
     }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Shows nothing but what the person must do.
-    public var customMirror: Mirror { Mirror(self, children: ["continuation": description]) }
 }
 
-extension DirectAuthenticationFlow.MFAContext: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension DirectAuthenticationFlow.MFAContext: Redacted {
     /// The grants that the server takes.
     public var description: String {
         "MFAContext(\(supportedChallengeTypes?.map(\.rawValue).joined(separator: " ") ?? "any"))"
     }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Shows nothing but the grants.
-    public var customMirror: Mirror { Mirror(self, children: ["supportedChallengeTypes": supportedChallengeTypes as Any]) }
 }
 
-extension DirectAuthenticationFlow.ContinuationType.BindingContext: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable
-{
+extension DirectAuthenticationFlow.ContinuationType.BindingContext: Redacted {
     /// The way to the other device.
     public var description: String { "BindingContext(\(challenge.channel?.rawValue ?? "unknown"))" }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Shows nothing but the way to the other device.
-    public var customMirror: Mirror { Mirror(self, children: ["channel": challenge.channel as Any]) }
 }

@@ -1,5 +1,6 @@
 import AuthFoundation
 import Foundation
+internal import JOSE
 
 /// What the server keeps open for one sign-in: the `mfa_token` or the `oob_code` that names it, until it is answered, refused or expired.
 ///
@@ -83,7 +84,4 @@ final class OpenTransaction: Sendable {
     }
 }
 
-extension OpenTransaction: CustomReflectable {
-    /// Shows nothing: the name is a secret.
-    var customMirror: Mirror { Mirror(self, children: [:]) }
-}
+extension OpenTransaction: Redacted {}

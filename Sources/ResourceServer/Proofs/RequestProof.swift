@@ -1,5 +1,7 @@
+public import JOSE
+
 /// The proof that came with an access token by the scheme `DPoP`, and the request that it has to be for; not yet checked.
-public struct RequestProof: Sendable, CustomStringConvertible, CustomReflectable {
+public struct RequestProof: Sendable, Redacted {
     /// The values of the `DPoP` header fields: exactly one, or the request is refused.
     public var values: [String]
     /// The request's method.
@@ -21,6 +23,4 @@ public struct RequestProof: Sendable, CustomStringConvertible, CustomReflectable
 
     /// What it has to be for; never the proof.
     public var description: String { "RequestProof(\(method) \(url))" }
-    /// Shows what ``description`` shows.
-    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }

@@ -1,10 +1,11 @@
 import Crypto
 public import Foundation
+public import JOSE
 
 /// The key of an encrypted vault: 32 bytes that never show in a description.
 ///
 /// A `Sendable` value.
-public struct VaultKey: Sendable, CustomStringConvertible, CustomReflectable {
+public struct VaultKey: Sendable, Redacted {
     let symmetricKey: SymmetricKey
 
     /// A new random key.
@@ -35,7 +36,4 @@ public struct VaultKey: Sendable, CustomStringConvertible, CustomReflectable {
 
     /// Shows nothing of the key.
     public var description: String { "VaultKey(…)" }
-
-    /// Shows nothing of the key.
-    public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -1,4 +1,5 @@
 internal import Foundation
+public import JOSE
 
 /// What a recovery on the hosted pages knows beside; a part of its ``ClassicSignIn``. Its token is good on the pages only, and there
 /// only in the browser that it began in.
@@ -91,7 +92,7 @@ public enum RecoveryAction: Sendable {
     case password(String, repeated: String)
 }
 
-extension RecoveryAction: CustomStringConvertible, CustomReflectable {
+extension RecoveryAction: Redacted {
     /// What kind of step it is; never what was typed.
     public var description: String {
         switch self {
@@ -101,8 +102,6 @@ extension RecoveryAction: CustomStringConvertible, CustomReflectable {
         case .password: "password"
         }
     }
-    /// Shows what ``description`` shows.
-    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
 extension ClassicPolicy {

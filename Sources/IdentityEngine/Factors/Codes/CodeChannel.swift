@@ -1,4 +1,5 @@
 internal import Foundation
+public import JOSE
 
 /// The way that a code takes to a person.
 public enum CodeChannel: String, Sendable, Hashable, Codable, CaseIterable {
@@ -69,9 +70,7 @@ public struct CodeDestination: Sendable, Equatable, Codable {
     }
 }
 
-extension CodeDestination: CustomStringConvertible, CustomReflectable {
+extension CodeDestination: Redacted {
     /// The masked form.
     public var description: String { masked }
-    /// Shows what ``description`` shows.
-    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }

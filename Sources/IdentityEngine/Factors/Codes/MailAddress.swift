@@ -1,3 +1,5 @@
+public import JOSE
+
 /// An address that mail can be sent to, of the plain form that RFC 5321 section 4.1.2 allows everybody: letters, digits and some signs, one
 /// `@`, and a name of the DNS.
 ///
@@ -50,11 +52,9 @@ public struct MailAddress: Sendable, Hashable {
     }
 }
 
-extension MailAddress: CustomStringConvertible, CustomReflectable {
+extension MailAddress: Redacted {
     /// The masked form.
     public var description: String { masked }
-    /// Shows what ``description`` shows.
-    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
 extension MailAddress: Codable {

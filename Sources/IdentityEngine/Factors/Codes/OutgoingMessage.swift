@@ -1,5 +1,5 @@
 public import Foundation
-internal import JOSE
+public import JOSE
 
 /// A message to a person, to be sent after what it belongs to is stored. Sending it may fail: the person can ask for another.
 ///
@@ -87,11 +87,9 @@ public struct OutgoingMessage: Sendable {
     }
 }
 
-extension OutgoingMessage: CustomStringConvertible, CustomReflectable {
+extension OutgoingMessage: Redacted {
     /// The id, the channel and the purpose.
     public var description: String { "OutgoingMessage(\(id), \(channel.rawValue), \(purpose.rawValue))" }
-    /// Shows what ``description`` shows.
-    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
 extension IdentityEngine {

@@ -1,3 +1,5 @@
+public import JOSE
+
 /// A telephone number in the form of ITU-T E.164: a plus sign, and at most fifteen digits that begin with a country's calling code.
 ///
 /// A value, safe from any task. Its descriptions show the last four digits only.
@@ -51,11 +53,9 @@ public struct PhoneNumber: Sendable, Hashable {
     ]
 }
 
-extension PhoneNumber: CustomStringConvertible, CustomReflectable {
+extension PhoneNumber: Redacted {
     /// The masked form.
     public var description: String { masked }
-    /// Shows what ``description`` shows.
-    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
 extension PhoneNumber: Codable {

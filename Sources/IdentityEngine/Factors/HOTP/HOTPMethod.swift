@@ -2,7 +2,7 @@ internal import Foundation
 internal import JOSE
 
 /// What the server keeps of a device whose codes follow a counter (RFC 4226).
-struct HOTPMethod: Sendable, Equatable, Codable {
+struct HOTPMethod: Sendable, Equatable, Codable, Redacted {
     /// Codes that can be right at a time, from the first that was not used on: as often the button can have been pressed for nothing
     /// (RFC 4226 section 7.4).
     static let lookAhead: Int64 = 10

@@ -1,4 +1,5 @@
 public import Foundation
+public import JOSE
 
 /// A secret for an authenticator app that was not confirmed yet.
 public struct TOTPEnrollmentOffer: Sendable {
@@ -41,11 +42,9 @@ public struct TOTPEnrollmentOffer: Sendable {
     }
 }
 
-extension TOTPEnrollmentOffer: CustomStringConvertible, CustomReflectable {
+extension TOTPEnrollmentOffer: Redacted {
     /// The enrolment's id; never the secret.
     public var description: String { "TOTPEnrollmentOffer(\(id))" }
-    /// Shows what ``description`` shows.
-    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
 /// What people and consoles see of an authenticator app.

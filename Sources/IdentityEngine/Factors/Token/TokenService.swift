@@ -1,3 +1,5 @@
+public import JOSE
+
 /// Whose a token is that another system knows.
 public enum TokenProvider: String, Sendable, Codable, CaseIterable {
     /// RSA SecurID.
@@ -7,7 +9,7 @@ public enum TokenProvider: String, Sendable, Codable, CaseIterable {
 }
 
 /// A code of such a token, to be judged.
-public struct TokenCode: Sendable, CustomStringConvertible, CustomReflectable {
+public struct TokenCode: Sendable, Redacted {
     /// Whose the token is.
     public var provider: TokenProvider
     /// What the other system knows it by.
@@ -21,8 +23,6 @@ public struct TokenCode: Sendable, CustomStringConvertible, CustomReflectable {
 
     /// The provider; never a code.
     public var description: String { "TokenCode(\(provider.rawValue))" }
-    /// Shows what ``description`` shows.
-    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
 /// What a code came to.

@@ -1,0 +1,18 @@
+/// A type whose values show only ``CustomStringConvertible/description`` in interpolation, `dump`, mirrors and debuggers.
+///
+/// The default description is the type's name. A type that shows more declares `description` and lists safe fields there. Stored
+/// properties never appear by themselves, so a field that is added later stays hidden until someone lists it.
+///
+/// Every type that holds a secret, directly or through a property, conforms to this protocol.
+public protocol Redacted: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {}
+
+extension Redacted {
+    /// The name of the type.
+    public var description: String { String(describing: type(of: self)) }
+
+    /// The same as `description`.
+    public var debugDescription: String { description }
+
+    /// A mirror without children.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
