@@ -26,7 +26,10 @@ struct EnrollmentPlan: Sendable {
         let replaced = existing.first { $0.push?.deviceID == device.id && $0.push?.authenticatorID == authenticator.id }
         if replaced?.status == .suspended { throw DeviceRefusal.enrollmentSuspended() }
         let permission = try EnrollmentPermission(caller, access.directory)
-        try permission.checkAddingKey(to: replaced, isAttested: attestation != nil)
+        // The instance key signs without the user. It replaces what signs without the user as well, and nothing that the user unlocks.
+        let keepsVerification =
+            DeviceKey(stored: replaced?.push?.userVerification)?.thumbprint == request.userVerification?.thumbprint
+        try permission.checkAddingKey(to: replaced, isAttested: attestation != nil && keepsVerification)
         if let awaited = permission.awaited, awaited.authenticator.id != authenticator.id {
             throw DeviceRefusal.notFound("authenticator", reason: "the ticket is for another authenticator")
         }

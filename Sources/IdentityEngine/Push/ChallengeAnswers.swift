@@ -57,11 +57,6 @@ extension IdentityEngine {
                 // Written as it was, so that nobody closes the enrolment at the same moment unseen.
                 if case .judged(.approved) = outcome { changes.append(.put(try found.enrollment.record())) }
             }
-            if case .judged(.failed) = outcome, found.response.answer.consent == .verificationPermanentlyUnavailable {
-                var lost = found.enrollment
-                lost.push?.userVerification = nil
-                changes.append(.put(try lost.record()))
-            }
             switch try await store.commit(changes) {
             case .committed: return Self.result(of: outcome)
             case .conflict(index: 0, .version):

@@ -114,6 +114,12 @@ struct DeviceServer: Sendable {
         try await call("DELETE", Self.api + "/" + id, token: token)
     }
 
+    /// An enrolment as it is stored.
+    func enrollment(_ id: String) async throws -> Enrollment {
+        let record: Record? = try await running.engine.store.read { try $0.record(.enrollment, id: id) }
+        return try Enrollment(try #require(record))
+    }
+
     /// A phone that Jane enrolled over the wire.
     func enrolledPhone() async throws -> EnrollingPhone {
         var phone = try EnrollingPhone(now: running.clock.now)

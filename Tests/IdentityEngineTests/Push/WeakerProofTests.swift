@@ -15,9 +15,10 @@ struct WeakerProofTests {
         let phone = try await org.enroll(userVerification: true)
         _ = try await org.waiting()
         #expect(try await org.answer(phone, consent: Self.lost, at: 12).why?.contains("user verification is required") == true)
-        let token = try await org.mfaToken(at: 20)
-        let refusal = try await org.challenge(token, at: 21)
-        #expect(refusal.refused == .accessDenied)
+        // The key is still required: the possession key alone approves nothing.
+        let waiting = try await org.waiting(at: 20)
+        #expect(try await org.answer(phone, at: 22).why?.contains("user verification is required") == true)
+        #expect(try await org.poll(waiting, at: 25).refused == .authorizationPending)
     }
 
     @Test("an enrolment without the key is not asked once the authenticator requires it")

@@ -1,0 +1,88 @@
+import JOSE
+import TestSupport
+import Testing
+
+@testable import IdentityEngine
+
+/// The attacker has the user's password and the keys of the phone that sign without the user: the client instance key and the
+/// proof-of-possession key. Only the user verification key, which the user unlocks, is out of reach.
+@Suite("Attacks: the user verification key of a phone")
+struct UserVerificationKeyAttackTests {
+    /// What the attacker's enrolment does with the user verification key.
+    enum Replacement: CaseIterable, Sendable { case otherKey, noKey }
+
+    @Test(
+        "Re-enrolment with the instance key and a password does not replace or remove the user verification key.",
+        arguments: [PushAuthenticator.UserVerification.required, .preferred], [Replacement.otherKey, .noKey])
+    func replacement(policy: PushAuthenticator.UserVerification, replacement: Replacement) async throws {
+        try await DeviceServer.with({ $0.authenticators[0].userVerification = policy }) { server in
+            // Both tokens are of a password alone: the user has no second factor yet.
+            let (token, attackersToken) = (try await server.accessToken(), try await server.accessToken())
+            var phone = try SigningPhone(origin: RunningServer.origin)
+            let enrolled = try await server.enroll(phone.enrollment(in: "autphone", userVerification: true), token: token)
+            try phone.remember(enrolled.json)
+            let attacker = try phone.again()
+            let attestation = try phone.attestation(at: server.running.clock.now).signed()
+            let refused = try await server.enroll(
+                attacker.enrollment(in: "autphone", userVerification: replacement == .otherKey, attestation: attestation),
+                token: attackersToken)
+            #expect(refused.status == (policy == .required && replacement == .noKey ? 400 : 403), "\(refused.body)")
+            #expect(try refused.json["errorCode"] == (refused.status == 400 ? "E0000158" : "E0000006"))
+            let stored = try #require(try await server.enrollment(phone.enrollmentID).push)
+            #expect(stored.key(id: phone.verificationKey.keyID ?? "")?.role == .userVerification)
+            #expect(stored.key(id: phone.possessionKey.keyID ?? "")?.role == .proofOfPossession)
+        }
+    }
+
+    @Test("Re-enrolment with the instance key and a password adds no user verification key to a phone without one.")
+    func addition() async throws {
+        try await DeviceServer.with { server in
+            let (token, attackersToken) = (try await server.accessToken(), try await server.accessToken())
+            var phone = try SigningPhone(origin: RunningServer.origin)
+            try phone.remember(try await server.enroll(phone.enrollment(in: "autphone"), token: token).json)
+            let attestation = try phone.attestation(at: server.running.clock.now).signed()
+            let refused = try await server.enroll(
+                phone.again().enrollment(in: "autphone", userVerification: true, attestation: attestation), token: attackersToken)
+            #expect(refused.status == 403, "\(refused.body)")
+            #expect(try await server.enrollment(phone.enrollmentID).push?.userVerification == nil)
+        }
+    }
+
+    @Test("A sign-in with two factors may replace the user verification key; a re-enrolment that keeps it needs the password only.")
+    func permitted() async throws {
+        try await DeviceServer.with({ $0.authenticators[0].userVerification = .required }) { server in
+            let (token, weak) = (try await server.accessToken(), try await server.accessToken())
+            var phone = try SigningPhone(origin: RunningServer.origin)
+            try phone.remember(try await server.enroll(phone.enrollment(in: "autphone", userVerification: true), token: token).json)
+            var again = try phone.again()
+            again.verificationKey = phone.verificationKey
+            let kept = try await server.enroll(
+                again.enrollment(
+                    in: "autphone", userVerification: true, attestation: phone.attestation(at: server.running.clock.now).signed()),
+                token: weak)
+            #expect(kept.status == 200, "\(kept.body)")
+            let replaced = try await server.enroll(
+                phone.again().enrollment(
+                    in: "autphone", userVerification: true, attestation: phone.attestation(at: server.running.clock.now).signed()),
+                token: server.strongToken())
+            #expect(replaced.status == 200, "\(replaced.body)")
+        }
+    }
+
+    @Test("A forged UV_PERMANENTLY_UNAVAILABLE from the possession key does not disable the phone.")
+    func forgedLoss() async throws {
+        try await PushServer.with(PushOrganization(userVerification: .required)) { server in
+            let phone = try await server.enroll(.init(verifiesUser: true))
+            let client = DirectClient(server)
+            let attacked = try await client.begin()
+            let forged = try await phone.answer(try await phone.challenge(), .says("UV_PERMANENTLY_UNAVAILABLE"))
+            #expect(forged.status == 400)
+            try expectRefusal(try await client.poll(attacked), 400, "access_denied")
+            // The phone is asked again, and the key that the user unlocks still approves.
+            let pending = try await client.begin()
+            let waiting = try #require(try await phone.waiting().last)
+            #expect(try await phone.answer(waiting, .approveVerified).status == 200)
+            #expect(try await client.poll(pending).status == 200)
+        }
+    }
+}
