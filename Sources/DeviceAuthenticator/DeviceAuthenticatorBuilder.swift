@@ -64,6 +64,8 @@ public final class DeviceAuthenticatorBuilder: Sendable {
 
     /// Says what time it is: by default the device's clock.
     ///
+    /// What is signed for an org is dated by the org's own time: the clock, corrected by up to a day by the `Date` of the org's answers.
+    ///
     /// - Parameter clock: The clock.
     /// - Returns: The builder.
     @discardableResult
@@ -120,8 +122,8 @@ public final class DeviceAuthenticatorBuilder: Sendable {
             store: EnrollmentStore(folder: folder, keys: keys), keys: keys,
             transport: OrgTransport(
                 session: parts.session ?? OAuth2Client.defaultSession ?? EphemeralSession.shared,
-                userAgent: SystemName.userAgent(application: applicationConfig, profile: profile)),
-            clock: parts.clock, randomness: parts.randomness, userVerifier: parts.userVerifier,
+                userAgent: SystemName.userAgent(application: applicationConfig, profile: profile), clock: OrgClock(parts.clock)),
+            randomness: parts.randomness, userVerifier: parts.userVerifier,
             description: DeviceDescription(
                 profile: profile, applicationName: applicationConfig.applicationName,
                 applicationVersion: applicationConfig.applicationVersion,

@@ -1,12 +1,16 @@
 internal import AuthFoundation
 internal import Foundation
 
+#if canImport(FoundationNetworking)
+internal import FoundationNetworking
+#endif
+
 /// What ``DeviceAuthenticatorBuilder/create()`` makes: the parts of an authenticator, put together. It has no state of its own.
 final class PushDevice: DeviceAuthenticatorProtocol {
     let store: EnrollmentStore
     let keys: any DeviceKeyStore
     let transport: OrgTransport
-    let clock: any OAuth2Clock
+    let clock: OrgClock
     let randomness: Randomness
     let userVerifier: (any UserVerifier)?
     let description: DeviceDescription
@@ -14,13 +18,13 @@ final class PushDevice: DeviceAuthenticatorProtocol {
     let log: EventLog
 
     init(
-        store: EnrollmentStore, keys: any DeviceKeyStore, transport: OrgTransport, clock: any OAuth2Clock, randomness: Randomness,
+        store: EnrollmentStore, keys: any DeviceKeyStore, transport: OrgTransport, randomness: Randomness,
         userVerifier: (any UserVerifier)?, description: DeviceDescription, apsEnvironment: String, log: EventLog
     ) {
         self.store = store
         self.keys = keys
         self.transport = transport
-        self.clock = clock
+        clock = transport.clock
         self.randomness = randomness
         self.userVerifier = userVerifier
         self.description = description
@@ -28,7 +32,7 @@ final class PushDevice: DeviceAuthenticatorProtocol {
         self.log = log
     }
 
-    var challengeKeys: ChallengeKeys { ChallengeKeys(store: store, transport: transport, clock: clock) }
+    var challengeKeys: ChallengeKeys { ChallengeKeys(store: store, transport: transport, clock: clock.device) }
 
     // MARK: - Policy and enrollment
 
@@ -141,6 +145,29 @@ final class PushDevice: DeviceAuthenticatorProtocol {
         let request = UserVerificationRequest(
             purpose: .makeKey, reason: "Protect your sign-in approvals on this device", accessControlFlags: flags)
         return try await keys.makeGuardedKey(tag: tag, request: request, verifier: userVerifier)
+    }
+
+    /// Sends what the device signs by the org's time, and once more if that time was not known when it was signed.
+    ///
+    /// - Parameters:
+    ///   - org: The org that it is for.
+    ///   - body: Signs with the time that it is given, and sends.
+    /// - Returns: What the body returns.
+    /// - Throws: What the body throws, the second time if there is one.
+    func sendDated<Result: Sendable>(
+        by org: URL, _ body: @Sendable (Date) async throws -> Result
+    ) async throws -> Result {
+        let now = clock.now(at: org)
+        do {
+            return try await body(now)
+        } catch DeviceAuthenticatorError.serverAPIError(let refusal, let model) where [400, 401].contains(refusal.response?.statusCode) {
+            let corrected = clock.now(at: org)
+            // The device's clock goes on meanwhile; only a correction makes a leap.
+            guard abs(corrected.timeIntervalSince(now)) > OrgClock.tolerance / 2 else {
+                throw DeviceAuthenticatorError.serverAPIError(refusal, model)
+            }
+            return try await body(corrected)
+        }
     }
 
     func signWithPossessionKey(_ token: ClientToken) async throws -> String {

@@ -15,21 +15,33 @@ struct ChallengeResolution: Sendable {
         guard let enrollment = challenge.enrollment,
             let record = try await device.store.run({ [id = claims.enrollmentID] in try $0.enrollment(id) })
         else { throw DeviceAuthenticatorError.accountNotFoundForChallenge(challenge) }
-        try checkTimes()
+        try await checkTimes(at: record.organizationURL)
         try await challenge.verify()
         try claims.check(against: record)
         if needsConsent {
             challenge.take(try await consent(of: enrollment))
-            try checkTimes()
+            try await checkTimes(at: record.organizationURL)
         }
         try checkNumber()
-        let (answer, failure) = try await signedAnswer(record)
-        try await send(answer, after: failure)
+        try await device.sendDated(by: record.organizationURL) { now in
+            let (answer, failure) = try await signedAnswer(record, now)
+            try await send(answer, after: failure, to: record.organizationURL)
+        }
     }
 
-    private func checkTimes() throws {
-        guard !claims.isExpired(at: device.clock.now, skew: challenge.skew) else { throw LocalFailure.expired }
-        guard !claims.isFromFuture(at: device.clock.now, skew: challenge.skew) else { throw LocalFailure.notVerified }
+    /// Checks the challenge's times against the org's; the org is asked for its time if that is not known and something is wrong.
+    private func checkTimes(at org: URL) async throws {
+        func isWrong() -> Bool {
+            let now = device.clock.now(at: org)
+            return claims.isExpired(at: now, skew: challenge.skew) || claims.isFromFuture(at: now, skew: challenge.skew)
+        }
+        if isWrong(), device.clock.offset(of: org) == nil {
+            // Any answer of the org tells its time. Without one the device's clock decides.
+            _ = try? await device.transport.send(OrgRequests.organization(of: org))
+            try Task.checkCancellation()
+        }
+        guard isWrong() else { return }
+        throw claims.isExpired(at: device.clock.now(at: org), skew: challenge.skew) ? LocalFailure.expired : LocalFailure.notVerified
     }
 
     // MARK: - The person
@@ -72,29 +84,31 @@ struct ChallengeResolution: Sendable {
     }
 
     /// - Returns: The answer; and why the person could not be verified, if so.
-    private func signedAnswer(_ record: EnrollmentRecord) async throws -> (String, SecurityError?) {
-        guard challenge.userResponse == .userApproved else { return (try await possessionAnswer(.denied, record), nil) }
-        guard [.preferred, .required].contains(claims.userVerification) else { return (try await possessionAnswer(.approved, record), nil) }
+    private func signedAnswer(_ record: EnrollmentRecord, _ now: Date) async throws -> (String, SecurityError?) {
+        guard challenge.userResponse == .userApproved else { return (try await possessionAnswer(.denied, record, now), nil) }
+        guard [.preferred, .required].contains(claims.userVerification) else {
+            return (try await possessionAnswer(.approved, record, now), nil)
+        }
         guard let tag = record.verificationKeyTag else {
             report(.userVerificationKeyNotEnrolled, "No user verification key is enrolled, falling back to proof of possession", nil)
-            return (try await possessionAnswer(withoutKey, record), nil)
+            return (try await possessionAnswer(withoutKey, record, now), nil)
         }
         do {
-            return (try await verifiedAnswer(tag, record), nil)
+            return (try await verifiedAnswer(tag, record, now), nil)
         } catch let error as SecurityError {
             let (reason, consent) = consequence(of: error)
             report(reason, "Failed to sign with the user verification key, falling back to proof of possession", .securityError(error))
-            return (try await possessionAnswer(consent, record), error)
+            return (try await possessionAnswer(consent, record, now), error)
         } catch let error as StorageError {
             report(.userVerificationKeyNotEnrolled, "The user verification key can't be read", .storageError(error))
-            return (try await possessionAnswer(withoutKey, record), nil)
+            return (try await possessionAnswer(withoutKey, record, now), nil)
         } catch {
             // Of a key store that throws what it need not. Whoever has left wants no answer at all.
             try Task.checkCancellation()
             report(
                 .userVerificationKeyNotEnrolled, "The user verification key can't be used, falling back to proof of possession",
                 DeviceAuthenticatorError.reporting(error) as? DeviceAuthenticatorError)
-            return (try await possessionAnswer(withoutKey, record), nil)
+            return (try await possessionAnswer(withoutKey, record, now), nil)
         }
     }
 
@@ -116,11 +130,11 @@ struct ChallengeResolution: Sendable {
         tell(RemediationStepMessage(reasonType: reason, message: message, challenge: challenge, error: error))
     }
 
-    private func verifiedAnswer(_ tag: String, _ record: EnrollmentRecord) async throws -> String {
+    private func verifiedAnswer(_ tag: String, _ record: EnrollmentRecord, _ now: Date) async throws -> String {
         let request = UserVerificationRequest(
             purpose: .approve, reason: verificationReason,
             accessControlFlags: record.verificationFlags.map(SecAccessControlCreateFlags.init(bits:)) ?? .biometryCurrentSet)
-        let token = token(keyTag: tag, record)
+        let token = token(keyTag: tag, record, now)
         let (input, signature) = try await device.keys.sign(guardedTag: tag, request: request, verifier: device.userVerifier) { method in
             var token = token
             token.claims["keyType"] = "userVerification"
@@ -136,18 +150,18 @@ struct ChallengeResolution: Sendable {
         return claims.appInstanceName.map { "Sign in to \($0)" } ?? "Approve the sign-in"
     }
 
-    private func possessionAnswer(_ consent: UserConsent, _ record: EnrollmentRecord) async throws -> String {
-        var token = token(keyTag: record.possessionKeyTag, record)
+    private func possessionAnswer(_ consent: UserConsent, _ record: EnrollmentRecord, _ now: Date) async throws -> String {
+        var token = token(keyTag: record.possessionKeyTag, record, now)
         token.claims["keyType"] = "proofOfPossession"
         token.claims["amr"] = []
         token.claims["challengeResponseContext"] = context(consent)
         return try await device.signWithPossessionKey(token)
     }
 
-    private func token(keyTag: String, _ record: EnrollmentRecord) -> ClientToken {
+    private func token(keyTag: String, _ record: EnrollmentRecord, _ now: Date) -> ClientToken {
         var token = ClientToken(
             type: ChallengeClaims.type, keyTag: keyTag, issuer: record.id, audience: claims.issuer, subject: record.userID,
-            now: device.clock.now, randomness: device.randomness)
+            now: now, randomness: device.randomness)
         token.claims["tx"] = .string(claims.transactionID)
         token.claims["nonce"] = .string(claims.nonce)
         token.claims["methodEnrollmentId"] = .string(record.methodID)
@@ -173,14 +187,14 @@ struct ChallengeResolution: Sendable {
 
     // MARK: - Sending
 
-    private func send(_ answer: String, after failure: SecurityError?) async throws {
+    private func send(_ answer: String, after failure: SecurityError?, to org: URL) async throws {
         do {
             _ = try await device.transport.send(OrgRequests.verify(at: claims.verificationURI, answer: answer))
             device.log.info("challengeAnswered", "The answer to \(claims.transactionID) was delivered")
         } catch DeviceAuthenticatorError.serverAPIError(let result, let model) {
             // So that the app learns why it was refused, though the server can't say.
-            let result = HTTPURLResult(request: result.request, response: result.response, data: result.data, error: failure)
-            throw DeviceAuthenticatorError.serverAPIError(result, model)
+            let clock = device.clock.error(at: org).flatMap { abs($0.offset) > OrgClock.largestCorrection ? $0 : nil }
+            throw DeviceAuthenticatorError.serverAPIError(result.with(error: failure ?? clock), model)
         }
     }
 }

@@ -101,7 +101,7 @@ struct Enrolling: Sendable {
         }
         let attestation = ClientToken(
             type: "", keyTag: known.clientInstanceKeyTag, issuer: known.clientInstanceID, audience: config.orgURL.absoluteString,
-            subject: known.deviceID, now: device.clock.now, randomness: device.randomness)
+            subject: known.deviceID, now: device.clock.now(at: config.orgURL), randomness: device.randomness)
         do {
             return .known(known, attestation: try await device.store.run { [keys = device.keys] _ in try attestation.signed(by: keys) })
         } catch {
@@ -173,7 +173,7 @@ struct Enrolling: Sendable {
     }
 
     private func record(_ answer: EnrollmentAnswer, _ organizationID: String, _ keys: Keys) -> EnrollmentRecord {
-        let now = device.clock.now
+        let now = device.clock.device.now
         return EnrollmentRecord(
             id: answer.id, organizationID: organizationID, organizationURL: config.orgURL, clientID: config.oidcClientId,
             authenticatorID: answer.authenticatorID, userID: answer.userID, userName: answer.userName, deviceID: answer.deviceID,

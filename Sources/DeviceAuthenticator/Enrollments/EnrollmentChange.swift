@@ -94,7 +94,7 @@ struct EnrollmentChange: Sendable {
     private func sendAndStore(
         _ body: JSONValue, _ record: EnrollmentRecord, readsAnswer: Bool, change: @Sendable @escaping (inout EnrollmentRecord) -> Void
     ) async throws {
-        let now = device.clock.now
+        let now = device.clock.device.now
         let request = try OrgRequests.update(record.id, of: record.organizationURL, body: body, token: token)
         do {
             let data = try await device.transport.send(request)

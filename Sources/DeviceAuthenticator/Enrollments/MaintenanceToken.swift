@@ -2,6 +2,10 @@ internal import AuthFoundation
 internal import Foundation
 internal import JOSE
 
+#if canImport(FoundationNetworking)
+internal import FoundationNetworking
+#endif
+
 /// A request for a token for upkeep (the device-authenticator reference 2.10 and 3.8).
 struct MaintenanceToken: Sendable {
     static let defaultScopes = ["okta.myAccount.appAuthenticator.maintenance.manage"]
@@ -12,13 +16,21 @@ struct MaintenanceToken: Sendable {
 
     func retrieve(scopes: [String]) async throws -> Oauth2Credential {
         let org = record.organizationURL
-        var assertion = ClientToken(
-            type: "JWT", keyTag: record.possessionKeyTag, issuer: Self.issuer, audience: org.absoluteString, subject: record.userID,
-            now: device.clock.now, randomness: device.randomness)
-        assertion.claims["methodEnrollmentId"] = .string(record.methodID)
-        let signed = try await device.signWithPossessionKey(assertion)
-        let data = try await device.transport.send(
-            OrgRequests.maintenanceToken(of: org, clientID: record.clientID, scopes: scopes, assertion: signed))
+        let data: Data
+        do {
+            data = try await device.sendDated(by: org) { now in
+                var assertion = ClientToken(
+                    type: "JWT", keyTag: record.possessionKeyTag, issuer: Self.issuer, audience: org.absoluteString,
+                    subject: record.userID, now: now, randomness: device.randomness)
+                assertion.claims["methodEnrollmentId"] = .string(record.methodID)
+                let signed = try await device.signWithPossessionKey(assertion)
+                return try await device.transport.send(
+                    OrgRequests.maintenanceToken(of: org, clientID: record.clientID, scopes: scopes, assertion: signed))
+            }
+        } catch DeviceAuthenticatorError.serverAPIError(let result, let model) {
+            // The token endpoint says `invalid_grant` for whatever is wrong with an assertion.
+            throw DeviceAuthenticatorError.serverAPIError(result.with(error: device.clock.error(at: org)), model)
+        }
         do {
             return try JSONDecoder().decode(Oauth2Credential.self, from: data)
         } catch {

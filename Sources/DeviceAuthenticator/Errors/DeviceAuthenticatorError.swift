@@ -112,6 +112,8 @@ extension DeviceAuthenticatorError: LocalizedError {
         case .tokenRefused: "The access token was refused\(code). Sign in again.\(detail)"
         case .notPermitted: "The access token does not permit this\(code). Sign in again with the needed scope.\(detail)"
         case .notFound: "The server does not know what the request is about\(code).\(detail)"
+        case .clockWrong:
+            "The server refused the request with status \(status)\(code).\(detail) \(result.error?.localizedDescription ?? "")"
         case .tooManyRequests: "The server asks to wait\(code). Try again later.\(detail)"
         default: "The server refused the request with status \(status)\(code).\(detail)"
         }

@@ -57,6 +57,8 @@ extension DeviceAuthenticatorError {
         public static let tooManyRequests = Reason(rawValue: "tooManyRequests")
         /// The QR code of a sign-in page is none, too old, used, another app's, or of a sign-in that is over.
         public static let enrollmentLinkRefused = Reason(rawValue: "enrollmentLinkRefused")
+        /// This device's clock is wrong, which the server refuses. The text says by how much.
+        public static let clockWrong = Reason(rawValue: "clockWrong")
         /// Stored data can't be read or written.
         public static let storage = Reason(rawValue: "storage")
         /// Anything else; the text says more.
@@ -110,6 +112,7 @@ extension DeviceAuthenticatorError {
         let texts = causes.compactMap { $0["errorSummary"]?.lowercased() }
         if let worded = reasonWords.first(where: { word in texts.contains { $0.contains(word.0) } }) { return worded.1 }
         if let failure = result.error as? SecurityError { return reason(of: failure) }
+        if result.error is DeviceClockError, [400, 401].contains(result.response?.statusCode) { return .clockWrong }
         switch result.response?.statusCode {
         case 401: return .tokenRefused
         case 403: return .notPermitted

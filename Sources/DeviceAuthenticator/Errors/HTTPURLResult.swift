@@ -16,7 +16,8 @@ public final class HTTPURLResult: NSObject, NSSecureCoding, Sendable {
     public let response: HTTPURLResponse?
     /// The body of the answer.
     public let data: Data?
-    /// What went wrong beside the answer; for a refused push answer, why the person could not be verified before it was sent.
+    /// What went wrong beside the answer: why the person could not be verified before a push answer was refused, or that this device's
+    /// clock is wrong.
     public let error: (any Error)?
 
     /// Makes a result.
@@ -31,6 +32,11 @@ public final class HTTPURLResult: NSObject, NSSecureCoding, Sendable {
         self.response = response
         self.data = data
         self.error = error
+    }
+
+    /// The same result with something that went wrong beside the answer.
+    func with(error: (any Error)?) -> HTTPURLResult {
+        HTTPURLResult(request: request, response: response, data: data, error: error ?? self.error)
     }
 
     /// Method, path and status; nothing that the request or the answer carried.

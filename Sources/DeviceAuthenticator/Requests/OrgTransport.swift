@@ -13,6 +13,8 @@ struct OrgTransport: Sendable {
 
     let session: any URLSessionProtocol
     let userAgent: String
+    /// Learns the time of each org from its answers.
+    let clock: OrgClock
 
     /// Sends a request.
     ///
@@ -53,6 +55,7 @@ struct OrgTransport: Sendable {
             throw DeviceAuthenticatorError.networkError(error)
         }
         guard let response = response as? HTTPURLResponse else { throw DeviceAuthenticatorError.networkError(URLError(.badServerResponse)) }
+        clock.learn(from: response, to: request)
         guard data.count <= Self.maximumResponseSize else {
             throw DeviceAuthenticatorError.networkError(URLError(.dataLengthExceedsMaximum))
         }

@@ -13,6 +13,7 @@ final class TestOrg: URLSessionProtocol {
         var status = 200
         var body = Data()
         var error: URLError.Code?
+        var headers: [String: String] = [:]
 
         static func json(_ value: JSONValue, status: Int = 200) -> Reply { Reply(status: status, body: Data(value.serialized())) }
         static func text(_ text: String, status: Int = 200) -> Reply { Reply(status: status, body: Data(text.utf8)) }
@@ -46,6 +47,7 @@ final class TestOrg: URLSessionProtocol {
         var pending: [JSONValue] = []
         var enrollments = 0
         var devices = 0
+        var clock: (@Sendable () -> Date)?
     }
 
     let url: String
@@ -62,6 +64,9 @@ final class TestOrg: URLSessionProtocol {
 
     /// Answers the next requests to a route; then the org answers by itself again.
     func answer(_ route: Route, _ replies: Reply...) { state.withLock { $0.replies[route, default: []] += replies } }
+
+    /// Gives the org a clock of its own: answers have a `Date`, and what a device signed more than a minute off is refused.
+    func keepTime(by clock: @escaping @Sendable () -> Date) { state.withLock { $0.clock = clock } }
 
     /// Runs at each request to a route, before it is answered.
     func atRequest(_ route: Route, _ action: @escaping @Sendable () async -> Void) { state.withLock { $0.actions[route] = action } }
@@ -162,12 +167,38 @@ final class TestOrg: URLSessionProtocol {
             state.replies[route]?.removeFirst()
             return next
         }
-        let answer = try reply ?? ownReply(to: route, request)
+        let clock = state.withLock { $0.clock }
+        var answer = try reply ?? refusal(of: request, route, at: clock?()) ?? ownReply(to: route, request)
         if let code = answer.error { throw URLError(code) }
-        guard let response = HTTPURLResponse(url: requested, statusCode: answer.status, httpVersion: "HTTP/1.1", headerFields: [:]) else {
-            throw URLError(.badServerResponse)
-        }
+        if let clock, answer.headers["Date"] == nil { answer.headers["Date"] = Self.httpDate(clock()) }
+        guard
+            let response = HTTPURLResponse(
+                url: requested, statusCode: answer.status, httpVersion: "HTTP/1.1", headerFields: answer.headers)
+        else { throw URLError(.badServerResponse) }
         return (answer.body, response)
+    }
+
+    static func httpDate(_ date: Date) -> String {
+        date.formatted(
+            Date.VerbatimFormatStyle(
+                format:
+                    "\(weekday: .abbreviated), \(day: .twoDigits) \(month: .abbreviated) \(year: .padded(4)) \(hour: .twoDigits(clock: .twentyFourHour, hourCycle: .zeroBased)):\(minute: .twoDigits):\(second: .twoDigits) GMT",
+                locale: Locale(identifier: "en_US_POSIX"), timeZone: .gmt, calendar: Calendar(identifier: .gregorian)))
+    }
+
+    /// What the org says to a token that the device signed by another clock.
+    private func refusal(of request: URLRequest, _ route: Route, at now: Date?) throws -> Reply? {
+        guard let now, route == .token || route == .verify else { return nil }
+        let body = String(decoding: request.httpBody ?? Data(), as: UTF8.self)
+        let token =
+            route == .token
+            ? body.split(separator: "assertion=").last.map(String.init)
+            : try JSONValue(parsing: request.httpBody ?? Data())["challengeResponse"]?.stringValue
+        guard let issuedAt = try JSONWebSignature(parsing: token ?? "").unverifiedClaims().issuedAt else { throw InvalidAnswer() }
+        guard abs(issuedAt - now.timeIntervalSince1970) > 60 else { return nil }
+        return route == .token
+            ? .json(["error": "invalid_grant", "error_description": "The assertion is not valid."], status: 400)
+            : .failure("E0000001", status: 400, causes: [["errorSummary": "The token is not valid yet, or it has expired."]])
     }
 
     private func route(of request: URLRequest) -> Route? {
