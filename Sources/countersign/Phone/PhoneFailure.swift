@@ -1,7 +1,14 @@
 import DeviceAuthenticator
+import Foundation
 
 /// What a failure of the phone means for who sits at this terminal.
 enum PhoneFailure {
+    /// The failure of one account of several.
+    static func text(of error: DeviceAuthenticatorError, for enrollment: AuthenticatorEnrollment) -> String {
+        let account = enrollment.user.name ?? enrollment.user.id
+        return "\(account) at \(enrollment.organization.url.absoluteString) (\(enrollment.enrollmentId)): \(text(of: error))"
+    }
+
     static func text(of error: DeviceAuthenticatorError) -> String {
         let text = error.errorDescription ?? "The phone failed."
         switch error.reason {
@@ -20,7 +27,7 @@ enum PhoneFailure {
         // What the organization says in detail.
         let details = model?.errorCauses?.compactMap { $0["errorSummary"] } ?? []
         switch error.reason {
-        case .expired, .alreadyAnswered, .cancelled: return text
+        case .expired, .alreadyAnswered, .cancelled, .clockWrong: return text
         default: return details.isEmpty ? text : details.joined(separator: " ")
         }
     }

@@ -6,7 +6,8 @@ struct PhoneListenCommand: AsyncParsableCommand {
         commandName: "listen", abstract: "Fetch requests every few seconds, show each, and ask whether to approve it, until Ctrl-C.",
         discussion: """
             Where the standard input is no terminal, or with --json, nothing is asked: `countersign phone approve` and `deny` answer. With \
-            --json each line is an object, whose "event" is "request", or "over" when that request does not wait any more.
+            --json each line is an object, whose "event" is "request", "over" when that request does not wait any more, or "refused" when \
+            the organization refuses an account; the other accounts go on.
             """)
 
     @OptionGroup var phone: PhoneFolder

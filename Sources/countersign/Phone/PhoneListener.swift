@@ -1,4 +1,5 @@
 import DeviceAuthenticator
+import Foundation
 import JOSE
 
 /// Fetches requests again and again, shows each, and asks the person.
@@ -11,31 +12,46 @@ struct PhoneListener: Sendable {
 
     private var asks: Bool { TerminalInput.isInteractive && !json }
 
-    /// Ends by cancellation, or by a failure that another attempt can't mend.
+    /// Fetches until the task is cancelled, or until no account is left that can be asked.
+    ///
+    /// An account that the organization refuses is named and left out from then on; the others go on.
     ///
     /// - Parameter earlier: The ids of requests to pass over.
-    /// - Throws: `CancellationError`, `DeviceAuthenticatorError`.
+    /// - Throws: `CancellationError`; the `DeviceAuthenticatorError` of the last account that was refused.
     func run(except earlier: Set<String> = []) async throws {
         var shown: [String: PhoneRequest] = [:]
-        var isOffline = false
+        var listened = enrollments
+        var offline: Set<String> = []
         while true {
-            do {
-                let waiting = try await phone.requests(for: enrollments)
-                isOffline = false
-                let ids = Set(waiting.map(\.id))
-                for id in shown.keys where !ids.contains(id) {
-                    shown[id] = nil
-                    tellOver(id)
+            let waiting = try await phone.waiting(for: listened)
+            let failed = Set(waiting.failures.map(\.0.enrollmentId))
+            for (enrollment, error) in waiting.failures {
+                if Self.isTransient(error) {
+                    guard offline.insert(enrollment.enrollmentId).inserted else { continue }
+                    Terminal.note(Terminal.printable(PhoneFailure.text(of: error, for: enrollment)) + " Trying again.")
+                } else {
+                    listened.removeAll { $0.enrollmentId == enrollment.enrollmentId }
+                    guard !listened.isEmpty else { throw error }
+                    tellRefused(enrollment, error)
+                    shown = shown.filter { $0.value.enrollment.enrollmentId != enrollment.enrollmentId }
                 }
-                for request in waiting where shown[request.id] == nil && !earlier.contains(request.id) {
-                    if try await present(request) { shown[request.id] = request }
-                }
-            } catch let error as DeviceAuthenticatorError where error.reason == .network || error.reason == .tooManyRequests {
-                if !isOffline { Terminal.note(Terminal.printable(PhoneFailure.text(of: error)) + " Trying again.") }
-                isOffline = true
+            }
+            offline.formIntersection(failed)
+            let ids = Set(waiting.requests.map(\.id))
+            for (id, request) in shown where !ids.contains(id) && !failed.contains(request.enrollment.enrollmentId) {
+                shown[id] = nil
+                tellOver(id)
+            }
+            for request in waiting.requests where shown[request.id] == nil && !earlier.contains(request.id) {
+                if try await present(request) { shown[request.id] = request }
             }
             try await TerminalClock.sleep(for: interval)
         }
+    }
+
+    /// Whether the next attempt may succeed.
+    private static func isTransient(_ error: DeviceAuthenticatorError) -> Bool {
+        error.reason == .network || error.reason == .tooManyRequests
     }
 
     /// - Returns: Whether the request waits still.
@@ -75,10 +91,24 @@ struct PhoneListener: Sendable {
             try await TerminalClock.sleep(for: interval)
             do {
                 guard try await phone.requests(for: [request.enrollment]).contains(where: { $0.id == request.id }) else { return }
-            } catch let error as DeviceAuthenticatorError where error.reason == .network || error.reason == .tooManyRequests {
-                // Nothing is known: it may wait still.
+            } catch let error as DeviceAuthenticatorError {
+                // After a failure that passes it may wait still; an account that is refused is named by the next round.
+                guard Self.isTransient(error) else { return }
             }
         }
+    }
+
+    private func tellRefused(_ enrollment: AuthenticatorEnrollment, _ error: DeviceAuthenticatorError) {
+        guard !json else {
+            return Terminal.write(
+                JSONText.line([
+                    "event": "refused", "enrollment": .string(enrollment.enrollmentId),
+                    "user": .string(enrollment.user.name ?? enrollment.user.id),
+                    "organization": .string(enrollment.organization.url.absoluteString), "message": .string(PhoneFailure.text(of: error)),
+                ]))
+        }
+        Terminal.note(
+            Terminal.printable(PhoneFailure.text(of: error, for: enrollment)) + " The other accounts are still listened for.")
     }
 
     private func tellOver(_ id: String) {

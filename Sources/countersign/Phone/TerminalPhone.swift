@@ -77,14 +77,34 @@ struct TerminalPhone: Sendable {
 
     // MARK: - Requests
 
-    /// Asks the organizations for what waits, oldest first.
-    func requests(for enrollments: [AuthenticatorEnrollment]) async throws -> [PhoneRequest] {
-        var requests: [PhoneRequest] = []
+    /// Asks the organization of each account for what waits. An account that fails keeps nothing from the others.
+    ///
+    /// - Throws: `CancellationError`.
+    func waiting(for enrollments: [AuthenticatorEnrollment]) async throws -> WaitingRequests {
+        var waiting = WaitingRequests()
         for enrollment in enrollments {
-            let challenges = try await upkeep.use(for: enrollment) { try await enrollment.retrievePushChallenges(authenticationToken: $0) }
-            requests += challenges.compactMap { $0 as? PushChallenge }.map { PhoneRequest(challenge: $0, enrollment: enrollment) }
+            do {
+                let challenges = try await upkeep.use(for: enrollment) {
+                    try await enrollment.retrievePushChallenges(authenticationToken: $0)
+                }
+                waiting.requests += challenges.compactMap { $0 as? PushChallenge }
+                    .map { PhoneRequest(challenge: $0, enrollment: enrollment) }
+            } catch let error as DeviceAuthenticatorError {
+                waiting.failures.append((enrollment, error))
+            }
         }
-        return requests.sorted { $0.challenge.transactionTime < $1.challenge.transactionTime }
+        waiting.requests.sort { $0.challenge.transactionTime < $1.challenge.transactionTime }
+        return waiting
+    }
+
+    /// Asks the organizations for what waits, oldest first.
+    ///
+    /// - Throws: `DeviceAuthenticatorError` if no account could be asked; else the accounts that failed are named at the terminal.
+    func requests(for enrollments: [AuthenticatorEnrollment]) async throws -> [PhoneRequest] {
+        let waiting = try await waiting(for: enrollments)
+        if let (_, error) = waiting.failures.first, waiting.failures.count == enrollments.count { throw error }
+        for (enrollment, error) in waiting.failures { Terminal.note(Terminal.printable(PhoneFailure.text(of: error, for: enrollment))) }
+        return waiting.requests
     }
 
     /// The request that is named.
@@ -105,6 +125,14 @@ struct TerminalPhone: Sendable {
         }
         return request
     }
+}
+
+/// What waits for the accounts of a phone, and which accounts could not be asked.
+struct WaitingRequests {
+    /// Oldest first.
+    var requests: [PhoneRequest] = []
+    /// The accounts that failed, each with its error.
+    var failures: [(AuthenticatorEnrollment, DeviceAuthenticatorError)] = []
 }
 
 /// Tells what the phone warns of.

@@ -1,0 +1,62 @@
+import CountersignSandbox
+import Foundation
+import JOSE
+import TestSupport
+import Testing
+
+/// A phone with accounts at two organizations, and a clock that differs from theirs.
+extension CommandTests {
+    /// A phone with an account at each of two organizations.
+    private static func withTwoOrganizations(_ body: (PhoneFixture, _ other: Sandbox) async throws -> Void) async throws {
+        try await PhoneFixture.with { phone in
+            try await phone.enroll()
+            try await withSandbox { other in
+                let enrolled = try await phone.run(
+                    "phone", "enroll", PhoneFixture.jane, "--org", other.origin.absoluteString, input: PhoneFixture.password + "\n")
+                try #require(enrolled.status == 0, "\(enrolled.errors)")
+                try await body(phone, other)
+            }
+        }
+    }
+
+    @Test(
+        "When an organization refuses one account, the listening phone names it and goes on with the other account.",
+        .timeLimit(.minutes(5)))
+    func refusedAccount() async throws {
+        try await Self.withTwoOrganizations { phone, other in
+            // More than a day off: the phone does not correct that, and the organization refuses what it signs.
+            other.advance(by: 90_000)
+            let listener = try phone.start("phone", "listen", "--interval", "1", "--json")
+            try await listener.waitFor(#""event":"refused""#)
+            let refused = try await listener.waitFor("}\n")
+            #expect(refused.contains("This device's clock is 25 hours behind the server's. Set the date and time."), "\(refused)")
+            #expect(refused.contains(other.origin.absoluteString), "\(refused)")
+            let signIn = try phone.startSignIn()
+            let request = try await listener.waitFor(#""event":"request""#) + listener.waitFor("}\n")
+            #expect(request.contains("Portal"), "\(request)")
+            signIn.interrupt()
+            #expect(await signIn.end().status == 130)
+            listener.interrupt()
+            #expect(await listener.end().status == 0)
+
+            // The commands that list and answer go on as well, and name the account.
+            let pending = try await phone.run("phone", "pending")
+            #expect(pending.status == 0, "\(pending.errors)")
+            #expect(pending.errors.contains("\(PhoneFixture.jane) at \(other.origin.absoluteString)"), "\(pending.errors)")
+            #expect(pending.errors.contains("Set the date and time."))
+        }
+    }
+
+    @Test("A phone whose clock is an hour behind fetches and answers requests.", .timeLimit(.minutes(5)))
+    func wrongClock() async throws {
+        try await PhoneFixture.with { phone in
+            try await phone.enroll()
+            phone.sandbox.advance(by: 3_600)
+            let signIn = try phone.startSignIn()
+            let id = try #require(try await phone.pendingRequest()["id"]?.stringValue)
+            let approved = try await phone.run("phone", "approve", id)
+            #expect(approved.status == 0, "\(approved.errors)")
+            #expect(await signIn.end().status == 0)
+        }
+    }
+}
