@@ -81,7 +81,21 @@ struct Enrolling: Sendable {
         guard let id = answer["id"]?.stringValue, !id.isEmpty else {
             throw DeviceAuthenticatorError.genericError("Failed to fetch organization data")
         }
+        try await checkUnclaimed(id)
         return id
+    }
+
+    /// Checks that no other org of this device has the id. An org names itself: under another org's id it would replace that org's
+    /// enrollments, keys and policy.
+    private func checkUnclaimed(_ organizationID: String) async throws {
+        let (records, failures) = try await device.store.run { try $0.enrollments() }
+        if let failure = failures.first { throw failure }
+        guard let other = records.first(where: { $0.organizationID == organizationID && $0.organizationURL != config.orgURL }) else {
+            return
+        }
+        throw DeviceAuthenticatorError.genericError(
+            "The organization at \(config.orgURL.absoluteString) has the id of the one at \(other.organizationURL.absoluteString), where this "
+                + "device is enrolled. If it has moved, delete the old account from this device and enroll again.")
     }
 
     private func makeKeys(_ tags: Tags) async throws -> Keys {

@@ -52,6 +52,11 @@ final class EnrollmentStore: Sendable {
                 $0.id == record.id
                     || ($0.organizationID, $0.clientID, $0.userID) == (record.organizationID, record.clientID, record.userID)
             }
+            // Servers choose the ids: none replaces what another one has enrolled.
+            guard replaced.allSatisfy({ $0.organizationURL == record.organizationURL }) else {
+                throw StorageError.generalStorageError(
+                    "The server's enrollment \(record.id) has the id of another organization's enrollment. It was not stored.")
+            }
             let oldDevice = try self.device(of: record.organizationID)
             try writer.write(policy, .policy, PolicyRecord.id(organizationID: policy.organizationID, clientID: policy.clientID))
             if oldDevice != device { try writer.write(device, .device, device.organizationID) }

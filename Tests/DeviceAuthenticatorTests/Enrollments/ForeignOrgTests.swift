@@ -1,0 +1,74 @@
+import AuthFoundation
+import Foundation
+import JOSE
+import TestSupport
+import Testing
+
+@testable import DeviceAuthenticator
+
+/// A user enrolls the phone at a hostile org beside an honest one. The hostile org chooses its own id and the ids of its enrollments.
+@Suite("Attacks: an org that takes another org's ids")
+struct ForeignOrgTests {
+    /// A phone that is enrolled at the honest org, and its network of both.
+    private static func phone(hostileID: String) async throws -> (TestPhone, TestOrg, any DeviceAuthenticatorProtocol) {
+        let hostile = TestOrg("https://evil.example", id: hostileID)
+        let phone = try TestPhone()
+        try await phone.enroll(verification: true)
+        return (phone, hostile, try phone.builder.urlSession(TwoOrgs(phone.org, hostile)).create())
+    }
+
+    private static func enroll(_ device: any DeviceAuthenticatorProtocol, at org: TestOrg) async throws {
+        _ = try await device.enroll(
+            authenticationToken: TestPhone.token,
+            authenticatorConfig: DeviceAuthenticatorConfig(orgURL: try url(org.url), oidcClientId: "client-1"),
+            enrollmentParameters: EnrollmentParameters(deviceToken: .empty))
+    }
+
+    /// The enrollment at the honest org still answers, with the key that the user unlocks.
+    private static func expectIntact(_ phone: TestPhone) async throws {
+        let enrollments = try phone.authenticator.allEnrollments().compactMap { $0 as? AuthenticatorEnrollment }
+        let record = try #require(enrollments.first { $0.enrollmentId == "pfd1" }).record
+        #expect(record.organizationURL.absoluteString == phone.org.url)
+        let challenge = try phone.parse(try phone.org.challenge(more: ["userVerification": "REQUIRED"]))
+        try await challenge.resolve(onRemediation: approving)
+        #expect(try phone.org.answers().last?.claims["keyType"] == "userVerification")
+    }
+
+    @Test("An org with the id of another org enrolls nothing, learns no signature, and the other org's enrollment stays.")
+    func organizationID() async throws {
+        let (phone, hostile, device) = try await Self.phone(hostileID: "00o1")
+        let error = await failure { try await Self.enroll(device, at: hostile) }
+        #expect(error?.errorDescription?.contains(phone.org.url) == true, "\(String(describing: error))")
+        #expect(hostile.routes == [.organization])
+        try await Self.expectIntact(phone)
+    }
+
+    @Test("An enrollment with the id of another org's enrollment is not stored, and is deleted where it was made.")
+    func enrollmentID() async throws {
+        let (phone, hostile, device) = try await Self.phone(hostileID: "00oEvil")
+        // The hostile org answers with pfd1, which is the honest org's enrollment.
+        let error = await failure { try await Self.enroll(device, at: hostile) }
+        #expect(error?.reason == .storage)
+        #expect(hostile.routes.last == .delete)
+        try await Self.expectIntact(phone)
+    }
+
+    @Test("Two orgs with ids of their own are enrolled side by side, and neither answers the other's challenges.")
+    func sideBySide() async throws {
+        let (phone, hostile, device) = try await Self.phone(hostileID: "00oEvil")
+        hostile.answer(.enroll, .json(hostile.enrollment(2)))
+        try await Self.enroll(device, at: hostile)
+        #expect(try phone.authenticator.allEnrollments().count == 2)
+        // The hostile org's key signs a challenge for the honest org's enrollment, under its own name or the other's.
+        for more: JSONValue in [
+            ["iss": "https://evil.example"], ["iss": "https://evil.example", "orgId": "00oEvil"],
+            ["iss": "https://evil.example", "verificationUri": "https://evil.example/verify"], ["orgId": "00oEvil"],
+            ["verificationUri": "https://evil.example/verify"],
+        ] {
+            let forged = try phone.org.challenge(more: more, key: TestOrg.foreignKey)
+            #expect(throws: (any Error).self, "\(more)") { try phone.parse(forged) }
+        }
+        #expect(phone.org.requests(.verify).isEmpty && hostile.requests(.verify).isEmpty)
+        try await Self.expectIntact(phone)
+    }
+}
