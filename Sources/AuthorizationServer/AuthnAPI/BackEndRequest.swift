@@ -3,10 +3,11 @@ internal import IdentityEngine
 
 /// Requests of back ends that the organization trusts (authn reference 1.1 and 1.2).
 extension ServerRequest {
-    /// What came in `Authorization: SSWS`; nil without it.
+    /// The API token of `Authorization: SSWS`; nil without it. The space after the scheme may be missing, as Okta's Python SDK sends it.
     var apiToken: String? {
-        guard let value = head.headerFields[values: .authorization].first, value.prefix(5).lowercased() == "ssws " else { return nil }
-        return String(value.dropFirst(5).drop { $0 == " " })
+        guard let value = head.headerFields[values: .authorization].first, value.prefix(4).lowercased() == "ssws" else { return nil }
+        let token = value.dropFirst(4).drop { $0 == " " }
+        return token.isEmpty ? nil : String(token)
     }
 
     /// The request as it is counted and logged: of a trusted caller at one of its gateways, from the address that it forwards; of

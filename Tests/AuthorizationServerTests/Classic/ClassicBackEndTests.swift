@@ -54,6 +54,22 @@ struct ClassicBackEndTests {
         }
     }
 
+    @Test("An API token is read after the scheme SSWS with a space, and without one, as Okta's Python SDK sends it.")
+    func spacing() async throws {
+        try await Self.with(limits: PushOrganization().rateLimits) { server in
+            let jane = try #require(try await server.engine.user(login: PushOrganization.jane)?.id)
+            for (header, status) in [
+                ("SSWS \(Self.token)", 204), ("SSWS\(Self.token)", 204), ("ssws\(Self.token)", 204), ("SSWS   \(Self.token)", 204),
+                ("SSWS", 401), ("SSWS ", 401), ("SSWSx\(Self.token)", 401), (Self.token, 401), ("SSW\(Self.token)", 401),
+                ("Bearer\(Self.token)", 401),
+            ] {
+                let answer = try await server.wire.call(
+                    "DELETE", "/api/v1/users/\(jane)/sessions", headers: [("Authorization", header)])
+                #expect(answer.status == status, "\(header): \(answer.body)")
+            }
+        }
+    }
+
     @Test("ends a person's sessions, with the tokens of their apps only if it says so")
     func sessions() async throws {
         try await Self.with(limits: PushOrganization().rateLimits) { server in
