@@ -54,7 +54,7 @@ struct MetadataDocument {
             members["backchannel_logout_supported"] = true
             members["backchannel_logout_session_supported"] = true
             members["userinfo_endpoint"] = .string(base + "/userinfo")
-            members["id_token_signing_alg_values_supported"] = ["RS256"]
+            members["id_token_signing_alg_values_supported"] = JSONValue(idTokenAlgorithms)
         }
         return .object(members)
     }
@@ -71,6 +71,12 @@ struct MetadataDocument {
             default: true
             }
         }
+    }
+
+    /// RS256, which every server must announce (OpenID Connect Discovery section 3), and what applications registered beside it.
+    private var idTokenAlgorithms: [String] {
+        let registered = Set(snapshot.applications.map(\.idTokenAlgorithm.rawValue)).subtracting(["RS256"])
+        return ["RS256"] + registered.sorted()
     }
 
     /// The reserved scopes, and the server's own that are public.
