@@ -271,7 +271,7 @@ public final class Sandbox: Sendable, Redacted {
     /// - Throws: If the store failed.
     public func rotateKeys() async throws {
         _ = try await engine.rotateKeys(
-            immediately: true, context: RequestContext(now: clock.now, requestID: "sandbox-rotation"),
+            .forced, context: RequestContext(now: clock.now, requestID: "sandbox-rotation"),
             making: { [keys] in try keys.make($0) })
     }
 }

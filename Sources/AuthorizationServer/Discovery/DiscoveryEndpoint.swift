@@ -23,7 +23,8 @@ extension Endpoint {
             let text = cache.text(.keys(minute: minute), snapshot: call.snapshot) {
                 call.snapshot.keyRing.publishedKeys(now: now).json().serialized()
             }
-            return ServerResponse(json: text, headers: [.cacheControl: "max-age=3600, must-revalidate"]).counted(call, by: engine)
+            let caching = "max-age=\(SigningKeyRing.cacheLifetime), must-revalidate"
+            return ServerResponse(json: text, headers: [.cacheControl: caching]).counted(call, by: engine)
         }
     }
 

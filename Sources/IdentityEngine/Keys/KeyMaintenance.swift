@@ -19,6 +19,26 @@ public struct KeyChange: Sendable, Equatable {
     public var action: Action
 }
 
+/// When the next signing keys begin to sign, and what happens to the present ones.
+public enum KeyHandover: Sendable {
+    /// They sign after the organization's days ahead, so that clients that read the key set once know them by then.
+    case scheduled
+    /// They sign at once, if they have been published for as long as a copy of the key set may be cached
+    /// (``SigningKeyRing/cacheLifetime``).
+    case immediate
+    /// They sign at once. A client that cached the key set rejects new tokens until it reads the set again.
+    case forced
+    /// They sign at once, and the present keys are withdrawn, for when one is no longer secret: they are not published any more, and every
+    /// token that they signed is rejected. Refresh tokens stay valid.
+    case withdrawing
+}
+
+/// The next signing key can't sign yet, because clients may have cached a key set without it.
+public struct KeyHandoverError: Error, Sendable, Equatable {
+    /// When every cached copy of the key set has the next key; `nil` if none is published.
+    public let knownFrom: Date?
+}
+
 extension IdentityEngine {
     /// Makes the signing keys that are missing, publishes successors ahead of time, and removes keys whose tokens are all over.
     ///
@@ -51,28 +71,28 @@ extension IdentityEngine {
     /// Rotates the signing keys now rather than on schedule.
     ///
     /// - Parameters:
-    ///   - immediately: False publishes the next keys and lets them sign after the organization's days ahead. True lets them
-    ///     sign at once: clients that read the key set only once reject new tokens until they read it again.
-    ///   - withdrawing: True ends the old keys with it, for when one is no longer secret: they are not published any more, and every token
-    ///     that they signed is refused from now on. Refresh tokens stay good. Only together with `immediately`.
+    ///   - handover: When the next keys begin to sign, and what happens to the present ones.
     ///   - context: The wall clock and the request's id.
     ///   - make: Makes a private key for an algorithm.
-    /// - Returns: What was changed; empty if the next keys are published already and `immediately` is false.
-    /// - Throws: ``StoreError``, or what `make` throws.
+    /// - Returns: What was changed; empty if the next keys are published already and the handover is ``KeyHandover/scheduled``.
+    /// - Throws: ``KeyHandoverError`` if clients may not know a next key yet, and nothing was changed; ``StoreError``, or what `make` throws.
     @discardableResult
     public func rotateKeys(
-        immediately: Bool, withdrawing: Bool = false, context: RequestContext,
+        _ handover: KeyHandover, context: RequestContext,
         making make: @Sendable (JWSAlgorithm) throws -> SigningKey = { try SigningKey.generate($0) }
     ) async throws -> [KeyChange] {
-        try await changeKeys(context, withdrawing: immediately && withdrawing) { line, algorithm, rotation in
+        try await changeKeys(context, withdrawing: handover == .withdrawing) { line, algorithm, rotation in
             let now = context.now
             if let newest = line.last, newest.sealed.signsFrom > now {
-                guard immediately else { return nil }
+                if handover == .scheduled { return nil }
+                let knownFrom = newest.sealed.createdAt.addingTimeInterval(TimeInterval(SigningKeyRing.cacheLifetime))
+                if handover == .immediate, now < knownFrom { throw KeyHandoverError(knownFrom: knownFrom) }
                 var advanced = newest.sealed
                 advanced.signsFrom = now
                 return (advanced, KeyChange(keyID: advanced.id, action: .advanced))
             }
-            let signsFrom = immediately || line.isEmpty ? now : now.addingTimeInterval(days: rotation.publishedDaysAhead)
+            if handover == .immediate, !line.isEmpty { throw KeyHandoverError(knownFrom: nil) }
+            let signsFrom = handover != .scheduled || line.isEmpty ? now : now.addingTimeInterval(days: rotation.publishedDaysAhead)
             return try self.newKey(make(algorithm), after: line.last, signsFrom: signsFrom, rotation: rotation, now: now)
         }
     }

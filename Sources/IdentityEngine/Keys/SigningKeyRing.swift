@@ -12,6 +12,9 @@ public import JOSE
 /// A value, safe from any task; it is part of the engine's cached snapshot. ``IdentityEngine/maintainKeys(_:making:)`` moves
 /// the line on.
 public struct SigningKeyRing: Sendable {
+    /// Seconds that clients may cache a copy of the published keys (`Cache-Control: max-age`).
+    public static let cacheLifetime = 3_600
+
     /// One key and its times.
     struct Entry: Sendable {
         let sealed: SealedSigningKey

@@ -84,17 +84,46 @@ struct SigningKeyRingTests {
     func command() async throws {
         let organization = try await TestOrganization()
         let first = try await signer(organization, 1)
-        let changes = try await organization.engine.rotateKeys(immediately: false, context: context(1), making: Self.quick)
+        let changes = try await organization.engine.rotateKeys(.scheduled, context: context(1), making: Self.quick)
         let next = try #require(changes.first)
         #expect(next.action == .published(signsFrom: context(8).now))
-        #expect(try await organization.engine.rotateKeys(immediately: false, context: context(2), making: Self.quick).isEmpty)
+        #expect(try await organization.engine.rotateKeys(.scheduled, context: context(2), making: Self.quick).isEmpty)
         #expect(try await signer(organization, 2) == first)
         #expect(
-            try await organization.engine.rotateKeys(immediately: true, context: context(3), making: Self.quick) == [
+            try await organization.engine.rotateKeys(.immediate, context: context(3), making: Self.quick) == [
                 KeyChange(keyID: next.keyID, action: .advanced)
             ])
         #expect(try await signer(organization, 3) == next.keyID)
         #expect(try await published(organization, 3) == [first, next.keyID].compactMap { $0 })
+    }
+
+    @Test("An immediate rotation changes nothing until the next key has been published for as long as clients may cache the key set.")
+    func unknownSuccessor() async throws {
+        let organization = try await TestOrganization { $0.authorizationServers[1].accessTokenAlgorithm = .es256 }
+        let engine = organization.engine
+        func context(_ seconds: Double) -> RequestContext { TestOrganization.context(TestOrganization.time(seconds)) }
+        let before = try await published(organization, 1)
+        await #expect(throws: KeyHandoverError(knownFrom: nil)) {
+            try await engine.rotateKeys(.immediate, context: context(0), making: Self.quick)
+        }
+        try await engine.rotateKeys(.scheduled, context: context(0), making: Self.quick)
+        let announced = try await published(organization, 1)
+        #expect(announced.count == before.count + 2)
+        let known = Date(timeIntervalSince1970: TestOrganization.start.timeIntervalSince1970.rounded(.down) + 3_600)
+        for seconds in [0.0, 1, 3_599] {
+            await #expect(throws: KeyHandoverError(knownFrom: known)) {
+                try await engine.rotateKeys(.immediate, context: context(seconds), making: Self.quick)
+            }
+        }
+        #expect(try await published(organization, 1) == announced)
+        // A client that cached the key set at the first moment knows the keys that sign from now on.
+        #expect(try await engine.rotateKeys(.immediate, context: context(3_600)).map(\.action) == [.advanced, .advanced])
+        let tokens = try await organization.signIn(at: 3_601).get()
+        for token in [tokens.accessToken, try #require(tokens.idToken)] {
+            let id = try #require(try JSONWebSignature(parsing: token).keyID)
+            #expect(announced.contains(id) && !before.contains(id))
+        }
+        await #expect(throws: KeyHandoverError(knownFrom: nil)) { try await engine.rotateKeys(.immediate, context: context(3_602)) }
     }
 
     @Test("tokens of the old key stay good after a forced rotation, and new ones name the new key")
@@ -102,7 +131,7 @@ struct SigningKeyRingTests {
         let organization = try await TestOrganization()
         let old = try await organization.signIn().get()
         let change = try await organization.engine.rotateKeys(
-            immediately: true, context: TestOrganization.context(TestOrganization.time(10)), making: Self.quick)
+            .forced, context: TestOrganization.context(TestOrganization.time(10)), making: Self.quick)
         let new = try await organization.signIn(at: 11).get()
         #expect(try JSONWebSignature(parsing: new.accessToken).keyID == change.first?.keyID)
         #expect(try await organization.introspect(old.accessToken, at: 12).isActive)
@@ -116,9 +145,9 @@ struct SigningKeyRingTests {
         func context(_ seconds: Double) -> RequestContext { TestOrganization.context(TestOrganization.time(seconds)) }
         let old = try await organization.signIn().get()
         let oldKey = try #require(try JSONWebSignature(parsing: old.accessToken).keyID)
-        if isSuccessorKnown { try await organization.engine.rotateKeys(immediately: false, context: context(1), making: Self.quick) }
+        if isSuccessorKnown { try await organization.engine.rotateKeys(.scheduled, context: context(1), making: Self.quick) }
         let changes = try await organization.engine.rotateKeys(
-            immediately: true, withdrawing: true, context: context(2), making: Self.quick)
+            .withdrawing, context: context(2), making: Self.quick)
         #expect(changes.contains(KeyChange(keyID: oldKey, action: .removed)))
         let published = try await organization.engine.snapshot().keyRing.publishedKeys(now: context(2).now).keys.compactMap(\.keyID)
         #expect(!published.contains(oldKey))
