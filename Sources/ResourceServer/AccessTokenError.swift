@@ -23,6 +23,8 @@ public struct AccessTokenError: Error, Sendable, Equatable, CustomStringConverti
         public static let expired = Code(rawValue: "expired")
         /// The token's lifetime has not begun, or it says that it was issued later than now.
         public static let notYetValid = Code(rawValue: "notYetValid")
+        /// The token is of another type than an access token: an ID token, a logout token, or a token with another `typ`.
+        public static let wrongType = Code(rawValue: "wrongType")
         /// The token is from another issuer.
         public static let wrongIssuer = Code(rawValue: "wrongIssuer")
         /// The token is for another audience.

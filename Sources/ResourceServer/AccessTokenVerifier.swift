@@ -8,6 +8,10 @@ public import JOSE
 /// let token = try await verifier.verify(text, scopes: ["messages.read"])
 /// ```
 ///
+/// The verifier refuses other tokens of the issuer: a token with another `typ` than `at+jwt` or `JWT`, and a token that has the claims of an ID
+/// token or a logout token, or lacks those of an access token (``AccessTokenError/Code/wrongType``). A token without a `typ`, as Okta issues
+/// it, is accepted.
+///
 /// Locally (the default), a token is checked by its signature, with the keys that the issuer publishes, and by its claims: `iss`, `aud`,
 /// `cid`, `exp`, `nbf`, `iat`. The keys are fetched once, kept, and fetched again when a token names one that is not among them, and when
 /// they are as old as ``Configuration/maximumKeyAge``. A token that was revoked stays good until its `exp`; where that is too long, use

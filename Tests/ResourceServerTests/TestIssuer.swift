@@ -35,15 +35,17 @@ final class TestIssuer: ResourceFetcher {
         state.withLock { $0.requests.count { $0.path.hasSuffix(suffix) } }
     }
 
-    /// Claims of a good token, with changes; a change to nil removes a claim.
-    func token(changing changes: [String: JSONValue?] = [:], signedBy signer: SigningKey? = nil) throws -> String {
+    /// Claims of a good token, with changes; a change to nil removes a claim. The type is the header's `typ`.
+    func token(
+        changing changes: [String: JSONValue?] = [:], type: String? = nil, signedBy signer: SigningKey? = nil
+    ) throws -> String {
         var claims: JSONValue = [
             "iss": .string(Self.url), "aud": "api://default", "cid": "app", "sub": "jane.doe@example.com", "uid": "00u1",
             "scp": ["openid", "messages.read"], "iat": .integer(Int64(Self.now.timeIntervalSince1970) - 10),
             "exp": .integer(Int64(Self.now.timeIntervalSince1970) + 3600),
         ]
         for (name, value) in changes { claims[name] = value }
-        return try (signer ?? key).sign(claims)
+        return try (signer ?? key).sign(claims, header: type.map { ["typ": .string($0)] } ?? [:])
     }
 
     func fetch(_ request: FetchRequest) async throws -> FetchResponse {

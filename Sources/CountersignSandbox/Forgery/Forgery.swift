@@ -46,6 +46,8 @@ extension Forgery {
         guard let id = header["kid"]?.stringValue, let key = keys.key(id) else {
             throw ForgeryError(description: "The token's key was made by another run of the sandbox. Start it with an empty folder.")
         }
+        // The type stays as it was, or a verifier would refuse the token for that.
+        let type = header["typ"].map { ["typ": $0] } ?? [:]
         let seconds = Int64(now.timeIntervalSince1970)
         switch self {
         case .badSignature:
@@ -54,8 +56,8 @@ extension Forgery {
             return "\(parts[0]).\(parts[1]).\(Base64URL.encode(signature))"
         case .algorithmNone:
             return "\(Base64URL.encode((["alg": "none", "typ": "JWT"] as JSONValue).serialized())).\(parts[1])."
-        case .otherKey: return try Self.foreignKey(algorithm: key.algorithm, id: id).sign(claims)
-        case .unknownKeyID: return try Self.foreignKey(algorithm: key.algorithm, id: "unpublished").sign(claims)
+        case .otherKey: return try Self.foreignKey(algorithm: key.algorithm, id: id).sign(claims, header: type)
+        case .unknownKeyID: return try Self.foreignKey(algorithm: key.algorithm, id: "unpublished").sign(claims, header: type)
         case .otherAudience: claims["aud"] = "api://other"
         case .otherIssuer: claims["iss"] = "https://other.example.com/oauth2/default"
         case .wrongNonce: claims["nonce"] = "nobody-sent-this"
@@ -66,7 +68,7 @@ extension Forgery {
             claims["iat"] = .integer(seconds + 3600)
             claims["exp"] = .integer(seconds + 7200)
         }
-        return try key.sign(claims)
+        return try key.sign(claims, header: type)
     }
 
     private static func foreignKey(algorithm: JWSAlgorithm, id: String) throws -> SigningKey {

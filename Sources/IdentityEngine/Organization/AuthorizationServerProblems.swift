@@ -28,6 +28,13 @@ extension DefinitionCheck {
             if server.audience?.isEmpty ?? true {
                 problem(path + [.key("audience")], "The server “\(id)” needs an audience for its access tokens, such as api://\(id).")
             }
+            // The audience of an ID token is its client: an API could take one for an access token.
+            if let audience = server.audience, clients.contains(audience) {
+                problem(
+                    path + [.key("audience")],
+                    "The audience “\(audience)” is a client id, so ID tokens could pass for access tokens. Choose another, such as api://\(id)."
+                )
+            }
         }
         if server.accessTokenAlgorithm != .rs256 && server.accessTokenAlgorithm != .es256 {
             problem(path + [.key("accessTokenAlgorithm")], "Access tokens are signed with RS256 or ES256.")

@@ -17,6 +17,8 @@ struct TokenIssuer: Sendable {
 
     /// Seconds; fixed.
     static let idTokenLifetime = 3600
+    /// The `typ` of access tokens (RFC 9068 section 2.1). ID tokens have none.
+    private static let accessTokenType = "at+jwt"
 
     private var issuedAt: Int { Int(now.timeIntervalSince1970.rounded(.down)) }
 
@@ -60,6 +62,8 @@ struct TokenIssuer: Sendable {
         claims["iat"] = .integer(Int64(issuedAt))
         claims["exp"] = .integer(Int64(issuedAt + grant.accessTokenLifetime))
         claims["cid"] = .string(application.id)
+        // RFC 9068 section 2.2 asks for the standard name and for a type of its own, which ID tokens lack.
+        claims["client_id"] = claims["cid"]
         claims["scp"] = JSONValue(scopes)
         claims["sub"] = .string(user?.login ?? application.id)
         // A configured claim must not stand where a standard one is absent.
@@ -67,7 +71,7 @@ struct TokenIssuer: Sendable {
         claims["auth_time"] = grant.authentication.map { .integer(Int64($0.time)) }
         claims["acr"] = grant.authentication?.contextClass.map(JSONValue.string)
         claims["cnf"] = keyThumbprint.map { ["jkt": .string($0)] }
-        return try sign(claims, with: server.accessTokenAlgorithm)
+        return try sign(claims, with: server.accessTokenAlgorithm, type: Self.accessTokenType)
     }
 
     private func idToken(
@@ -94,10 +98,10 @@ struct TokenIssuer: Sendable {
         return try sign(claims, with: application.idTokenAlgorithm)
     }
 
-    private func sign(_ claims: [String: JSONValue], with algorithm: JWSAlgorithm) throws -> String {
+    private func sign(_ claims: [String: JSONValue], with algorithm: JWSAlgorithm, type: String? = nil) throws -> String {
         guard let key = snapshot.keyRing.signer(algorithm, now: now) else {
             throw StoreError(.damaged, "The organization has no signing key yet. Call maintainKeys at start, before the first request.")
         }
-        return try key.sign(payload: JSONValue.object(claims).serialized())
+        return try key.sign(payload: JSONValue.object(claims).serialized(), header: type.map { ["typ": .string($0)] } ?? [:])
     }
 }

@@ -28,6 +28,8 @@ public struct JWTVerifier: Sendable {
     public let maximumTokenSize: Int
     /// The type that the header has to name; nil if it is not checked.
     public let expectedType: String?
+    /// Whether a token without a type, or with the general type `JWT`, is accepted beside the expected one.
+    public let acceptsGeneralType: Bool
     /// Whether a token without `exp` is refused.
     public let requiresExpiration: Bool
 
@@ -48,6 +50,7 @@ public struct JWTVerifier: Sendable {
     ///   - leeway: How far the clocks may differ, in seconds from 0; by default 60.
     ///   - maximumTokenSize: The longest accepted token in bytes; by default 16 KiB.
     ///   - expectedType: The header's `typ`, such as `at+jwt`, in any case, with or without `application/`; nil does not check it.
+    ///   - acceptsGeneralType: Whether a header without `typ`, or with the `typ` `JWT`, is accepted beside the expected one; by default not.
     ///   - requiresExpiration: Whether a token without `exp` is refused; by default it is.
     public init(
         keys: JSONWebKeySet,
@@ -57,6 +60,7 @@ public struct JWTVerifier: Sendable {
         leeway: Double = 60,
         maximumTokenSize: Int = 16 << 10,
         expectedType: String? = nil,
+        acceptsGeneralType: Bool = false,
         requiresExpiration: Bool = true
     ) {
         self.algorithms = algorithms
@@ -65,10 +69,12 @@ public struct JWTVerifier: Sendable {
         self.leeway = max(leeway, 0)
         self.maximumTokenSize = maximumTokenSize
         self.expectedType = expectedType
+        self.acceptsGeneralType = acceptsGeneralType
         self.requiresExpiration = requiresExpiration
         issuerBytes = issuer.map { Array($0.utf8) }
         audienceBytes = audience.map { $0.map { Array($0.utf8) } }
-        keyring = VerifierKeyring(keys: keys, algorithms: algorithms, expectedType: expectedType)
+        keyring = VerifierKeyring(
+            keys: keys, algorithms: algorithms, expectedType: expectedType, acceptsGeneralType: acceptsGeneralType)
     }
 
     /// Verifies a token.

@@ -11,12 +11,14 @@ struct VerifierKeyring: Sendable {
     private let keys: [VerificationKey]
     private let algorithms: Set<JWSAlgorithm>
     private let expectedType: String?
+    private let acceptsGeneralType: Bool
     /// By length.
     private var knownHeaders: [[KnownHeader]] = []
 
-    init(keys: JSONWebKeySet, algorithms: Set<JWSAlgorithm>, expectedType: String?) {
+    init(keys: JSONWebKeySet, algorithms: Set<JWSAlgorithm>, expectedType: String?, acceptsGeneralType: Bool) {
         self.algorithms = algorithms
         self.expectedType = expectedType
+        self.acceptsGeneralType = acceptsGeneralType
         let ordered = JWSAlgorithm.allCases.filter(algorithms.contains)
         // A key that cannot be prepared is as good as absent.
         self.keys = keys.keys.flatMap { jwk in ordered.compactMap { try? VerificationKey(jwk, algorithm: $0) } }
@@ -33,7 +35,8 @@ struct VerifierKeyring: Sendable {
     private static func spellings(of key: VerificationKey, expectedType: String?) -> [[UInt8]] {
         let algorithm = "\"alg\":\"\(key.algorithm.rawValue)\""
         let keyID = key.keyID.map { "\"kid\":" + JSONValue.string($0).serializedString }
-        let types = expectedType.map { [$0, "application/" + $0] } ?? ["JWT", "at+jwt", "application/at+jwt"]
+        // A spelling whose type is not accepted is passed over by the caller.
+        let types = ["JWT"] + (expectedType.map { [$0, "application/" + $0] } ?? ["at+jwt", "application/at+jwt"])
         var members: [[String]] = keyID.map { [[algorithm, $0], [$0, algorithm]] } ?? [[algorithm]]
         for type in types {
             let type = "\"typ\":" + JSONValue.string(type).serializedString
@@ -74,7 +77,7 @@ struct VerifierKeyring: Sendable {
         guard algorithms.contains(header.algorithm) else {
             throw JOSEError(.algorithmNotAllowed, "The token is signed with \(header.algorithm.rawValue), which is not accepted here.")
         }
-        if let expectedType, !header.hasType(expectedType) {
+        if let expectedType, !header.hasType(expectedType), !(acceptsGeneralType && (header.type == nil || header.hasType("JWT"))) {
             throw JOSEError(.wrongType, "The token's type (typ) is not \(expectedType).")
         }
         let fitting = keys.indices.filter { keys[$0].algorithm == header.algorithm }

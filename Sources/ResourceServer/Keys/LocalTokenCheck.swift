@@ -16,7 +16,8 @@ struct LocalTokenCheck: Sendable {
         cache = VerifiedTokenCache(
             verifier: JWTVerifier(
                 keys: keys, algorithms: configuration.algorithms, issuer: configuration.issuer, audience: [configuration.audience],
-                leeway: configuration.leeway, maximumTokenSize: PresentedToken.maximumLength))
+                leeway: configuration.leeway, maximumTokenSize: PresentedToken.maximumLength, expectedType: AccessTokenType.name,
+                acceptsGeneralType: true))
     }
 
     /// - Throws: ``UnknownKey`` or ``AccessTokenError``.
@@ -29,10 +30,14 @@ struct LocalTokenCheck: Sendable {
             if error.code == .unknownKey { throw UnknownKey(refusal: refusal) }
             throw refusal
         }
+        let members = claims.json.objectValue ?? [:]
+        guard AccessTokenType.hasOwnClaims(members), !AccessTokenType.hasForeignClaims(members) else {
+            throw AccessTokenType.refusal()
+        }
         if let clientID = configuration.clientID, claims.clientID != clientID {
             throw AccessTokenError(.wrongClient, "The access token was given to another client than \(clientID).")
         }
-        return AccessToken(claims: claims.json.objectValue ?? [:], expiresAt: claims.expirationDate ?? now)
+        return AccessToken(claims: members, expiresAt: claims.expirationDate ?? now)
     }
 
     private func refusal(for error: JOSEError) -> AccessTokenError {
@@ -40,6 +45,7 @@ struct LocalTokenCheck: Sendable {
         case .expired: AccessTokenError(.expired, "The access token expired. Refresh it.", underlying: error)
         case .notYetValid, .issuedInFuture:
             AccessTokenError(.notYetValid, "The access token is from the future: a clock is wrong.", underlying: error)
+        case .wrongType: AccessTokenType.refusal(underlying: error)
         case .wrongIssuer:
             AccessTokenError(.wrongIssuer, "The access token is from another issuer than \(configuration.issuer).", underlying: error)
         case .wrongAudience: AccessTokenError(.wrongAudience, "The access token is not for \(configuration.audience).", underlying: error)

@@ -9,6 +9,8 @@ struct TokenIntrospection {
     func check(
         _ token: String, at endpoint: URL?, as client: AccessTokenVerifier.IntrospectionClient, now: Date
     ) async throws -> AccessToken {
+        // Read for its type, and not verified here: the issuer does that.
+        if let parsed = try? JSONWebSignature(parsing: token), !AccessTokenType.isAccepted(parsed.type) { throw AccessTokenType.refusal() }
         guard let endpoint else {
             throw AccessTokenError(.issuerUnavailable, "The issuer's metadata names no introspection endpoint.")
         }
@@ -18,6 +20,7 @@ struct TokenIntrospection {
         }
         var claims = answer.objectValue ?? [:]
         claims["active"] = nil
+        guard !AccessTokenType.hasForeignClaims(claims) else { throw AccessTokenType.refusal() }
         if let issuer = claims["iss"]?.stringValue, issuer != configuration.issuer {
             throw AccessTokenError(.wrongIssuer, "The access token is from another issuer than \(configuration.issuer).")
         }

@@ -85,6 +85,9 @@ struct OrganizationProblemsTests {
         Flaw("authorizationServers[1].accessPolicies[0].clients[0]", "no application “none”") {
             $0.authorizationServers.append(server { $0.accessPolicies[0].clients = ["none"] })
         },
+        Flaw("authorizationServers[1].audience", "is a client id") {
+            $0.authorizationServers.append(server { $0.audience = "one" })
+        },
         rule("Did you mean “password”?", "grantTypes[0]") { $0.grantTypes = ["pasword"] },
         rule("no group “Nobody”", "groups[0]") { $0.groups = ["Nobody"] },
         rule("no scope “messages.write”", "scopes[1]") { $0.scopes = ["openid", "messages.write"] },

@@ -25,7 +25,8 @@ struct TokenClaimsTests {
         #expect(
             claims == [
                 "ver": 1, "iss": "https://id.test/oauth2/default", "aud": "api://default", "iat": issuedAt, "exp": 1_700_003_600,
-                "cid": "password-app", "uid": .string(user), "scp": ["openid", "profile", "messages.read", "offline_access"],
+                "cid": "password-app", "client_id": "password-app", "uid": .string(user),
+                "scp": ["openid", "profile", "messages.read", "offline_access"],
                 "sub": "jane.doe@example.com", "auth_time": 1_699_999_999,
             ])
         #expect(response.expiresIn == 3600)
@@ -70,20 +71,23 @@ struct TokenClaimsTests {
         #expect(
             claims == [
                 "ver": 1, "iss": "https://id.test/oauth2/default", "aud": "api://default", "iat": issuedAt, "exp": 1_700_003_600,
-                "cid": "service-app", "scp": ["messages.read"], "sub": "service-app",
+                "cid": "service-app", "client_id": "service-app", "scp": ["messages.read"], "sub": "service-app",
             ])
         #expect(response.idToken == nil)
         #expect(response.refreshToken == nil)
     }
 
-    @Test("the header has kid and alg only, and the kid is published", arguments: [JWSAlgorithm.rs256, .es256])
+    @Test(
+        "The header has kid and alg, of an access token also typ at+jwt, and the kid is published.",
+        arguments: [JWSAlgorithm.rs256, .es256])
     func header(algorithm: JWSAlgorithm) async throws {
         let organization = try await TestOrganization { $0.authorizationServers[1].accessTokenAlgorithm = algorithm }
         let response = try await organization.signIn().get()
         let published = try await organization.engine.snapshot().keyRing.publishedKeys(now: TestOrganization.start)
-        for (token, expected) in [(response.accessToken, algorithm), (try #require(response.idToken), .rs256)] {
+        for (token, expected, type) in [(response.accessToken, algorithm, "at+jwt"), (try #require(response.idToken), .rs256, nil)] {
             let signature = try JSONWebSignature(parsing: token)
-            #expect(signature.header.objectValue.map { Set($0.keys) } == ["alg", "kid"])
+            #expect(signature.header.objectValue.map { Set($0.keys) } == (type == nil ? ["alg", "kid"] : ["alg", "kid", "typ"]))
+            #expect(signature.type == type)
             #expect(signature.algorithm == expected)
             let id = try #require(signature.keyID)
             let key = try #require(published[keyID: id])

@@ -1,0 +1,25 @@
+import AuthFoundation
+import CountersignSandbox
+import Foundation
+import ResourceServer
+import Testing
+
+/// What the server issues, presented where something else is expected.
+@Suite("Attacks: tokens of the server in the wrong place")
+struct ServerTokenConfusionTests {
+    @Test("An ID token of the server opens no API, also not one whose audience is the client id.")
+    func idTokenAtAnAPI() async throws {
+        try await withSandbox { sandbox in
+            let token = try await sandbox.signIn()
+            let idToken = try #require(token.idToken?.rawValue)
+            let issuer = sandbox.issuer.absoluteString
+            for audience in ["password-app", "api://default"] {
+                let verifier = AccessTokenVerifier(
+                    .init(issuer: issuer, audience: audience), now: { sandbox.clock.now })
+                await #expect(throws: AccessTokenError.self) { try await verifier.verify(idToken) }
+            }
+            let api = AccessTokenVerifier(.init(issuer: issuer, clientID: "password-app"), now: { sandbox.clock.now })
+            #expect(try await api.verify(token.accessToken).clientID == "password-app")
+        }
+    }
+}

@@ -1,0 +1,93 @@
+import Foundation
+import JOSE
+import ResourceServer
+import Synchronization
+import Testing
+
+/// Tokens of the right issuer, with a valid signature and the right audience, that are no access tokens.
+@Suite("Attacks: token confusion at a resource server")
+struct TokenConfusionTests {
+    let issuer: TestIssuer
+    /// The worst case: the API's audience is a client id, so that ID tokens and logout tokens have the right audience.
+    let verifier: AccessTokenVerifier
+
+    init() throws {
+        let issuer = try TestIssuer()
+        self.issuer = issuer
+        verifier = AccessTokenVerifier(
+            .init(issuer: TestIssuer.url, audience: "app"), fetcher: issuer, now: { TestIssuer.now })
+    }
+
+    /// Removes what only an access token has.
+    private static let idToken: [String: JSONValue?] = [
+        "aud": "app", "cid": nil, "scp": nil, "uid": nil, "sub": "00u1", "amr": ["pwd"], "idp": "00o1", "auth_time": 1_749_999_980,
+    ]
+
+    private func refusedToken(_ changes: [String: JSONValue?], type: String? = nil) async throws -> AccessTokenError.Code? {
+        let token = try issuer.token(changing: changes, type: type)
+        let code = await refusal { try await verifier.verify(token) }
+        #expect(await refusal { try verifier.verifyNow(token) } == code)
+        return code
+    }
+
+    @Test("An access token is accepted with the type at+jwt, with the general type JWT, and without a type, as Okta issues it.")
+    func accepted() async throws {
+        for type in [nil, "at+jwt", "AT+JWT", "application/at+jwt", "JWT", "jwt"] {
+            #expect(try await refusedToken(["aud": "app"], type: type) == nil, "\(type ?? "no type")")
+        }
+    }
+
+    @Test("An ID token is refused, whatever its claims and its general type are.")
+    func idTokens() async throws {
+        let variants: [[String: JSONValue?]] = [
+            [:], ["nonce": "n"], ["at_hash": "h"], ["c_hash": "h"], ["azp": "app"], ["nonce": "n", "at_hash": "h", "sid": "ses1"],
+            // Claims that an administrator added to the ID token, with the names of an access token's.
+            ["scope": "openid", "nonce": "n"], ["client_id": "app", "at_hash": "h"], ["scp": ["messages.read"], "c_hash": "h"],
+        ]
+        for variant in variants {
+            for type in [nil, "JWT"] {
+                let claims = Self.idToken.merging(variant) { $1 }
+                #expect(try await refusedToken(claims, type: type) == .wrongType, "\(variant) \(type ?? "no type")")
+            }
+        }
+    }
+
+    @Test("A logout token is refused by its type, and by its event if it has no type.")
+    func logoutTokens() async throws {
+        let claims = Self.idToken.merging([
+            "sid": "ses1", "events": ["http://schemas.openid.net/event/backchannel-logout": [:]], "scope": "openid",
+        ]) { $1 }
+        for type in [nil, "JWT", "logout+jwt", "application/logout+jwt"] {
+            #expect(try await refusedToken(claims, type: type) == .wrongType, "\(type ?? "no type")")
+        }
+    }
+
+    @Test(
+        "A token of any other type is refused, though its claims are an access token's.",
+        arguments: [
+            "okta-pushbind+jwt", "dpop+jwt", "client-authentication+jwt", "secevent+jwt", "JOSE", "at+jwt2", "", "application/",
+            "application/application/at+jwt",
+        ])
+    func otherTypes(type: String) async throws {
+        #expect(try await refusedToken(["aud": "app"], type: type) == .wrongType)
+    }
+
+    @Test("An ID token is refused in introspection mode too, where the issuer says that it is active.")
+    func introspected() async throws {
+        let client = AccessTokenVerifier.IntrospectionClient(id: "app", secret: "secret")
+        let asking = AccessTokenVerifier(
+            .init(issuer: TestIssuer.url, audience: "app", mode: .introspection(client)), fetcher: issuer, now: { TestIssuer.now })
+        let active: [String: JSONValue] = ["active": true, "iss": .string(TestIssuer.url), "aud": "app", "exp": 1_750_000_100]
+        for (claims, token) in [
+            (["at_hash": "h"], "opaque"), (["nonce": "n", "client_id": "app"], "opaque"),
+            (["events": ["http://schemas.openid.net/event/backchannel-logout": [:]]], "opaque"),
+            (["scope": "openid"], try issuer.token(type: "logout+jwt")),
+        ] as [([String: JSONValue], String)] {
+            issuer.state.withLock { $0.introspection = .object(active.merging(claims) { $1 }) }
+            #expect(await refusal { try await asking.verify(token) } == .wrongType, "\(claims)")
+        }
+        issuer.state.withLock { $0.introspection = .object(active) }
+        #expect(await refusal { try await asking.verify("opaque") } == nil)
+        #expect(await refusal { try await asking.verify(try issuer.token(type: "at+jwt")) } == nil)
+    }
+}
