@@ -21,18 +21,22 @@ struct RecoveryPagesTests {
 
     @Test("an account is set up by the link of a mail, and the sign-in asks for the second factor that the policy wants")
     func setUp() async throws {
-        let sandbox = try await Sandbox.start(.init(host: "localhost"))
+        let port = try SitePort()
+        let sandbox = try await Sandbox.start(.init(host: "localhost", organization: port.place(in: OrgFile.sandboxDefault)))
         try await sandbox.add(SandboxUser(login: "nora.newman@example.com", password: nil))
         try await sandbox.welcome("nora.newman@example.com")
-        try await ChromiumScript("recovery_pages.py").run("set-up", at: sandbox, environment: ["LOGIN": "nora.newman@example.com"])
+        try await ChromiumScript("recovery_pages.py").run(
+            "set-up", at: sandbox, environment: ["LOGIN": "nora.newman@example.com", "SITE_PORT": "\(port.number)"])
         await sandbox.stop()
     }
 
     private func use(_ scenario: String) async throws {
-        let sandbox = try await Sandbox.start(.init(host: "localhost"))
+        let port = try SitePort()
+        let sandbox = try await Sandbox.start(.init(host: "localhost", organization: port.place(in: OrgFile.sandboxDefault)))
         try await sandbox.addCodeFactor(.text, to: "+49 30 5550123", for: SandboxUser.jane.login)
         try await sandbox.addSecurityQuestion("first_award", answer: "Swimming cup", for: SandboxUser.jane.login)
-        try await ChromiumScript("recovery_pages.py").run(scenario, at: sandbox, environment: ["ANSWER": "swimming cup"])
+        try await ChromiumScript("recovery_pages.py").run(
+            scenario, at: sandbox, environment: ["ANSWER": "swimming cup", "SITE_PORT": "\(port.number)"])
         await sandbox.stop()
     }
 }

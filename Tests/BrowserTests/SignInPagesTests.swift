@@ -79,8 +79,10 @@ struct SignInPagesTests {
         "- login: \(SandboxUser.jane.login)\n", with: "- login: \(SandboxUser.jane.login)\n    must_change_password: true\n")
 
     private func use(_ scenario: String, organization: String? = nil, hasApp: Bool = false, hasPhone: Bool = true) async throws {
-        let sandbox = try await Sandbox.start(.init(host: "localhost", organization: organization))
-        var environment: [String: String] = [:]
+        let port = try SitePort()
+        let sandbox = try await Sandbox.start(
+            .init(host: "localhost", organization: port.place(in: organization ?? OrgFile.sandboxDefault)))
+        var environment = ["SITE_PORT": "\(port.number)"]
         // A phone first: once there is a second factor, setting up another asks for it.
         if hasPhone { _ = try await sandbox.phone(for: SandboxUser.jane.login) }
         if hasApp { environment["OTP_URI"] = try await sandbox.authenticatorApp(for: SandboxUser.jane.login).uri }

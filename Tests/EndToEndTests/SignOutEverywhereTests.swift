@@ -81,8 +81,13 @@ struct SignOutEverywhereTests {
         let text = OrgFile.sandboxDefault.replacing(
             "secret: web-app-secret-01\n",
             with: "secret: web-app-secret-01\n    backchannel_logout_uri: http://127.0.0.1:\(listener.port)/backchannel-logout\n"
-        ).replacing("post_logout_redirect_uris: [\"http://127.0.0.1/\"]", with: "post_logout_redirect_uris: [\"com.example.app:/\"]")
-            .replacing("redirect_uris: [\"http://127.0.0.1/callback\"]", with: "redirect_uris: [\"com.example.app:/callback\"]")
+        ).replacing(
+            "post_logout_redirect_uris: [\"http://localhost:3000/\", \"http://127.0.0.1:3000/\"]",
+            with: "post_logout_redirect_uris: [\"com.example.app:/\"]"
+        )
+        .replacing(
+            "redirect_uris: [\"http://localhost:3000/callback\", \"http://127.0.0.1:3000/callback\"]",
+            with: "redirect_uris: [\"com.example.app:/callback\"]")
         return Sandbox.Configuration(organization: text, clock: SandboxClock(.standing))
     }
 

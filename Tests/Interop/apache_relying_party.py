@@ -2,7 +2,7 @@
 
     apache_relying_party.py ISSUER
 
-The rest comes as JSON on standard input: {"user", "password", "client", "secret"}. Apache is started on loopback with a configuration of its
+The rest comes as JSON on standard input: {"user", "password", "client", "secret", "port"}. Apache is started on that port of loopback with a configuration of its
 own in a folder that is removed at the end. Prints what was seen as one JSON object; any failure is an exception and a non-zero exit.
 """
 
@@ -13,7 +13,6 @@ import pwd
 import secrets
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -86,9 +85,7 @@ def main():
             (folder / part).mkdir(parents=True)
         (folder / "site/index.html").write_text("Everybody sees this.")
         (folder / "site/private/index.html").write_text("Only who signed in sees this.")
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
+        port = given["port"]
         (folder / "httpd.conf").write_text(configuration(folder, port, issuer, given))
         if os.geteuid() == 0:
             for part in (folder, folder / "cache"):

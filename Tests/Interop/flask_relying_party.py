@@ -2,7 +2,7 @@
 
     flask_relying_party.py ISSUER
 
-The rest comes as JSON on standard input: {"user", "password", "client", "secret"}. The site listens on loopback. Prints what was seen as one
+The rest comes as JSON on standard input: {"user", "password", "client", "secret", "port"}. The site listens on that port of loopback. Prints what was seen as one
 JSON object; any failure is an exception and a non-zero exit.
 """
 
@@ -72,7 +72,7 @@ def logout():
     return redirect(metadata["end_session_endpoint"] + "?" + urlencode(parameters))
 
 
-server = make_server("127.0.0.1", 0, site, threaded=True)
+server = make_server("127.0.0.1", given["port"], site, threaded=True)
 threading.Thread(target=server.serve_forever, daemon=True).start()
 base = f"http://127.0.0.1:{server.port}"
 

@@ -55,7 +55,8 @@ class Callback:
             def log_message(self, *_):
                 pass
 
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        # The redirect URIs of web-app have a port, which the sandbox was told of.
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", int(os.environ.get("SITE_PORT", 0))), Handler)
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
         self.home = f"http://127.0.0.1:{self.server.server_port}/"
         self.uri = self.home + "callback"
@@ -77,6 +78,9 @@ class Callback:
         return tokens
 
 
+APP = Callback()
+
+
 class Browser(Chromium):
     """A browser, and the app that it signs in to."""
 
@@ -85,7 +89,7 @@ class Browser(Chromium):
             "intl.accept_languages": language, "credentials_enable_service": False,
             "profile.managed_default_content_settings.javascript": 1 if scripts else 2})
         self.driver.set_page_load_timeout(PATIENCE)
-        self.app = Callback()
+        self.app = APP
         self.look(1280, 900, False)
         # What the console says of an answer that is an error on purpose.
         self.expected = []

@@ -93,8 +93,8 @@ extension OrgFile {
             authentication: client_secret_basic
             secret: web-app-secret-01
             grant_types: [authorization_code, refresh_token]
-            redirect_uris: ["http://127.0.0.1/callback"]
-            post_logout_redirect_uris: ["http://127.0.0.1/"]
+            redirect_uris: ["http://localhost:3000/callback", "http://127.0.0.1:3000/callback"]
+            post_logout_redirect_uris: ["http://localhost:3000/", "http://127.0.0.1:3000/"]
             assignment: everyone
             sign_on_policy: one-factor
           # The app that enrolls phones. One factor signs in to it only as long as there is no other: the server sees to that.

@@ -24,7 +24,8 @@ public struct SandboxApplication: Sendable, Equatable, Redacted {
     /// `browser-app`: public, authorization code with two factors on the server's pages; redirect URIs on loopback, and
     /// `com.example.app:/callback`.
     public static let browser = SandboxApplication(clientID: "browser-app")
-    /// `web-app`: confidential, authorization code with one factor on the server's pages; a redirect URI on loopback.
+    /// `web-app`: confidential, authorization code with one factor on the server's pages; its site is at
+    /// `http://localhost:3000` or `http://127.0.0.1:3000`, and sign-in returns to `/callback`.
     public static let web = SandboxApplication(clientID: "web-app", secret: "web-app-secret-01")
     /// `phone-app`: public, enrolls phones at the org server; see ``Sandbox/phone(for:userVerification:session:)``.
     public static let phone = SandboxApplication(clientID: "phone-app")

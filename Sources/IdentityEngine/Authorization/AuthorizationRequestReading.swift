@@ -54,7 +54,8 @@ struct AuthorizationRequestReader {
         guard let id = parameters.values["client_id"], let application = snapshot.application(id), application.isActive else {
             throw .page(Refusal(.invalidClient, "The application that sent you here is not known.", reason: "authorize: client_id"))
         }
-        guard let uri = parameters.values["redirect_uri"], RedirectURI.isRegistered(uri, among: application.redirectURIs) else {
+        guard let uri = parameters.values["redirect_uri"], RedirectURI.isRegistered(uri, among: application.redirectURIs, of: application)
+        else {
             throw .page(
                 Refusal(
                     .invalidRequest, "The application asked to return to an address that is not registered for it.",

@@ -1,10 +1,10 @@
 /// Where an answer may go.
 enum RedirectURI {
-    /// Whether a client registered a URI: byte for byte, so that nobody finds another spelling (RFC 9700 section 2.1). Only the port of
-    /// a loopback address may differ, which an app learns when it begins to listen (RFC 8252 section 7.3).
-    static func isRegistered(_ uri: String, among registered: [String]) -> Bool {
+    /// Whether a client registered a URI. URIs are compared byte by byte (RFC 9700 section 2.1). A native application may use any port of
+    /// a loopback address, because it learns its port when it begins to listen (RFC 8252 section 7.3).
+    static func isRegistered(_ uri: String, among registered: [String], of application: Application) -> Bool {
         if registered.contains(where: { $0.utf8.elementsEqual(uri.utf8) }) { return true }
-        guard let (host, rest) = loopback(uri) else { return false }
+        guard application.kind == .native, let (host, rest) = loopback(uri) else { return false }
         return registered.contains { candidate in
             guard let (otherHost, otherRest) = loopback(candidate) else { return false }
             return host == otherHost && rest.utf8.elementsEqual(otherRest.utf8)

@@ -49,7 +49,7 @@ struct LogoutRequest: Sendable, Redacted {
                 throw Self.invalid(
                     "The application must say who it is, by id_token_hint or client_id, to be returned to.", "redirect without client")
             }
-            guard RedirectURI.isRegistered(uri, among: application.postLogoutRedirectURIs) else {
+            guard RedirectURI.isRegistered(uri, among: application.postLogoutRedirectURIs, of: application) else {
                 throw Self.invalid(
                     "The application asked to return to an address that is not registered for it.", "post_logout_redirect_uri")
             }

@@ -10,8 +10,8 @@ struct BrowserDemoScript {
     private static let jane = SandboxUser.jane
     /// Asks for two factors.
     private static let first = SandboxApplication.browser
-    /// Asks for one; a site with a secret, which nobody else can pose as: no page asks whether it was meant.
-    private static let second = SandboxApplication.web
+    /// Asks for one factor. Its `silent_sign_in` is `always`, so that a session signs in to it without a page.
+    private static let second = SandboxApplication(clientID: "sso-app")
 
     let sandbox: Sandbox
     let reporter: StepReporter
@@ -58,7 +58,7 @@ struct BrowserDemoScript {
             guard browser.pageCount == pages else { throw CommandFailure("The server showed a page.") }
             return token
         } telling: {
-            "web-app has \($0.idToken?.preferredUsername ?? "nobody") signed in by the browser's session; no page was shown"
+            "sso-app has \($0.idToken?.preferredUsername ?? "nobody") signed in by the browser's session; no page was shown"
         }
         try await signOut(token, of: signin, telling: "The browser opens once more, to end its session.")
     }
@@ -68,7 +68,7 @@ struct BrowserDemoScript {
         _ = try await reporter.step("Signed in to the second app with the password alone") {
             try proved(["pwd"], await browser.signIn(browser.signin(Self.second, sandbox)), isWhole: true)
         } telling: {
-            "web-app asks for one factor. The id token says which: \(Self.methods($0))"
+            "sso-app asks for one factor. The id token says which: \(Self.methods($0))"
         }
         let app = try await sandbox.authenticatorApp(for: Self.jane.login)
         browser.becomes(SandboxBrowser.person(Self.jane, app: app))

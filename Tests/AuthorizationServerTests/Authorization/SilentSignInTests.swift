@@ -66,7 +66,7 @@ struct SilentSignInTests {
         try await PushServer.with { server in
             let browser = try await Self.signedIn(server)
             var local = WireRelyingParty.webApp
-            local.redirectURI = "http://127.0.0.1:4711/web"
+            local.redirectURI = "http://127.0.0.1/web"
             for app in [WireRelyingParty.webApp, local, .readingApp] {
                 _ = try app.code(try await browser.get(app.authorizeURL(["prompt": "none"])))
             }

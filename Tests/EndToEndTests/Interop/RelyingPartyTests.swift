@@ -1,3 +1,4 @@
+import AuthorizationServer
 import CountersignSandbox
 import Foundation
 import JOSE
@@ -41,9 +42,11 @@ struct RelyingPartyTests {
     private func use(
         _ script: String, _ part: OutsidePart, secret: String = "web-app-secret-01", environment: [String: String] = [:]
     ) async throws -> JSONValue {
-        let sandbox = try await Sandbox.start()
+        let port = try SitePort()
+        let sandbox = try await Sandbox.start(.init(organization: port.place(in: OrgFile.sandboxDefault)))
         let given: JSONValue = [
             "user": "jane.doe@example.com", "password": "Correct-Horse-7", "client": "web-app", "secret": .string(secret),
+            "port": .integer(Int64(port.number)),
         ]
         let result = try await ForeignProgram.run(
             part, [OutsidePart.scripts.appending(path: script).path, sandbox.issuer.absoluteString], input: given.serializedString,
