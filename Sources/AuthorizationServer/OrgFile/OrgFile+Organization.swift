@@ -104,7 +104,7 @@ extension Application {
         let kind = section.choice(
             "type", ["native": Kind.native, "browser": .browser, "web": .web, "service": .service], default: .native, as: "kind")
         let methods = [
-            Authentication.none, .clientSecretBasic, .clientSecretPost, .clientSecretJWT, .privateKeyJWT,
+            Authentication.none, .clientSecret, .clientSecretBasic, .clientSecretPost, .clientSecretJWT, .privateKeyJWT,
         ]
         let leeway = section.seconds("refresh_token_leeway") ?? 30
         self.init(
@@ -125,6 +125,11 @@ extension Application {
             consent: section.choice("consent", ["none": Consent.none, "required": .required], default: Consent.none),
             silentSignIn: section.choice("silent_sign_in", ["assured": SilentSignIn.assured, "always": .always], default: .assured),
             backchannelLogoutURI: section.string("backchannel_logout_uri"), appleAppIDs: section.strings("apple_app_ids") ?? [])
+        requiresPKCE = section.bool("require_pkce", default: true)
+        requiresPushedAuthorizationRequests = section.bool("require_pushed_authorization_requests", default: false)
+        requiresIssuerAudience = section.bool("strict_audience", default: false)
+        requiresAssertionID = section.bool("require_jti", default: false)
+        introspectionAudiences = section.strings("introspection_audiences")
         if section.bool("backchannel_logout_session_required", default: false), backchannelLogoutURI == nil {
             section.source.add(
                 "backchannel_logout_session_required goes with a backchannel_logout_uri. Add one, or remove it.",
@@ -134,7 +139,7 @@ extension Application {
         // The token endpoint refuses it anyway; whoever writes it wants to know why before that.
         if grantTypes.contains("client_credentials") && !isConfidential {
             section.source.add(
-                "client_credentials is for clients that authenticate. Add authentication: client_secret_basic and a secret.",
+                "client_credentials is for clients that authenticate. Add authentication: client_secret and a secret.",
                 at: section.value("grant_types") ?? section.node, key: section.spelled("grant_types"))
         }
     }

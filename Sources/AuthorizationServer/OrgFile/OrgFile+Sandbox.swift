@@ -86,11 +86,11 @@ extension OrgFile {
             grant_types: [refresh_token, token-exchange]
             assignment: everyone
             sign_on_policy: one-factor
-          # A site with a server behind it.
+          # A site with a server behind it. Its addresses are compared with their ports.
           - id: web-app
             name: Web App
             type: web
-            authentication: client_secret_basic
+            authentication: client_secret
             secret: web-app-secret-01
             grant_types: [authorization_code, refresh_token]
             redirect_uris: ["http://localhost:3000/callback", "http://127.0.0.1:3000/callback"]
@@ -112,7 +112,7 @@ extension OrgFile {
           - id: service-app
             name: Service App
             type: service
-            authentication: client_secret_basic
+            authentication: client_secret
             secret: service-app-secret
             grant_types: [client_credentials]
 

@@ -111,6 +111,7 @@ extension OrgFile {
               groups: [Staff]
             refresh_token_rotation: rotate  # or static
             refresh_token_leeway: 30s       # how long a retry may bring the one before
+            #require_pushed_authorization_requests: true   # sign-in begins at /par only (RFC 9126)
             #dpop_bound_access_tokens: true # its tokens are good only with a key of the app's (DPoP)
             #silent_sign_in: always         # never ask a browser that is signed in whether it meant the app (see SECURITY.md)
             #backchannel_logout_uri: https://app.example.com/backchannel-logout   # told when a browser's session is over
@@ -119,9 +120,34 @@ extension OrgFile {
           #- id: reports
           #  name: Nightly reports
           #  type: service
-          #  authentication: client_secret_basic
+          #  authentication: client_secret   # in the header or the body; client_secret_basic or client_secret_post allows only one
           #  secret: ${REPORTS_SECRET}
           #  grant_types: [client_credentials]
+          # An API that asks the server about tokens, and learns only of tokens that are meant for it.
+          #- id: orders-api
+          #  name: Orders API
+          #  type: service
+          #  authentication: private_key_jwt # signs an assertion with its own key
+          #  keys:                           # its public keys; this one is the example of RFC 7515
+          #    - kid: k1
+          #      kty: EC
+          #      crv: P-256
+          #      x: f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU
+          #      y: x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0
+          #  strict_audience: true           # the assertion's audience is the issuer, not the endpoint
+          #  require_jti: true               # each assertion has an id and is accepted once
+          #  introspection_audiences: [api://default]   # without the line: tokens of every audience
+          # A site with a server behind it.
+          #- id: web-app
+          #  name: Web site
+          #  type: web
+          #  authentication: client_secret
+          #  secret: ${WEB_APP_SECRET}
+          #  grant_types: [authorization_code, refresh_token]
+          #  redirect_uris: ["https://www.example.com/callback"]
+          #  require_pkce: true              # false: for a site whose library can't send a code_challenge
+          #  sign_on_policy: one-factor
+          #  assignment: everyone
           # The app on people's phones that confirms sign-ins; see authenticators.
           #- id: phone-app
           #  name: Example Phone

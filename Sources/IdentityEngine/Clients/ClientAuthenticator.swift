@@ -30,7 +30,8 @@ struct ClientAuthenticator: Sendable {
     func authenticate(_ credentials: ClientCredentials) throws(Refusal) -> Outcome {
         switch try Presented(credentials.withoutEmptyParameters) {
         case .none(let id): return Outcome(application: try publicClient(id))
-        case .secret(let id, let secret): return Outcome(application: try client(id, withSecret: secret))
+        case .secret(let id, let secret, let method):
+            return Outcome(application: try client(id, withSecret: secret, by: method))
         case .assertion(let id, let assertion): return try client(id, withAssertion: assertion, endpoint: credentials.endpoint)
         }
     }
@@ -39,7 +40,8 @@ struct ClientAuthenticator: Sendable {
 
     private enum Presented {
         case none(String)
-        case secret(String, String)
+        /// A client id, its secret, and the method that it came by.
+        case secret(String, String, Application.Authentication)
         case assertion(String?, String)
 
         init(_ credentials: ClientCredentials) throws(Refusal) {
@@ -61,9 +63,9 @@ struct ClientAuthenticator: Sendable {
                 guard credentials.clientID == nil || credentials.clientID == basic.clientID else {
                     throw Refusal(.invalidRequest, "The request names two different clients.", reason: "client.two_ids")
                 }
-                self = .secret(basic.clientID, basic.secret)
+                self = .secret(basic.clientID, basic.secret, .clientSecretBasic)
             } else if let id = credentials.clientID {
-                if let secret = credentials.secret { self = .secret(id, secret) } else { self = .none(id) }
+                if let secret = credentials.secret { self = .secret(id, secret, .clientSecretPost) } else { self = .none(id) }
             } else {
                 throw Refusal(.invalidClient, "The request carries no client credentials.", reason: "client.no_credentials")
             }
@@ -78,14 +80,16 @@ struct ClientAuthenticator: Sendable {
         return application
     }
 
-    /// A client that registered `client_secret_basic` or `client_secret_post` may use either.
-    private func client(_ id: String, withSecret secret: String) throws(Refusal) -> Application {
+    /// Accepts the method that the client registered; a client that registered `client_secret` may use either.
+    private func client(
+        _ id: String, withSecret secret: String, by method: Application.Authentication
+    ) throws(Refusal) -> Application {
         let application = active(id)
-        let bySecret = application?.authentication == .clientSecretBasic || application?.authentication == .clientSecretPost
+        let isRegistered = application?.authentication == method || application?.authentication == .clientSecret
         // Compared in any case, so that an unknown client answers as late as a wrong secret.
-        let isEqual = Self.isEqual(secret, (bySecret ? application?.secret : nil) ?? "\u{0}")
+        let isEqual = Self.isEqual(secret, (isRegistered ? application?.secret : nil) ?? "\u{0}")
         guard let application else { throw Self.wrong("client.unknown") }
-        guard bySecret, application.secret != nil else { throw Self.wrong("client.method") }
+        guard isRegistered, application.secret != nil else { throw Self.wrong("client.method") }
         guard isEqual else { throw Self.wrong("client.secret") }
         return application
     }
@@ -97,22 +101,27 @@ struct ClientAuthenticator: Sendable {
         guard let application = active(claimed) else { throw Self.wrong("client.unknown") }
         guard let (keys, algorithms) = Self.keys(of: application) else { throw Self.wrong("client.method") }
         let verifier = JWTVerifier(
-            keys: keys, algorithms: algorithms, issuer: claimed, audience: audience(endpoint), leeway: Self.clockLeeway)
+            keys: keys, algorithms: algorithms, issuer: claimed, audience: audiences(of: application, endpoint), leeway: Self.clockLeeway)
         let claims: ClaimSet
         do {
             claims = try verifier.verify(assertion, now: now)
         } catch {
             throw Self.wrong("client.assertion: \(error.code.rawValue)")
         }
+        // A second audience could replay the assertion here (rfc7523bis).
+        guard claims.audience.count == 1 else { throw Self.wrong("client.assertion: several audiences") }
+        guard claims.jwtID != nil || !application.requiresAssertionID else { throw Self.wrong("client.assertion: no jti") }
         let now = now.timeIntervalSince1970
         guard let end = claims.expiresAt, now < end else { throw Self.wrong("client.assertion: expired") }
         guard end <= now + Self.longestAssertion else { throw Self.wrong("client.assertion: too long") }
         return Outcome(application: application, assertionUse: claims.jwtID.map { AssertionUse(of: $0, by: claimed, until: end).change })
     }
 
-    /// The endpoint that was called; its server's token endpoint and issuer, which clients of other makers name, as well.
-    private func audience(_ endpoint: String) -> Set<String> {
+    /// The audiences of which an assertion names one: the issuer, and unless the client registered otherwise the server's token endpoint
+    /// and the endpoint that was called.
+    private func audiences(of application: Application, _ endpoint: String) -> Set<String> {
         let issuer = snapshot.issuer(of: server)
+        guard !application.requiresIssuerAudience else { return [issuer] }
         let base = server.id == nil ? "\(issuer)/oauth2/v1" : "\(issuer)/v1"
         return [endpoint, issuer, "\(base)/token"]
     }
@@ -125,7 +134,7 @@ struct ClientAuthenticator: Sendable {
             return (JSONWebKeySet([JSONWebKey(secret: Array(secret.utf8))]), [.hs256, .hs384, .hs512])
         case .privateKeyJWT:
             return application.keys.map { ($0, [.rs256, .rs384, .rs512, .es256, .es384, .es512]) }
-        case .none, .clientSecretBasic, .clientSecretPost:
+        case .none, .clientSecret, .clientSecretBasic, .clientSecretPost:
             return nil
         }
     }

@@ -32,6 +32,8 @@ struct UserAssertionGrant: AssertionHandler {
         } catch {
             throw JWTBearerGrant.invalid("assertion: \(error.code.rawValue)")
         }
+        // A second audience could replay the assertion here.
+        guard claims.audience.count == 1 else { throw JWTBearerGrant.invalid("assertion: several audiences") }
         let seconds = now.timeIntervalSince1970
         guard let end = claims.expiresAt, seconds < end else { throw JWTBearerGrant.invalid("assertion: expired") }
         guard end <= seconds + Self.longest else { throw JWTBearerGrant.invalid("assertion: too long") }

@@ -18,6 +18,8 @@ public struct Application: Sendable, Equatable, Codable {
     public enum Authentication: String, Sendable, Codable {
         /// Not at all: a public client.
         case none
+        /// By a secret, in the `Authorization` header or in the body as the client prefers.
+        case clientSecret = "client_secret"
         /// By a secret in the `Authorization` header.
         case clientSecretBasic = "client_secret_basic"
         /// By a secret in the body.
@@ -136,8 +138,42 @@ public struct Application: Sendable, Equatable, Codable {
         set { appleApps = newValue.isEmpty ? nil : newValue }
     }
 
+    /// Whether a code needs a PKCE challenge (RFC 7636). `true` unless a client that authenticates opts out; a public client can't.
+    public var requiresPKCE: Bool {
+        get { isPKCEOptional != true }
+        set { isPKCEOptional = newValue ? nil : true }
+    }
+
+    /// Whether an authorization request must be pushed first (RFC 9126 section 6, `require_pushed_authorization_requests`). `false` by
+    /// default.
+    public var requiresPushedAuthorizationRequests: Bool {
+        get { pushesRequests ?? false }
+        set { pushesRequests = newValue ? true : nil }
+    }
+
+    /// Whether the audience of a client assertion must be the issuer. `false` by default: then the token endpoint and the endpoint that is
+    /// called are accepted too, each as the only audience.
+    public var requiresIssuerAudience: Bool {
+        get { hasStrictAudience ?? false }
+        set { hasStrictAudience = newValue ? true : nil }
+    }
+
+    /// Whether a client assertion needs a `jti`, which is accepted once. `false` by default: without one, an assertion is valid until its
+    /// `exp`.
+    public var requiresAssertionID: Bool {
+        get { needsAssertionID ?? false }
+        set { needsAssertionID = newValue ? true : nil }
+    }
+
+    /// The audiences of the access tokens of other clients that it may introspect; `nil` for all. Its own tokens are always included.
+    public var introspectionAudiences: [String]?
+
     /// Nil for false, and in records of before there was a choice.
     private var bindsTokens: Bool?
+    private var isPKCEOptional: Bool?
+    private var pushesRequests: Bool?
+    private var hasStrictAudience: Bool?
+    private var needsAssertionID: Bool?
     /// The same.
     private var asksForConsent: Bool?
     /// The same.
@@ -147,7 +183,7 @@ public struct Application: Sendable, Equatable, Codable {
     /// Where it is told that a session of one of its people is over (OpenID Connect Back-Channel Logout 1.0); nil for nowhere.
     public var backchannelLogoutURI: String?
 
-    /// Describes an application; what is left out is the safe default.
+    /// Describes an application; what is left out is the safe default. Properties that are no parameters have safe defaults too.
     public init(
         id: String, name: String, kind: Kind, isActive: Bool = true, authentication: Authentication = .none, secret: String? = nil,
         keys: JSONWebKeySet? = nil, grantTypes: [String] = [], redirectURIs: [String] = [], postLogoutRedirectURIs: [String] = [],
@@ -180,6 +216,9 @@ public struct Application: Sendable, Equatable, Codable {
 
     /// Whether the client can keep a secret (RFC 6749 section 2.1).
     public var isConfidential: Bool { authentication != .none }
+
+    /// Whether the client authenticates by a signed assertion (RFC 7523 section 2.2).
+    var usesAssertions: Bool { authentication == .clientSecretJWT || authentication == .privateKeyJWT }
 }
 
 extension Application: Redacted {

@@ -45,6 +45,7 @@ extension DefinitionCheck {
                 problem(path + [.key("signOnPolicy")], "There is no sign-on policy “\(application.signOnPolicy)”.\(hint)")
             }
         }
+        protections(of: application, path)
         if case .rotate(let leeway) = application.refreshTokenRotation {
             range(leeway, 0...60, path + [.key("refreshTokenRotation")], "seconds of grace")
         }
@@ -53,12 +54,31 @@ extension DefinitionCheck {
         }
     }
 
+    private mutating func protections(of application: Application, _ path: [Step]) {
+        if !application.requiresPKCE, !application.isConfidential {
+            problem(path + [.key("requirePkce")], "A public client must use PKCE. Remove the line, or let the client authenticate.")
+        }
+        for (isSet, key) in [(application.requiresIssuerAudience, "strictAudience"), (application.requiresAssertionID, "requireJti")]
+        where isSet && !application.usesAssertions {
+            problem(
+                path + [.key(key)],
+                "This is a rule for client assertions. Remove the line, or set authentication: private_key_jwt or client_secret_jwt.")
+        }
+        guard let audiences = application.introspectionAudiences else { return }
+        let list = path + [.key("introspectionAudiences")]
+        if !application.isConfidential {
+            problem(list, "A public client can introspect its own tokens only. Remove the line, or let the client authenticate.")
+        }
+        known(
+            audiences, Set(definition.authorizationServers.compactMap { $0.id == nil ? definition.origin : $0.audience }), "audience", list)
+    }
+
     private mutating func credentials(of application: Application, _ path: [Step]) {
         let secret = path + [.key("secret")]
         switch application.authentication {
         case .none:
             if application.secret != nil { problem(secret, "The application does not authenticate, so it has no secret. Remove it.") }
-        case .clientSecretBasic, .clientSecretPost:
+        case .clientSecret, .clientSecretBasic, .clientSecretPost:
             if (application.secret?.utf8.count ?? 0) < 16 {
                 problem(
                     secret,

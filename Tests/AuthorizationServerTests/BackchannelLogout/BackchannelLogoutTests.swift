@@ -40,8 +40,8 @@ struct BackchannelLogoutTests {
             #expect(try await other.browser.get(LogoutTests.url(["id_token_hint": notification.token])).status == 400)
             #expect(try await other.isSignedIn())
             let active = try await server.wire.post(
-                "/oauth2/default/v1/introspect",
-                Form.encode(["client_id": "web-app", "client_secret": "web-app-secret-01234", "token": notification.token]))
+                "/oauth2/default/v1/introspect", Form.encode(["token": notification.token]),
+                headers: [("Authorization", "Basic " + Data("web-app:web-app-secret-01234".utf8).base64EncodedString())])
             #expect(try active.json == ["active": false])
             // Signed out again, nobody is told again.
             _ = try await signedIn.browser.get(LogoutTests.url(["id_token_hint": signedIn.idToken]))

@@ -83,7 +83,10 @@ struct OrgFileErrorTests {
             "“soon” is no time"),
         Mistake(23, "    grant_types: password", "applications[0].grant_types", "must be a list"),
         Mistake(
-            23, "    grant_types: [client_credentials]", "applications[0].grant_types", "Add authentication: client_secret_basic"),
+            23, "    grant_types: [client_credentials]", "applications[0].grant_types", "Add authentication: client_secret and"),
+        Mistake(23, "    require_pkce: false", "applications[0].require_pkce", "A public client must use PKCE."),
+        Mistake(23, "    strict_audience: true", "applications[0].strict_audience", "set authentication: private_key_jwt"),
+        Mistake(23, "    authentication: client_secret", "applications[0].secret", "client_secret needs a secret", reported: 22),
         Mistake(23, "    type: phone", "applications[0].type", "not among: browser, native, service, web"),
         Mistake(23, "    assignment: {groups: [Stuff]}", "applications[0].assignment.groups[0]", "Did you mean “Staff”?"),
         Mistake(23, "    assignment: everybody", "applications[0].assignment", "Write everyone"),

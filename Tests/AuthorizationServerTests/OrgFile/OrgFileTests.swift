@@ -39,7 +39,8 @@ struct OrgFileTests {
         let file = try OrgFile.load(
             path: path.path,
             environment: [
-                "REPORTS_SECRET": "a-secret-of-some-length", "JANES_FIRST_PASSWORD": "Correct-Horse-7",
+                "REPORTS_SECRET": "a-secret-of-some-length", "WEB_APP_SECRET": "another-secret-of-some-length",
+                "JANES_FIRST_PASSWORD": "Correct-Horse-7",
                 "JANES_SEED": "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ", "JANES_TOTP_SECRET": "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ", "APNS_KEY": key,
                 "SMTP_PASSWORD": "mail-password", "HOOK_SECRET": "hook-secret", "HOOK_KEY": "hook-key",
                 "PORTAL_TOKEN": "0123456789abcdef0123456789abcdef",
@@ -54,8 +55,8 @@ struct OrgFileTests {
                     telephony: .init(
                         url: "https://hooks.example.com/telephony", secret: "hook-secret", signingKey: "hook-key")))
         #expect(!"\(file.messages)".contains("password"))
-        #expect(file.organization.applications.map(\.id) == ["mobile-app", "reports", "phone-app"])
-        #expect(file.organization.applications.map(\.dpopBoundAccessTokens) == [true, false, false])
+        #expect(file.organization.applications.map(\.id) == ["mobile-app", "reports", "orders-api", "web-app", "phone-app"])
+        #expect(file.organization.applications.map(\.dpopBoundAccessTokens) == [true, false, false, false, false])
         #expect(file.organization.applications[1].secret == "a-secret-of-some-length")
         #expect(file.organization.authenticators.map(\.clientID) == ["phone-app"])
         #expect(file.organization.authenticators.first?.credentials?.privateKey == key)
@@ -217,5 +218,37 @@ struct OrgFileTests {
                 """
         let application = try #require(OrgFile.load(yaml: yaml).organization.applications.first)
         #expect(application.keys?[keyID: "one"] != nil)
+    }
+
+    @Test("The protections of an application are read, and are safe when they are left out.")
+    func protections() throws {
+        func application(_ lines: String) throws -> Application {
+            let yaml =
+                Self.head + """
+                    authorization_servers: [{id: default, audience: "api://default"}]
+                    applications:
+                      - id: app
+                        type: service
+                        authentication: client_secret_jwt
+                        secret: a-secret-of-more-than-thirty-two-bytes
+                        \(lines)
+                    """
+            return try #require(try OrgFile.load(yaml: yaml).organization.applications.first)
+        }
+        let usual = try application("name: App")
+        #expect(usual.requiresPKCE && !usual.requiresPushedAuthorizationRequests)
+        #expect(!usual.requiresIssuerAudience && !usual.requiresAssertionID && usual.introspectionAudiences == nil)
+        #expect(try !application("require_pkce: false").requiresPKCE)
+        #expect(try application("require_pushed_authorization_requests: true").requiresPushedAuthorizationRequests)
+        #expect(try application("strict_audience: true").requiresIssuerAudience)
+        #expect(try application("require_jti: true").requiresAssertionID)
+        #expect(try application("introspection_audiences: []").introspectionAudiences == [])
+        #expect(
+            try application("introspection_audiences: [api://default, https://id.test]").introspectionAudiences == [
+                "api://default", "https://id.test",
+            ])
+        let error = #expect(throws: OrgFileError.self) { try application("introspection_audiences: [api://defualt]") }
+        #expect(error?.problems.map(\.key) == ["applications[0].introspection_audiences[0]"])
+        #expect(error?.problems.first?.message.contains("Did you mean “api://default”?") == true)
     }
 }

@@ -5,4 +5,12 @@ enum TestKeys {
     private static let shared = Result { try SigningKey.generate(.rs256) }
 
     static func rsa() throws -> SigningKey { try shared.get() }
+
+    private static let clients = Result { try SigningKey.generate(.es256, keyID: "client-key") }
+
+    /// The private key of the clients that authenticate by `private_key_jwt`.
+    static func client() throws -> SigningKey { try clients.get() }
+
+    /// The public key that belongs to ``client()``.
+    static var clientKeySet: JSONWebKeySet { JSONWebKeySet([try? client().publicKey].compactMap { $0 }) }
 }

@@ -28,7 +28,9 @@ enum TestOrganization {
             passwordPolicy: PasswordPolicy(lockoutAttempts: 5, scryptLogN: 10), rateLimits: rateLimits, users: users)
     }
 
-    private static let applications = [
+    private static let applications = registered + strict
+
+    private static let registered = [
         Application(
             id: "password-app", name: "Password app", kind: .native, grantTypes: ["password", "refresh_token"],
             assignment: .init(everyone: true), signOnPolicy: "one factor"),
@@ -47,12 +49,35 @@ enum TestOrganization {
             id: "refresh-app", name: "Refresh app", kind: .native, grantTypes: ["refresh_token"], assignment: .init(everyone: true),
             signOnPolicy: "one factor"),
         Application(
-            id: "service-app", name: "Service", kind: .service, authentication: .clientSecretBasic, secret: "service-app-secret+/%",
+            id: "service-app", name: "Service", kind: .service, authentication: .clientSecret, secret: "service-app-secret+/%",
             grantTypes: ["client_credentials"], signOnPolicy: "one factor"),
         Application(
             id: "post-app", name: "Service by post", kind: .service, authentication: .clientSecretPost, secret: "post-app-secret-0123",
             grantTypes: ["client_credentials"], signOnPolicy: "one factor"),
+        Application(
+            id: "key-app", name: "Service with a key", kind: .service, authentication: .privateKeyJWT, keys: TestKeys.clientKeySet,
+            grantTypes: ["client_credentials"], signOnPolicy: "one factor"),
     ]
+
+    /// Clients with every rule for their assertions, and for what they may introspect.
+    private static let strict = {
+        var key = Application(
+            id: "strict-key-app", name: "Strict service", kind: .service, authentication: .privateKeyJWT, keys: TestKeys.clientKeySet,
+            grantTypes: ["client_credentials"], signOnPolicy: "one factor")
+        key.requiresIssuerAudience = true
+        key.requiresAssertionID = true
+        var api = Application(
+            id: "api", name: "API", kind: .service, authentication: .clientSecretPost, secret: "api-secret-0123456789",
+            grantTypes: ["client_credentials"], signOnPolicy: "one factor")
+        api.introspectionAudiences = ["api://default"]
+        var other = api
+        other.id = "other-api"
+        other.introspectionAudiences = ["api://closed"]
+        var none = api
+        none.id = "no-api"
+        none.introspectionAudiences = []
+        return [key, api, other, none]
+    }()
 
     private static let users = [
         UserDefinition(

@@ -72,7 +72,9 @@ struct UserAssertionTests {
             let changes: [[String: JSONValue?]] = [
                 ["iss": "https://stranger.example.com"], ["iss": .some(nil)], ["sub": "nobody@example.com"], ["sub": .some(nil)],
                 ["sub": "suspended@example.com"], ["aud": "https://id.example.com"], ["aud": .some(nil)],
-                ["aud": "https://id.example.com/oauth2/closed"], ["exp": .integer(now)], ["exp": .some(nil)],
+                ["aud": "https://id.example.com/oauth2/closed"],
+                ["aud": ["https://id.example.com/oauth2/default", "https://elsewhere.example.com"]], ["exp": .integer(now)],
+                ["exp": .some(nil)],
                 ["exp": .integer(now + 3_601)], ["iat": .integer(now + 120)], ["nbf": .integer(now + 120)],
             ]
             for change in changes {

@@ -25,9 +25,9 @@ struct ClientAuthenticatorTests {
     @Test(
         "who is who they say is admitted",
         arguments: [
-            basic("service-app", "service-app-secret"), secret("service-app", "service-app-secret"),
+            basic("service-app", "service-app-secret"),
             ClientCredentials(clientID: "service-app", basic: ("service-app", "service-app-secret"), endpoint: url),
-            secret("post-app", TestOrganization.longSecret), basic("post-app", TestOrganization.longSecret),
+            secret("post-app", TestOrganization.longSecret),
         ])
     func admitted(credentials: ClientCredentials) async throws {
         #expect(try await outcome(credentials).0 == nil)
@@ -41,7 +41,9 @@ struct ClientAuthenticatorTests {
             (ClientCredentials(clientID: "unknown", endpoint: url), .invalidClient, "client.unknown"),
             (ClientCredentials(clientID: "service-app", endpoint: url), .invalidClient, "client.credentials_missing"),
             (ClientCredentials(clientID: "service-app", secret: "", endpoint: url), .invalidClient, "client.credentials_missing"),
-            (secret("service-app", "service-app-secreT"), .invalidClient, "client.secret"),
+            (basic("service-app", "service-app-secreT"), .invalidClient, "client.secret"),
+            (secret("service-app", "service-app-secret"), .invalidClient, "client.method"),
+            (basic("post-app", TestOrganization.longSecret), .invalidClient, "client.method"),
             (basic("service-app", "\u{0}"), .invalidClient, "client.secret"), (secret("unknown", "x"), .invalidClient, "client.unknown"),
             (basic("inactive-app", TestOrganization.longSecret), .invalidClient, "client.unknown"),
             (secret("password-app", "x"), .invalidClient, "client.method"),
@@ -128,7 +130,10 @@ struct ClientAuthenticatorTests {
                     $0["iat"] = nil; $0["jti"] = nil
                 }),
             Assertion(name: "aud is the issuer", change: { $0["aud"] = "https://id.test/oauth2/default" }),
-            Assertion(name: "aud is an array", change: { $0["aud"] = ["https://elsewhere.test", .string(url)] }),
+            Assertion(name: "aud is an array of one", change: { $0["aud"] = [.string(url)] }),
+            Assertion(
+                name: "aud names another server too", change: { $0["aud"] = ["https://elsewhere.test", .string(url)] },
+                reason: "client.assertion: several audiences"),
             Assertion(name: "ends in an hour", change: { $0["exp"] = .integer(now + 3600) }),
             Assertion(name: "ends later", change: { $0["exp"] = .integer(now + 3602) }, reason: "client.assertion: too long"),
             Assertion(name: "over", change: { $0["exp"] = .integer(now) }, reason: "client.assertion: expired"),

@@ -101,6 +101,13 @@ struct OrganizationProblemsTests {
         Flaw("applications[4].secret", "at least 16") { $0.applications[4].secret = "short" },
         Flaw("applications[4].secret", "at least 32") { $0.applications[4].authentication = .clientSecretJWT },
         Flaw("applications[4].keys", "public keys") { $0.applications[4].authentication = .privateKeyJWT },
+        Flaw("applications[0].requirePkce", "public client must use PKCE") { $0.applications[0].requiresPKCE = false },
+        Flaw("applications[4].strictAudience", "rule for client assertions") { $0.applications[4].requiresIssuerAudience = true },
+        Flaw("applications[0].requireJti", "rule for client assertions") { $0.applications[0].requiresAssertionID = true },
+        Flaw("applications[0].introspectionAudiences", "its own tokens only") { $0.applications[0].introspectionAudiences = [] },
+        Flaw("applications[4].introspectionAudiences[1]", "no audience “api://nowhere”") {
+            $0.applications[4].introspectionAudiences = [$0.origin, "api://nowhere"]
+        },
         Flaw("applications[0].grantTypes[0]", "no grant type “implicit”") { $0.applications[0].grantTypes = ["implicit"] },
         Flaw("applications[0].redirectURIs", "Register one") { $0.applications[0].grantTypes = ["authorization_code"] },
         Flaw("applications[0].redirectURIs[0]", "wildcard") { $0.applications[0].redirectURIs = ["https://*.example.com/callback"] },
