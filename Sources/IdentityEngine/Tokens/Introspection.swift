@@ -60,12 +60,20 @@ public struct Introspection: Sendable, Equatable {
     }
 }
 
+extension Application {
+    /// Whether the application may learn of a token as a resource server, whichever client the token was issued to.
+    fileprivate func mayIntrospect(_ token: IssuedToken) -> Bool {
+        guard isConfidential, case .access(let claims, _, _) = token else { return false }
+        return introspectionAudiences.map { !$0.filter(claims.audience.contains).isEmpty } ?? true
+    }
+}
+
 extension IdentityEngine {
     /// Tells whether a token is good now, and what it is (RFC 7662).
     ///
     /// One read. A revocation, a password change or a deactivation that was answered before is seen. A client that authenticates
-    /// itself learns of every access token of the server, as resource servers must; of refresh and id tokens, and if it is public,
-    /// only of its own.
+    /// itself learns of every access token of the server, as resource servers must, or of those whose audience is among its
+    /// ``Application/introspectionAudiences``; of refresh and id tokens, and if it is public, only of its own.
     ///
     /// - Parameters:
     ///   - request: The parameter `token`; a hint is not needed.
@@ -76,8 +84,7 @@ extension IdentityEngine {
         try await answerAboutToken(request, type: "token.introspect", context: context) { application, finder, token in
             if token.hasPrefix(DeviceSecret.prefix) { return try Introspection(deviceSecret: token, of: application, finder) }
             guard let found = try finder.find(token) else { return .inactive }
-            let isForAnyResourceServer = if case .access = found { application.isConfidential } else { false }
-            guard isForAnyResourceServer || found.grant.clientID == application.id else { return .inactive }
+            guard found.grant.clientID == application.id || application.mayIntrospect(found) else { return .inactive }
             return Introspection(found)
         }
     }
