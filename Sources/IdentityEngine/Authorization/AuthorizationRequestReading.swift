@@ -16,6 +16,8 @@ struct AuthorizationRequestReader {
     let snapshot: OrgSnapshot
     let server: AuthorizationServerDefinition
     let now: Date
+    /// Whether the client sent the request itself, authenticated if it can (RFC 9126).
+    var isPushed = false
 
     /// The longest `state`, in bytes.
     static let longestState = 2_048
@@ -77,6 +79,9 @@ struct AuthorizationRequestReader {
         if values["request"] != nil {
             throw Refusal(
                 .requestNotSupported, "Request objects are not supported. Push the request instead.", reason: "authorize: request")
+        }
+        guard isPushed || !application.requiresPushedAuthorizationRequests else {
+            throw Self.invalid("The client must push its request first and send the request_uri.", "not pushed")
         }
         guard let state else {
             throw Self.invalid("The request needs a state of 1 to \(Self.longestState) visible ASCII characters.", "state")
@@ -140,7 +145,7 @@ struct AuthorizationRequestReader {
             if values["code_challenge_method"] != nil {
                 throw Self.invalid("code_challenge_method needs a code_challenge.", "code_challenge")
             }
-            guard application.isConfidential else {
+            guard !application.requiresPKCE else {
                 throw Self.invalid("The client must use PKCE: send code_challenge and code_challenge_method=S256.", "no code_challenge")
             }
             return nil

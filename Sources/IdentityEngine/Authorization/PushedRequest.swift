@@ -84,8 +84,9 @@ extension IdentityEngine {
         values["client_id"] = admitted.application.id
         var checked: AuthorizationRequest
         do {
-            checked = try AuthorizationRequestReader(snapshot: admitted.snapshot, server: admitted.server, now: admitted.context.now)
-                .read(AuthorizationParameters(values))
+            let reader = AuthorizationRequestReader(
+                snapshot: admitted.snapshot, server: admitted.server, now: admitted.context.now, isPushed: true)
+            checked = try reader.read(AuthorizationParameters(values))
         } catch {
             switch error {
             case .page(let refusal): throw Refusal(.invalidRequest, refusal.description, reason: refusal.reason)
@@ -122,7 +123,8 @@ extension HostedStart {
         // Held to the configuration as it is now: it may have been changed since.
         guard request.clientID == clientID, request.server == server.id, let application = snapshot.application(request.clientID),
             application.isActive, application.grantTypes.contains(GrantType.authorizationCode),
-            RedirectURI.isRegistered(request.redirectURI, among: application.redirectURIs)
+            RedirectURI.isRegistered(request.redirectURI, among: application.redirectURIs, of: application),
+            request.codeChallenge != nil || !application.requiresPKCE
         else { return nil }
         return (request, .take(.pushedRequest, digest: digest, now: now, gave: []))
     }

@@ -47,16 +47,16 @@ struct CodeFlowTests {
         }
     }
 
-    @Test("A web app exchanges its code with its secret, at the org server too")
+    @Test("A confidential client that opted out of PKCE exchanges its code with its secret, at the org server too.")
     func confidential() async throws {
         try await PushServer.with { server in
-            var app = WireRelyingParty.webApp
+            var app = WireRelyingParty.legacyApp
             app.base = "/oauth2/v1"
             let browser = WireBrowser(server.wire)
             let page = try await app.begin(browser, ["code_challenge": "", "code_challenge_method": ""])
             let code = try app.code(try await browser.signIn(page))
             let response = try await app.exchange(code, server.wire, ["code_verifier": ""])
-            #expect(try await IssuedTokens(response, keysFrom: app.base, server.wire).idToken["aud"] == "web-app")
+            #expect(try await IssuedTokens(response, keysFrom: app.base, server.wire).idToken["aud"] == "legacy-app")
         }
     }
 }

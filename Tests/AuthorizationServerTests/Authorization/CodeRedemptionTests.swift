@@ -79,7 +79,7 @@ struct CodeRedemptionTests {
     @Test("A verifier for a code without a challenge is refused: somebody took the challenge away")
     func downgrade() async throws {
         try await PushServer.with { server in
-            let app = WireRelyingParty.webApp
+            let app = WireRelyingParty.legacyApp
             let code = try await Self.code(server, app, ["code_challenge": "", "code_challenge_method": ""])
             try expectRefusal(try await app.exchange(code, server.wire), 400, "invalid_grant")
             #expect(try await app.exchange(code, server.wire, ["code_verifier": ""]).status == 200)

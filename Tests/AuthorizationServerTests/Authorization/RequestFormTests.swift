@@ -74,14 +74,16 @@ struct RequestFormTests {
         try expectRefusal(try await Self.push(.webApp, server.wire, changes), status, error)
     }
 
-    @Test("A pushed request needs the client's secret, of a public client its challenge")
+    @Test("A pushed request needs the client's secret, and a challenge.")
     func clients() async throws {
         let server = try await PushServer.refusing().server
         var app = WireRelyingParty.webApp
         app.secret = "wrong-secret-0123456"
         try expectRefusal(try await Self.push(app, server.wire), 401, "invalid_client")
-        try expectRefusal(
-            try await Self.push(.readingApp, server.wire, ["code_challenge": "", "code_challenge_method": ""]), 400, "invalid_request")
+        for app in [WireRelyingParty.readingApp, .webApp] {
+            try expectRefusal(
+                try await Self.push(app, server.wire, ["code_challenge": "", "code_challenge_method": ""]), 400, "invalid_request")
+        }
         _ = try await Self.pushed(.readingApp, server)
     }
 

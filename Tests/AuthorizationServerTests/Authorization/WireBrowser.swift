@@ -82,6 +82,10 @@ struct WireRelyingParty: Sendable {
     static let browserApp = WireRelyingParty(id: "browser-app", redirectURI: "http://127.0.0.1:49152/callback")
     static let readingApp = WireRelyingParty(id: "reading-app", redirectURI: "https://reading.example.com/callback?source=id")
     static let webApp = WireRelyingParty(id: "web-app", redirectURI: "https://web.example.com/callback", secret: "web-app-secret-01234")
+    static let legacyApp = WireRelyingParty(
+        id: "legacy-app", redirectURI: "https://legacy.example.com/callback", secret: "legacy-app-secret-0123")
+    static let pushingApp = WireRelyingParty(
+        id: "pushing-app", redirectURI: "https://pushing.example.com/callback", secret: "pushing-app-secret-012")
     static let staffApp = WireRelyingParty(
         id: "staff-web-app", redirectURI: "https://staff.example.com/callback", secret: "staff-app-secret-0123")
 

@@ -55,7 +55,8 @@ struct PushOrganization: Sendable {
                         AccessPolicy(name: "passwords", rules: [AccessRule(name: "passwords only", grantTypes: ["password"])])
                     ]),
             ],
-            applications: (Self.direct + Self.backchannel + Self.browser + [browserApp]).map(enabled), groups: [Group(name: "Staff")],
+            applications: (Self.direct + Self.backchannel + Self.browser + Self.exceptional + [browserApp]).map(enabled),
+            groups: [Group(name: "Staff")],
             signOnPolicies: [
                 SignOnPolicy(name: "one factor", rules: [SignOnRule(name: "any", assurance: .oneFactor)]),
                 SignOnPolicy(name: "recent", rules: [SignOnRule(name: "any", assurance: .oneFactor, reauthenticateAfter: 600)]),
@@ -189,6 +190,22 @@ struct PushOrganization: Sendable {
             grantTypes: ["authorization_code"], redirectURIs: ["https://staff.example.com/callback"],
             assignment: .init(groups: ["Staff"]), signOnPolicy: "one factor"),
     ]
+
+    /// Confidential clients that registered other rules for their authorization requests.
+    private static let exceptional = {
+        var legacy = Application(
+            id: "legacy-app", name: "Legacy app", kind: .web, authentication: .clientSecretBasic, secret: "legacy-app-secret-0123",
+            grantTypes: ["authorization_code"], redirectURIs: ["https://legacy.example.com/callback"],
+            assignment: .init(everyone: true), signOnPolicy: "one factor")
+        legacy.requiresPKCE = false
+        var pushing = legacy
+        pushing.id = "pushing-app"
+        pushing.requiresPKCE = true
+        pushing.requiresPushedAuthorizationRequests = true
+        pushing.secret = "pushing-app-secret-012"
+        pushing.redirectURIs = ["https://pushing.example.com/callback"]
+        return [legacy, pushing]
+    }()
 
     private static let backchannel = [
         Application(
