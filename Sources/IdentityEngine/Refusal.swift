@@ -82,6 +82,9 @@ public struct Refusal: Sendable, Equatable, Error {
     public var status: Status?
     /// The limit that was met, for the headers of a refusal with ``Code/tooManyRequests``.
     public var rateLimit: RateLimitStatus?
+    /// Whether the user must read the refusal at once. Official clients wait and retry silently when an answer with status 429 has all three
+    /// rate-limit headers, so the front door leaves one out.
+    public var isForUser = false
     /// The nonce that the client's next proof should carry, for the header `DPoP-Nonce`; always there with ``Code/useDPoPNonce``.
     public var nextNonce: String?
     /// Whether an access token is refused for want of a proof: it has to come by the scheme `DPoP`.

@@ -23,7 +23,9 @@ extension OrgFile {
             authenticators: root.sections("authenticators", PushAuthenticator.init),
             dpop: root.section("dpop").map(DPoPPolicy.init) ?? DPoPPolicy(),
             classic: root.section("authn_api", as: "classic").map(ClassicPolicy.init),
-            callingCodes: root.strings("calling_codes", as: "callingCodes"), users: root.sections("users", UserDefinition.init))
+            callingCodes: root.strings("calling_codes", as: "callingCodes"),
+            mfaTokenLifetime: root.seconds("mfa_token_lifetime") ?? OrganizationDefinition.defaultMFATokenLifetime,
+            users: root.sections("users", UserDefinition.init))
         server = root.section("server")?.members().compactMapKeysAndValues { ($0.replacing("_", with: "-"), $1.plainText) } ?? [:]
         branding = root.section("branding").map(Branding.init) ?? Branding()
         messages = root.section("messages").map(MessageSettings.init) ?? MessageSettings()

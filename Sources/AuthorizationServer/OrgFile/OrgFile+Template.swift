@@ -64,6 +64,9 @@ extension OrgFile {
           idle_lifetime: 2h                 # without use
           lifetime: 1d                      # in all
 
+        # How long an app's user has for the second factor, after the first one: 5m to 1h.
+        mfa_token_lifetime: 15m
+
         # Authorization servers issue tokens for APIs, here at {origin}/oauth2/default. The org's own is always there, at {origin}.
         authorization_servers:
           - id: default

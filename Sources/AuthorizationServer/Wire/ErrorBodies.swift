@@ -19,8 +19,7 @@ extension ServerResponse {
             response = api(.tooManyRequests, "E0000047", refusal.description, request)
             if let limit = refusal.rateLimit {
                 response.headers.set(limit)
-                let wait = max(1, Int(limit.reset.timeIntervalSince(request.context.now).rounded(.up)))
-                response.headers[.retryAfter] = String(wait)
+                response.headers[.retryAfter] = limit.retryAfter(request.context.now)
             }
         case .notFound:
             response = api(.notFound, "E0000007", refusal.description, request)
@@ -30,7 +29,13 @@ extension ServerResponse {
             members["error_description"] = .string(refusal.description)
             let status = refusal.status.map { HTTPResponse.Status(code: $0.rawValue) } ?? refusal.code.status
             response = ServerResponse(status: status, json: JSONValue.object(members).serialized())
-            if let limit = refusal.rateLimit { response.headers.set(limit) }
+            if let limit = refusal.rateLimit {
+                response.headers.set(limit)
+                if refusal.isForUser {
+                    response.headers[.rateLimitRemaining] = nil
+                    response.headers[.retryAfter] = limit.retryAfter(request.context.now)
+                }
+            }
         }
         if refusal.code == .invalidClient, triedBasic {
             response.headers[.wwwAuthenticate] = #"Basic realm="countersign", charset="UTF-8""#
@@ -87,6 +92,11 @@ extension ServerResponse {
         let summary = "Internal server error. Report it with the error's id."
         return api(.internalServerError, "E0000009", summary, request).uncached()
     }
+}
+
+extension RateLimitStatus {
+    /// The value of `Retry-After`: whole seconds, at least 1.
+    fileprivate func retryAfter(_ now: Date) -> String { String(max(1, Int(reset.timeIntervalSince(now).rounded(.up)))) }
 }
 
 extension Refusal.Code {

@@ -8,6 +8,7 @@ struct WaitingTransaction: Sendable {
     let user: StoredUser?
     /// The enrolment whose device approved; written as it was, so that nobody closes it at the same moment unseen.
     let approver: Enrollment?
+    let kind: TicketKind
     let digest: TicketDigest
 
     /// Finds the transaction that a secret leads to; throws ``Refusal`` if there is none that is this client's and still open. The
@@ -29,6 +30,7 @@ struct WaitingTransaction: Sendable {
             throw Refusal(.expiredToken, "Nobody answered in time. Begin again.", reason: "\(kind.rawValue): expired")
         }
         self.stored = stored
+        self.kind = kind
         digest = TicketDigest(of: secret)
         // Who waits in vain is not read: polls are many.
         guard stored.value.challenge?.state != .pending, let id = stored.value.userID else {
@@ -81,8 +83,13 @@ struct WaitingTransaction: Sendable {
             engine.pollPacer.forget(digest)
             changes += [try stored.writing(next), .closeTickets(of: RecordReference(.transaction, next.id))]
             return .refused(refusal, changes: changes, userID: next.userID)
-        case .factorRequired, .enrollmentRequired, .enrollmentOffered, .passwordDue, .recovering, .unlocked, .tryAgain, .challenged,
-            .judged, .tooLate, .cancelled:
+        case .tryAgain(let refusal):
+            // The challenge has ended, and with it the secret that is polled with. The mfa_token stays valid for another factor.
+            engine.pollPacer.forget(digest)
+            changes += [try stored.writing(next), .close(kind, digest: digest)]
+            return .refused(refusal, changes: changes, userID: next.userID)
+        case .factorRequired, .enrollmentRequired, .enrollmentOffered, .passwordDue, .recovering, .unlocked, .challenged, .judged,
+            .tooLate, .cancelled:
             throw Refusal(.invalidGrant, Refusal.overTransaction.description, reason: reason ?? "transaction: unexpected")
         }
     }

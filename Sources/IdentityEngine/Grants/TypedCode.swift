@@ -59,12 +59,13 @@ struct TypedCode: Sendable, Redacted {
                 let secret = try engine.environment.random.secret(prefix: "mfa_")
                 var going = next
                 going.scopes = scopes ?? next.scopes
+                going.expiresAt = context.now.addingTimeInterval(TimeInterval(request.snapshot.mfaTokenLifetime))
                 changes[0] = try stored.writing(going)
                 changes.append(
                     .issue(
                         Ticket(
                             kind: .mfaToken, digest: TicketDigest(of: secret), owner: RecordReference(.transaction, next.id),
-                            use: .untilClosed, expiresAt: next.expiresAt.addingTimeInterval(SignInTransaction.keptAfter))))
+                            use: .untilClosed, expiresAt: going.expiresAt.addingTimeInterval(SignInTransaction.keptAfter))))
                 return .refused(.factorRequired(grantTypes, token: secret), changes: changes, userID: next.userID)
             }
             return .refused(.factorRequired(grantTypes, token: token), changes: changes, userID: next.userID)

@@ -40,7 +40,9 @@ struct ConfigurationPlan {
             id: organizationID, name: definition.name, origin: definition.origin, rateLimits: definition.rateLimits,
             sessions: definition.sessions == SessionPolicy() ? nil : definition.sessions, keyRotation: definition.keyRotation,
             dpop: definition.dpop == DPoPPolicy() ? nil : definition.dpop, classic: definition.classic,
-            callingCodes: definition.callingCodes)
+            callingCodes: definition.callingCodes,
+            mfaTokenLifetime: definition.mfaTokenLifetime == OrganizationDefinition.defaultMFATokenLifetime
+                ? nil : definition.mfaTokenLifetime)
         try plan(
             .organization, [(OrganizationSettings.reference.id, definition.name, settings)], stored: { $0 },
             plain: { (stored: OrganizationSettings) in stored })

@@ -29,6 +29,8 @@ struct OrganizationSettings: Codable, Sendable, Equatable {
     var classic: ClassicPolicy?
     /// Nil for all, and in records of before there was a choice.
     var callingCodes: [String]?
+    /// `nil` for the default, and in records of earlier versions.
+    var mfaTokenLifetime: Int?
 }
 
 /// An application with its secret sealed.

@@ -31,6 +31,8 @@ public struct OrgSnapshot: Sendable {
     public var sessions: SessionPolicy { organization.sessions }
     /// When signing keys change.
     public var keyRotation: KeyRotation { organization.keyRotation }
+    /// Seconds for which an `mfa_token` is valid after the first factor.
+    public var mfaTokenLifetime: Int { organization.mfaTokenLifetime }
     /// What is asked of proofs of possession.
     public var dpop: DPoPPolicy { organization.dpop }
 
@@ -99,7 +101,8 @@ extension OrgSnapshot {
             sessions: settings.sessions ?? SessionPolicy(), keyRotation: settings.keyRotation,
             authenticators: try values(.authenticator, StoredAuthenticator.self).map { try $0.opened(environment: environment) },
             dpop: settings.dpop ?? DPoPPolicy(), classic: settings.classic,
-            callingCodes: settings.callingCodes)
+            callingCodes: settings.callingCodes,
+            mfaTokenLifetime: settings.mfaTokenLifetime ?? OrganizationDefinition.defaultMFATokenLifetime)
         self.version = version
         keyRing = try SigningKeyRing(records: try view.allRecords(.signingKey), masterKey: environment.masterKey)
         applicationsByID = Dictionary(applications.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })

@@ -35,8 +35,13 @@ public struct OrganizationDefinition: Sendable, Equatable, Codable {
     public var classic: ClassicPolicy?
     /// The calling codes of the countries that texts and calls go to, of one to three digits; nil for all.
     public var callingCodes: [String]?
+    /// Seconds for which an `mfa_token` is valid after the first factor, 300 to 3,600.
+    public var mfaTokenLifetime: Int
     /// The people that the file brings; people made elsewhere are left alone.
     public var users: [UserDefinition]
+
+    /// The default of ``mfaTokenLifetime``: a quarter of an hour, so that the user can try another factor after a push that expired.
+    public static let defaultMFATokenLifetime = 900
 
     /// Describes an organization.
     public init(
@@ -45,7 +50,7 @@ public struct OrganizationDefinition: Sendable, Equatable, Codable {
         passwordPolicy: PasswordPolicy = PasswordPolicy(), rateLimits: RateLimits = RateLimits(),
         sessions: SessionPolicy = SessionPolicy(), keyRotation: KeyRotation = KeyRotation(), authenticators: [PushAuthenticator] = [],
         dpop: DPoPPolicy = DPoPPolicy(), classic: ClassicPolicy? = nil, callingCodes: [String]? = nil,
-        users: [UserDefinition] = []
+        mfaTokenLifetime: Int = defaultMFATokenLifetime, users: [UserDefinition] = []
     ) {
         self.id = id
         self.name = name
@@ -62,6 +67,7 @@ public struct OrganizationDefinition: Sendable, Equatable, Codable {
         self.dpop = dpop
         self.classic = classic
         self.callingCodes = callingCodes
+        self.mfaTokenLifetime = mfaTokenLifetime
         self.users = users
     }
 }

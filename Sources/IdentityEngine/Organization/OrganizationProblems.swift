@@ -98,6 +98,7 @@ struct DefinitionCheck {
         let sessions = definition.sessions
         range(sessions.idleLifetime, 60...31_536_000, [.key("sessions"), .key("idleLifetime")], "seconds")
         range(sessions.lifetime, 60...31_536_000, [.key("sessions"), .key("lifetime")], "seconds")
+        range(definition.mfaTokenLifetime, 300...3_600, [.key("mfaTokenLifetime")], "seconds")
         let rotation = definition.keyRotation
         range(rotation.signsForDays, 1...3_650, [.key("keyRotation"), .key("signsForDays")], "days")
         range(rotation.publishedDaysAhead, 1...365, [.key("keyRotation"), .key("publishedDaysAhead")], "days")

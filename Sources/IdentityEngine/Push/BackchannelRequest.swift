@@ -55,13 +55,9 @@ extension IdentityEngine {
             return start
         }
         .mapError { refusal in
-            // CIBA Core section 13 has its own word for a person who cannot be asked, and a status for what was decided without asking.
+            // CIBA Core section 13 has its own code for a user who cannot be asked. A user whom a policy denies gets it too: another code
+            // would reveal that the account exists.
             guard refusal.code == .accessDenied else { return refusal }
-            guard refusal.status == .forbidden else {
-                var decided = refusal
-                decided.status = .forbidden
-                return decided
-            }
             return Refusal(.unknownUserID, "The hint names nobody who can be asked.", reason: refusal.reason)
         }
     }

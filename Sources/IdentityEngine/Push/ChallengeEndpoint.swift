@@ -40,7 +40,7 @@ extension IdentityEngine {
     /// Starts a first factor that takes a step of the server's (`/primary-authenticate`, and `/oob-authenticate` as it was called;
     /// oauth reference 2.5).
     ///
-    /// A name that is nobody's is answered like a person without a device.
+    /// An unknown name, a user without a device and a user who may not use the application get the same answer.
     ///
     /// - Parameters:
     ///   - request: The client and the parameters.
@@ -69,8 +69,7 @@ extension IdentityEngine {
                 throw ChallengePlan.unusable("unknown or inactive user")
             }
             guard admitted.application.assignment.includes(user.value) else {
-                throw Refusal(
-                    .accessDenied, "The user is not assigned to the client application.", reason: "user is not assigned")
+                throw ChallengePlan.unusable("user is not assigned to the application")
             }
             let transaction = SignInTransaction(
                 id: try environment.random.identifier(prefix: "txn"), request: SignInRequest(admitted, scopes: []), now: context.now)

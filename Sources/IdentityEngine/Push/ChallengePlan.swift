@@ -100,15 +100,28 @@ struct ChallengePlan: Sendable {
             reason: "challenge: \(reason)", status: .forbidden)
     }
 
-    /// Too many challenges without an approval. Clients are told when so many of them count no more that another is admitted: without
-    /// that they would ask again at once.
-    static func tooMany(_ transactions: [SignInTransaction], most: Int, now: Date) -> Refusal {
-        let ends = transactions.compactMap { $0.challenge?.createdAt.addingTimeInterval(lifetime) }.filter { $0 > now }
+    /// Checks the limits on unanswered challenges of one user.
+    ///
+    /// All challenges count towards ``mostUnanswered``. Only challenges of sign-ins in which nothing was proved count towards
+    /// ``mostUnproved``: a user who denied or missed a push after the password can still begin with a push elsewhere.
+    ///
+    /// - Throws: ``Refusal`` with status 429.
+    static func requireRoom(for transaction: SignInTransaction, among recent: [SignInTransaction], now: Date) throws(Refusal) {
+        if transaction.isUnproved { try require(mostUnproved, of: recent.filter(\.isUnproved), now: now) }
+        try require(mostUnanswered, of: recent, now: now)
+    }
+
+    /// The refusal says when enough challenges are old enough that another is admitted.
+    private static func require(_ most: Int, of transactions: [SignInTransaction], now: Date) throws(Refusal) {
+        guard SignInTransaction.unansweredChallenges(transactions, now: now) >= most else { return }
+        let ends = transactions.flatMap(\.challengeTimes).map { $0.addingTimeInterval(lifetime) }.filter { $0 > now }
         let reset = ends.sorted().first { SignInTransaction.unansweredChallenges(transactions, now: $0) < most }
-        return Refusal(
+        var refusal = Refusal(
             .invalidGrant, "Too many requests were sent to this person's devices. Wait some minutes and try again.",
             reason: "push: too many unanswered challenges", status: .tooManyRequests,
             rateLimit: RateLimitStatus(
                 limit: most, remaining: 0, reset: reset ?? now.addingTimeInterval(lifetime), isAdmitted: false))
+        refusal.isForUser = true
+        throw refusal
     }
 }

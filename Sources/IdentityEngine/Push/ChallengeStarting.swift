@@ -70,12 +70,11 @@ extension IdentityEngine {
         guard let subject = try view.subject(start.user.value, of: start.transaction, snapshot: admitted.snapshot) else {
             throw Refusal.overTransaction
         }
-        let recent = try view.records(.transaction, where: "challenged", is: start.user.value.id, limit: 1_000).map(StoredTransaction.init)
-        let isUnproved = start.transaction.purpose == .signIn && start.transaction.proofs.isEmpty
-        let most = isUnproved ? ChallengePlan.mostUnproved : ChallengePlan.mostUnanswered
-        guard SignInTransaction.unansweredChallenges(recent.map(\.value), now: context.now) < most else {
-            throw ChallengePlan.tooMany(recent.map(\.value), most: most, now: context.now)
-        }
+        // Before the limits: they would tell that the account exists.
+        if subject.decision.assurance == .deny { throw start.transaction.denied(by: subject.decision) }
+        let recent = try view.records(.transaction, where: "challenged", is: start.user.value.id, limit: 1_000)
+            .map { try StoredTransaction($0).value }
+        try ChallengePlan.requireRoom(for: start.transaction, among: recent, now: context.now)
         let asked = AuthenticationContextClass.preferred(of: start.transaction.contextClasses)
         let needsTwo = subject.decision.assurance == .twoFactors || subject.demandsTwoFactors || asked == .twoFactors
         let enrollments = try view.usableEnrollments(of: start.user.value.id, snapshot: admitted.snapshot)

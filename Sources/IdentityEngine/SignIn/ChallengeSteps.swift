@@ -20,16 +20,13 @@ extension SignInTransaction {
         }
         // Whoever said no is not asked until they give in; the client is told as if it had polled.
         if isRejectedForGood { return refused(.rejectedOnDevice, Self.pushType, []) }
-        guard subject.decision.assurance != .deny else {
-            return refused(
-                Refusal(.accessDenied, "You are not allowed to sign in to this application.", reason: subject.decision.reason),
-                Self.pushType, [])
-        }
+        guard subject.decision.assurance != .deny else { return refused(denied(by: subject.decision), Self.pushType, []) }
         var next = self
         next.meet(subject.user)
         next.challenge = challenge
         next.challenge?.expiresAt = min(challenge.expiresAt, expiresAt)
         next.challengeCount += 1
+        next.sentChallenges = challengeTimes.suffix(Self.mostChallengeTimes - 1) + [challenge.createdAt]
         let reason = "\(challenge.targets.count) device(s)" + (challenge.numbers == nil ? "" : ", with a number")
         return (next, .challenged, [.log(type: "user.mfa.push.challenge", .success, reason: reason)])
     }
@@ -93,33 +90,50 @@ extension SignInTransaction {
         }
     }
 
-    /// A challenge came to nothing. The classic API tells so, and lets the person be asked again; elsewhere that is the end.
+    /// A challenge was denied or not answered. That ends the challenge, and the sign-in only if it can't go on without.
     private func unanswered(_ refusal: Refusal) -> (SignInTransaction, Outcome, [Effect]) {
-        guard classic != nil else { return refused(refusal, Self.pushType, []) }
+        guard classic != nil || outlivesChallenges && !isRejectedForGood else { return refused(refusal, Self.pushType, []) }
         var next = self
         let isNews = classic?.reportedChallenge != challengeCount
         next.classic?.reportedChallenge = challengeCount
         return (next, .tryAgain(refusal), isNews ? [.log(type: Self.pushType, .denied, reason: refusal.reason)] : [])
     }
 
-    /// Whether somebody said no on a device, so that nothing else that is proved for this sign-in counts. Of the classic API, which may
-    /// ask again, only who says that it is not them at all is taken at their word.
+    /// Whether the user may present another factor after a challenge that was denied or not answered: at the classic API, and in direct
+    /// authentication once a first factor was proved.
+    private var outlivesChallenges: Bool { classic != nil || (hosted == nil && purpose == .signIn && !proofs.isEmpty) }
+
+    /// Whether a denial ends the sign-in, whatever else is proved. Where the sign-in outlives its challenges, only a denial that was reported
+    /// as suspicious does.
     var isRejectedForGood: Bool {
         guard let challenge, challenge.isRejected else { return false }
-        guard classic != nil else { return true }
+        guard outlivesChallenges else { return true }
         if case .denied(_, let isSuspicious, _) = challenge.state { return isSuspicious }
         return false
     }
 
-    /// How many challenges of these transactions the person did not approve, of those of the last minutes.
+    /// Whether a challenge of this sign-in can be sent without any proof of who asks.
+    var isUnproved: Bool { purpose == .signIn && proofs.isEmpty }
+
+    /// The most times that are kept: more than the limits on unanswered challenges admit.
+    private static let mostChallengeTimes = 10
+
+    /// When challenges were sent, the last one last. Records of earlier versions know the time of the last one only.
+    var challengeTimes: [Date] { sentChallenges ?? challenge.map { Array(repeating: $0.createdAt, count: challengeCount) } ?? [] }
+
+    /// The number of challenges of these transactions that were sent in the last minutes and not approved.
     static func unansweredChallenges(_ transactions: [SignInTransaction], now: Date) -> Int {
         transactions.reduce(0) { count, transaction in
-            guard let challenge = transaction.challenge, challenge.createdAt.addingTimeInterval(ChallengePlan.lifetime) > now else {
-                return count
-            }
-            if case .approved = challenge.state { return count + transaction.challengeCount - 1 }
-            return count + transaction.challengeCount
+            let isApproved = transaction.challenge?.approver != nil
+            return count
+                + transaction.challengeTimes.dropLast(isApproved ? 1 : 0).count { $0.addingTimeInterval(ChallengePlan.lifetime) > now }
         }
+    }
+
+    /// The refusal of a user whom the policy denies the application. A caller that proved nothing gets the answer for an unknown user.
+    func denied(by decision: SignOnDecision) -> Refusal {
+        guard !proofs.isEmpty else { return ChallengePlan.unusable(decision.reason) }
+        return Refusal(.accessDenied, "You are not allowed to sign in to this application.", reason: decision.reason)
     }
 
     /// The client gives up, so that a later approval signs nobody in.

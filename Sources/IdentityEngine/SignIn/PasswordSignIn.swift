@@ -70,7 +70,9 @@ extension IdentityEngine {
         _ response: FactorResponse, of username: String, _ request: SignInRequest, snapshot: OrgSnapshot, context: RequestContext,
         by verifier: ([Enrollment]) -> Verifier
     ) async throws -> SignInOutcome {
-        let transaction = SignInTransaction(id: try environment.random.identifier(prefix: "txn"), request: request, now: context.now)
+        let transaction = SignInTransaction(
+            id: try environment.random.identifier(prefix: "txn"), request: request, now: context.now,
+            lifetime: TimeInterval(snapshot.mfaTokenLifetime))
         let outcome = try await judgeFirst(response, of: username, transaction, snapshot: snapshot, context: context, by: verifier) {
             try await commit($0, $1, $2, user: $3, context: context)
         }

@@ -32,7 +32,7 @@ struct SignInTransaction: Sendable, Equatable, Codable {
         case recovered
     }
 
-    /// Seconds that a person has for the next factor.
+    /// Seconds until a sign-in that begins with a challenge expires.
     static let lifetime: TimeInterval = 300
     /// Wrong answers to a further factor with which a sign-in is over (oauth reference 2.4.10).
     static let mostWrongAnswers = 5
@@ -56,6 +56,8 @@ struct SignInTransaction: Sendable, Equatable, Codable {
     var challenge: PushChallenge?
     /// How many challenges were sent, those that were replaced among them.
     var challengeCount = 0
+    /// When they were sent, the last one last; `nil` for none, and in records of earlier versions.
+    var sentChallenges: [Date]?
     /// How often an answer to a further factor was wrong.
     var wrongAnswers = 0
     /// Whether the person keeps a password of which they were warned; nil as long as they did not say so.
@@ -390,28 +392,5 @@ extension SignInTransaction {
         next.end = end ?? .refused
         let outcome: LogEvent.Outcome = refusal.code == .invalidGrant ? .failure : .denied
         return (next, .refused(refusal), effects + [.log(type: type, outcome, reason: refusal.reason)])
-    }
-}
-
-extension Refusal {
-    /// The one answer to a wrong password, an unknown name, an account that is locked or closed or has no password.
-    static func wrongCredentials(_ reason: String) -> Refusal {
-        Refusal(.invalidGrant, "The credentials provided were invalid.", reason: reason)
-    }
-
-    /// The client named a person, and somebody else signed in.
-    static let otherPerson = Refusal(
-        .loginRequired, "Another person than the one that the application named signed in.", reason: "id_token_hint names another user")
-
-    /// Two factors are asked for and the person, or the client, has no second one: asking would lead nowhere.
-    static func noSecondFactor(decision: SignOnDecision, demanded: Bool) -> Refusal {
-        guard decision.assurance == .twoFactors || demanded else {
-            return Refusal(
-                .unmetAuthenticationRequirements, "The requested authentication needs a second factor, and none can be used.",
-                reason: "acr_values asks for two factors; no usable second factor")
-        }
-        return Refusal(
-            .accessDenied, "This application needs a second factor, and none can be used. Set one up and sign in again.",
-            reason: decision.reason + "; no usable second factor")
     }
 }

@@ -102,18 +102,6 @@ struct PollingTests {
         }
     }
 
-    @Test("whoever said no is not asked again by the same mfa_token")
-    func deniedAndAskedAgain() async throws {
-        try await PushServer.with { server in
-            let phone = try await server.enroll()
-            let client = DirectClient(server)
-            let pending = try await client.begin()
-            try await phone.deny()
-            try expectRefusal(try await client.challenge(pending.mfaToken), 400, "access_denied")
-            #expect(try await phone.waiting().isEmpty)
-        }
-    }
-
     // MARK: - What the secrets are bound to
 
     @Test(

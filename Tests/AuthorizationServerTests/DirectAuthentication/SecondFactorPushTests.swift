@@ -46,7 +46,7 @@ struct SecondFactorPushTests {
             _ = try await server.enroll()
             let client = DirectClient(server)
             let token = try await client.mfaToken()
-            server.clock.advance(by: 120)
+            server.clock.advance(by: 720)
             #expect(try await client.challenge(token).json["expires_in"] == 180)
         }
     }

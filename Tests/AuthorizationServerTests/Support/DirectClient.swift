@@ -117,8 +117,10 @@ struct IssuedTokens: Sendable {
 
 /// A refusal in the OAuth form: its status, exactly its two members and no others, a sentence that can be shown, and every header that
 /// official clients need (oauth reference 2.1).
+///
+/// - Parameter isForUser: Whether the user must read it at once: without one of the rate-limit headers, so that clients do not wait silently.
 func expectRefusal(
-    _ response: WireResponse, _ status: Int, _ error: String, sourceLocation: SourceLocation = #_sourceLocation
+    _ response: WireResponse, _ status: Int, _ error: String, isForUser: Bool = false, sourceLocation: SourceLocation = #_sourceLocation
 ) throws {
     #expect(response.status == status, "\(response.body)", sourceLocation: sourceLocation)
     let body = try #require(try response.json.objectValue, sourceLocation: sourceLocation)
@@ -126,17 +128,19 @@ func expectRefusal(
     #expect(body["error"] == .string(error), sourceLocation: sourceLocation)
     let description = try #require(body["error_description"]?.stringValue, sourceLocation: sourceLocation)
     #expect(description.contains(" ") && description.last == ".", "\(description)", sourceLocation: sourceLocation)
-    expectProtocolHeaders(response, sourceLocation: sourceLocation)
+    expectProtocolHeaders(response, isForUser: isForUser, sourceLocation: sourceLocation)
 }
 
 /// The headers of every answer of a back-channel endpoint, spelled as clients look them up.
-func expectProtocolHeaders(_ response: WireResponse, sourceLocation: SourceLocation = #_sourceLocation) {
+func expectProtocolHeaders(_ response: WireResponse, isForUser: Bool = false, sourceLocation: SourceLocation = #_sourceLocation) {
     #expect(response["Content-Type"] == "application/json", sourceLocation: sourceLocation)
     #expect(response["Cache-Control"] == "no-cache, no-store", sourceLocation: sourceLocation)
     #expect(response["Pragma"] == "no-cache", sourceLocation: sourceLocation)
     #expect(response["Date"] != nil, sourceLocation: sourceLocation)
     #expect(response["x-okta-request-id"]?.isEmpty == false, sourceLocation: sourceLocation)
     for name in ["x-rate-limit-limit", "x-rate-limit-remaining", "x-rate-limit-reset"] {
-        #expect(response[name].flatMap { Int($0) } != nil, "\(name)", sourceLocation: sourceLocation)
+        let isThere = !isForUser || name != "x-rate-limit-remaining"
+        #expect((response[name].flatMap { Int($0) } != nil) == isThere, "\(name)", sourceLocation: sourceLocation)
     }
+    if isForUser { #expect(response["Retry-After"].flatMap { Int($0) } ?? 0 > 0, sourceLocation: sourceLocation) }
 }

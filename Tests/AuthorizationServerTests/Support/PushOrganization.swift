@@ -36,6 +36,8 @@ struct PushOrganization: Sendable {
     var callingCodes: [String]?
     /// Judges tokens that another system knows.
     var tokenService: (any TokenService)?
+    /// Seconds for which an `mfa_token` is valid.
+    var mfaTokenLifetime = OrganizationDefinition.defaultMFATokenLifetime
     /// What holds at the classic sign-in API.
     var classic: ClassicPolicy? = ClassicPolicy(signOnPolicy: "one factor")
     var rateLimits = RateLimits(perClient: 100_000, perAddress: 100_000, perAddressSignIns: 100_000, perUser: 100_000)
@@ -70,7 +72,7 @@ struct PushOrganization: Sendable {
                     id: "autphone1", kind: kind, name: "Phone", clientID: "phone-app", isActive: isActive,
                     userVerification: userVerification, numberChallenge: numberChallenge, credentials: Self.credentials)
             ],
-            classic: classic, callingCodes: callingCodes,
+            classic: classic, callingCodes: callingCodes, mfaTokenLifetime: mfaTokenLifetime,
             users: [
                 UserDefinition(
                     login: Self.jane, profile: ["name": "Jane Doe", "email": "jane.doe@example.com"], password: Self.janesPassword),
@@ -117,6 +119,9 @@ struct PushOrganization: Sendable {
         Application(
             id: "staff-app", name: "Staff app", kind: .native, grantTypes: ["password", oob, secondFactorOOB],
             assignment: .init(groups: ["Staff"]), signOnPolicy: "one factor"),
+        Application(
+            id: "denying-app", name: "Denying app", kind: .native, grantTypes: ["password", oob], assignment: .init(everyone: true),
+            signOnPolicy: "nobody"),
     ]
 
     private var browserApp: Application {

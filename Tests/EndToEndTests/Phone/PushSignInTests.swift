@@ -103,6 +103,44 @@ struct PushSignInTests {
         }
     }
 
+    @Test("After a denied push the flow goes on with the code of an authenticator app, without the password.")
+    func codeAfterDenial() async throws {
+        try await withSandbox(.standing()) { sandbox in
+            let phone = try await sandbox.phone(for: SandboxUser.jane.login)
+            let app = try await sandbox.authenticatorApp(for: SandboxUser.jane.login)
+            let signIn = PushSignIn(sandbox)
+            let waiting = try await signIn.begin()
+            try await phone.deny(try #require(try await phone.shows { !$0.isEmpty }.first).id)
+            let error = await thrown { _ = try await signIn.tokens(waiting) }
+            #expect(serverCode(of: error) == "access_denied")
+            guard case .success(let token) = try await signIn.flow.resume(with: .otp(code: app.code)) else { throw CancellationError() }
+            #expect(Set(token.methods).isSuperset(of: ["pwd", "otp", "mfa"]))
+        }
+    }
+
+    @Test("One push too many is refused with a text that the flow throws at once, without a wait.")
+    func flooded() async throws {
+        try await withSandbox(.standing()) { sandbox in
+            let phone = try await sandbox.phone(for: SandboxUser.jane.login)
+            var unanswered: [Task<DirectAuthenticationFlow.Status, any Error>] = []
+            for count in 1...5 {
+                unanswered.append(try await PushSignIn(sandbox).begin())
+                _ = try await phone.shows { $0.count == count }
+            }
+            let signIn = PushSignIn(sandbox)
+            let refused = try await signIn.begin()
+            let slept = Task {
+                _ = try await signIn.clock.nextWait()
+                refused.cancel()
+            }
+            let error = await thrown { _ = try await refused.value }
+            slept.cancel()
+            #expect(serverCode(of: error) == "invalid_grant")
+            #expect(error?.localizedDescription.contains("Wait some minutes and try again.") == true, "\(String(describing: error))")
+            for task in unanswered { task.cancel() }
+        }
+    }
+
     @Test("a phone that nothing comes to says so")
     func nothing() async throws {
         try await withSandbox(.standing()) { sandbox in

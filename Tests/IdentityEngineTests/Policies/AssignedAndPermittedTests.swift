@@ -19,7 +19,7 @@ struct AssignedAndPermittedTests {
             #expect(try await org.signIn(client: client, at: 10).refused == .accessDenied)
         }
         #expect(try await org.primary(at: 11).refused == .accessDenied)
-        #expect(try await org.backchannel(at: 12).refused == .accessDenied)
+        #expect(try await org.backchannel(at: 12).refused == .unknownUserID)
         // Nobody is told so who has no right password.
         let wrong = try await org.signIn(client: "one-factor-app", at: 13, ["password": "guessed"])
         #expect(wrong.refused == .invalidGrant)

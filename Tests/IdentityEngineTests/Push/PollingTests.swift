@@ -22,7 +22,7 @@ struct PollingTests {
         #expect(
             started.members == [
                 "challenge_type": .string(PushFixture.secondFactor), "oob_code": .string(try started.secret()), "channel": "push",
-                "binding_method": "none", "expires_in": 299, "interval": 5,
+                "binding_method": "none", "expires_in": 300, "interval": 5,
             ])
         let waiting = PushFixture.Waiting(mfaToken: token, oobCode: try started.secret())
         #expect(try await org.poll(waiting, at: 12).refused == .authorizationPending)
@@ -58,29 +58,44 @@ struct PollingTests {
         #expect(try claims(of: try await org.pollFirst(code, at: 17).get().idToken)["acr"]?.stringValue == asked)
     }
 
-    @Test("denied: access_denied once, and the sign-in is over")
+    @Test("A denied push is access_denied once, and the mfa_token sends another one.")
     func denied() async throws {
         let waiting = try await org.waiting()
         #expect(try await org.answer(phone, consent: "DENIED_CONSENT_PROMPT", at: 12).get() == .denied)
         #expect(try await org.poll(waiting, at: 17).refused == .accessDenied)
         #expect(try await org.poll(waiting, at: 22).refused == .invalidGrant)
-        #expect(try await org.challenge(waiting.mfaToken, at: 23).refused == .accessDenied)
+        #expect(try await org.log("user.authentication.push").map(\.outcome) == [.denied])
+        let again = try await org.challenge(waiting.mfaToken, at: 23).get().secret()
+        _ = try await org.answer(phone, at: 24).get()
+        _ = try await org.poll(waiting.mfaToken, again, at: 25).get()
     }
 
-    @Test("denied and not polled: no new challenge takes its place")
+    @Test("A denied push that was not polled is replaced by the next one.")
     func deniedAndAskedAgain() async throws {
         let waiting = try await org.waiting()
         _ = try await org.answer(phone, consent: "DENIED_CONSENT_PROMPT", at: 12).get()
-        #expect(try await org.challenge(waiting.mfaToken, at: 13).refused == .accessDenied)
-        #expect(try await org.pending(phone, at: 14).isEmpty)
-        #expect(try await org.poll(waiting, at: 17).refused != nil)
+        let again = try await org.challenge(waiting.mfaToken, at: 13).get().secret()
+        #expect(try await org.pending(phone, at: 14).count == 1)
+        #expect(try await org.poll(waiting, at: 17).refused == .invalidGrant)
+        #expect(try await org.poll(waiting.mfaToken, again, at: 18).refused == .authorizationPending)
+    }
+
+    @Test("Two polls of one denied push at the same moment get access_denied once, and leave one line in the system log.")
+    func polledTwice() async throws {
+        let waiting = try await org.waiting()
+        _ = try await org.answer(phone, consent: "DENIED_CONSENT_PROMPT", at: 12).get()
+        async let first = org.poll(waiting, at: 17).refused
+        async let second = org.poll(waiting, at: 17).refused
+        #expect(try await Set([first, second]) == [.accessDenied, .invalidGrant])
+        #expect(try await org.log("user.authentication.push").count { $0.outcome == .denied } == 1)
+        _ = try await org.challenge(waiting.mfaToken, at: 18).get()
     }
 
     @Test("nobody answers: expired_token")
     func expired() async throws {
         let waiting = try await org.waiting()
-        #expect(try await org.poll(waiting, at: 309).refused == .authorizationPending)
-        #expect(try await org.poll(waiting, at: 310).refused == .expiredToken)
+        #expect(try await org.poll(waiting, at: 310).refused == .authorizationPending)
+        #expect(try await org.poll(waiting, at: 311).refused == .expiredToken)
     }
 
     @Test("too fast: slow_down, and each time the interval grows by five seconds")

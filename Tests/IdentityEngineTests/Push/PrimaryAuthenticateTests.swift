@@ -60,11 +60,14 @@ struct PrimaryAuthenticateTests {
         #expect(try refusal(try await org.primary(at: 13)).status == .forbidden)
     }
 
-    @Test("somebody who is not assigned: 400 access_denied")
+    @Test("A user who is not assigned to the client gets the answer of an unknown name.")
     func unassigned() async throws {
         _ = try await org.enroll(PushFixture.john)
-        let refusal = try refusal(try await org.primary(PushFixture.john, client: "closed-app"))
-        #expect(refusal.code == .accessDenied && refusal.status == nil)
+        var own = try refusal(try await org.primary(PushFixture.john, client: "closed-app"))
+        var unknown = try refusal(try await org.primary("nobody@example.com", client: "closed-app"))
+        #expect(own.reason == "challenge: user is not assigned to the application")
+        (own.reason, unknown.reason) = ("", "")
+        #expect(own == unknown && own.code == .accessDenied && own.status == .forbidden)
     }
 
     @Test(

@@ -204,8 +204,8 @@ struct PushRaceTests {
 
     @Test("the last moment of a challenge: approved before its end, refused at it", arguments: [(-0.001, true), (0, false)])
     func expiryWhileApproving(offset: TimeInterval, isInTime: Bool) async throws {
-        // The sign-in began at 10, and is over 300 seconds later with all that belongs to it.
-        let end = 310 + offset
+        // The challenge was sent at 11, and expires 300 seconds later.
+        let end = 311 + offset
         let waiting = try await org.waiting()
         let answer = try PushFixture.sign(phone, try await org.newest(phone, at: 12), at: 300)
         let result = try await org.send(answer, at: end)
@@ -221,8 +221,8 @@ struct PushRaceTests {
     func approvedThenExpired() async throws {
         let waiting = try await org.waiting()
         _ = try await org.answer(phone, at: 12).get()
-        #expect(try await org.poll(waiting, at: 310).refused == .expiredToken)
-        #expect(try await org.pending(phone, at: 310).isEmpty)
+        #expect(try await org.poll(waiting, at: 311).refused == .expiredToken)
+        #expect(try await org.pending(phone, at: 311).isEmpty)
     }
 
     @Test("a server that restarts between challenge and approval, and between approval and poll, goes on")

@@ -120,7 +120,7 @@ struct WeakerProofTests {
         #expect(try await org.poll(waiting, at: 407).refused == .expiredToken)
         let late = try await org.send(answer, at: 402)
         #expect(late.code == "E0000001" && late.why == "The challenge has expired.")
-        #expect(try await org.challenge(waiting.mfaToken, at: 403).refused == .accessDenied)
+        #expect(try await org.challenge(waiting.mfaToken, at: 910).refused == .accessDenied)
     }
 
     @Test("answers to one challenge are counted")

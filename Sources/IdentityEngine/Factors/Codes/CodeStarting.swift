@@ -112,9 +112,7 @@ private struct FoundCode: Sendable {
             let subject = try view.subject(user, of: transaction, snapshot: admitted.snapshot)
         else { throw Refusal.overTransaction }
         if transaction.isRejectedForGood { throw Refusal.rejectedOnDevice }
-        guard subject.decision.assurance != .deny else {
-            throw Refusal(.accessDenied, "You are not allowed to sign in to this application.", reason: subject.decision.reason)
-        }
+        if subject.decision.assurance == .deny { throw transaction.denied(by: subject.decision) }
         // Another of the same kind would prove nothing more.
         if !transaction.proofs.isEmpty {
             guard case .factorRequired(let grants) = transaction.proved(subject, "", []).1, grants.contains(GrantType.secondFactorOOB)
@@ -135,10 +133,12 @@ extension Refusal {
     fileprivate static func codeNotSent(_ refusal: CodeRefusal, now: Date) -> Refusal {
         switch refusal {
         case .tooSoon(_, let until), .tooMany(_, let until):
-            Refusal(
+            var wait = Refusal(
                 .invalidGrant, "A code was sent a moment ago. Wait before you ask for another.", reason: refusal.reason,
                 status: .tooManyRequests, rateLimit: RateLimitStatus(limit: 1, remaining: 0, reset: until, isAdmitted: false))
-        default: ChallengePlan.unusable(refusal.reason)
+            wait.isForUser = true
+            return wait
+        default: return ChallengePlan.unusable(refusal.reason)
         }
     }
 }

@@ -25,7 +25,7 @@ struct SentCodeTests {
         #expect(
             members == [
                 "challenge_type": .string(PushFixture.secondFactor), "channel": .string(hint), "binding_method": "prompt",
-                "expires_in": 299, "interval": 5,
+                "expires_in": 300, "interval": 5,
             ])
         let tokens = try await fixture.present(code, oobCode, token).get()
         let id = try claims(of: tokens.idToken)

@@ -166,7 +166,7 @@ struct CodeSignInTests {
         #expect(try await fixture.second(token, code, client: "thief-app").reason == "mfa_token: unknown")
         #expect(try await fixture.second(token, code, server: nil).reason == "mfa_token: unknown")
         #expect(try await fixture.second("mfa_invented", code).reason == "mfa_token: unknown")
-        #expect(try await fixture.second(token, fixture.code(at: 310), at: 310).refused == .invalidGrant)
+        #expect(try await fixture.second(token, fixture.code(at: 910), at: 910).refused == .invalidGrant)
         for parameters in [["mfa_token": token], ["otp": code]] {
             let incomplete = parameters.merging(["grant_type": AppFixture.secondFactor]) { $1 }
             #expect(try await fixture.organization.token(incomplete, at: 12).refused == .invalidRequest)
@@ -184,15 +184,17 @@ struct CodeSignInTests {
         #expect(try await fixture.second(token, fixture.code(at: 12)).reason == "wrong totp")
     }
 
-    @Test("whoever said no on a phone is not signed in by a code")
-    func denied() async throws {
+    @Test("A code signs the user in after a denied push, but not after one that was reported as suspicious.", arguments: [false, true])
+    func denied(isSuspicious: Bool) async throws {
         var enrolled: Phone?
         let fixture = try await AppFixture(prepare: { enrolled = try await $0.enroll() })
         let phone = try #require(enrolled)
         let waiting = try await fixture.organization.waiting()
-        _ = try await fixture.organization.answer(phone, consent: "DENIED_CONSENT_PROMPT", at: 12).get()
-        let refused = try await fixture.second(waiting.mfaToken, fixture.code(at: 13), at: 13)
-        #expect(refused.refused == .accessDenied && refused.reason == "rejected")
+        let denial = try PushFixture.sign(
+            phone, try await fixture.organization.newest(phone, at: 12), consent: "DENIED_CONSENT_PROMPT", suspicious: isSuspicious, at: 12)
+        #expect(try await fixture.organization.send(denial, at: 12).get() == .denied)
+        let answer = try await fixture.second(waiting.mfaToken, fixture.code(at: 13), at: 13)
+        #expect(answer.refused == (isSuspicious ? .accessDenied : nil) && answer.reason == (isSuspicious ? "rejected" : nil))
         #expect(try await fixture.organization.poll(waiting, at: 14).refused == .invalidGrant)
     }
 

@@ -123,11 +123,17 @@ struct SignInLedger: Hashable, Sendable {
         end == nil && now < policy.lifetime && (met == nil || met == Account(isBob: person.isBob, account: person.account))
     }
 
-    /// Whether what was said on a device is the last word: always, but that the classic API may ask again who only said no.
+    /// Whether another factor may follow a challenge that was denied or not answered: at the classic API, and in direct authentication once
+    /// something was proved.
+    private func mayChooseAgain(_ policy: ExploredPolicy) -> Bool {
+        policy.isClassic || (!policy.isHosted && policy.purpose == .signIn && !proved.isEmpty)
+    }
+
+    /// Whether a denial is the last word: where no other factor may follow, and where it was reported as suspicious.
     private func isRefusedForGood(_ policy: ExploredPolicy) -> Bool {
         switch decision {
-        case .denied(_, let isSuspicious, _): isSuspicious || !policy.isClassic
-        case .failed: !policy.isClassic
+        case .denied(_, let isSuspicious, _): isSuspicious || !mayChooseAgain(policy)
+        case .failed: !mayChooseAgain(policy)
         case .approved, nil: false
         }
     }
@@ -229,10 +235,13 @@ struct SignInLedger: Hashable, Sendable {
             case .approved, nil: if now >= deadline { return .unanswered(.expiredToken) }
             }
         }
-        guard now < deadline else { return .refused(.expiredToken) }
+        func unanswered(_ code: Refusal.Code) -> Expectation {
+            mayChooseAgain(policy) && !isRefusedForGood(policy) ? .unanswered(code) : .refused(code)
+        }
+        guard now < deadline else { return unanswered(.expiredToken) }
         switch decision {
         case nil: return .pending
-        case .denied, .failed: return .refused(.accessDenied)
+        case .denied, .failed: return unanswered(.accessDenied)
         case .approved(let device, let userVerified, let time):
             guard let person, isOpen(to: person, policy, at: now), person.isActive, !person.isLocked else {
                 return .refused(.invalidGrant)

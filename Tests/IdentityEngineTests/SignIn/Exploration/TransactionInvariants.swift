@@ -18,7 +18,10 @@ enum TransactionInvariants {
         case .cancelled where after.end == nil: throw Broken("a cancelled sign-in goes on")
         case .tryAgain where before.hosted != nil && before.proofs.isEmpty:
             if after != before { throw Broken("a mistyped name or password left something behind") }
-        case .tryAgain(let refusal) where before.classic != nil && refusal.code != .invalidGrant:
+        case .tryAgain(let refusal) where refusal.code != .invalidGrant:
+            if before.classic == nil && (before.hosted != nil || before.proofs.isEmpty) {
+                throw Broken("nothing is left to try again with")
+            }
             // A question to the devices that came to nothing, which costs nobody anything.
             if after.end != nil || after.wrongAnswers != before.wrongAnswers || after.proofs != before.proofs {
                 throw Broken("a question that came to nothing changed more than that it was told")
@@ -52,6 +55,7 @@ enum TransactionInvariants {
         var same = after
         (same.userID, same.account, same.proofs, same.challenge) = (before.userID, before.account, before.proofs, before.challenge)
         (same.challengeCount, same.end, same.wrongAnswers) = (before.challengeCount, before.end, before.wrongAnswers)
+        same.sentChallenges = before.sentChallenges
         same.hosted?.inherited = before.hosted?.inherited ?? 0
         if changesPassword {
             same.keepsPassword = before.keepsPassword
@@ -61,6 +65,7 @@ enum TransactionInvariants {
         same.classic?.countedChallenge = before.classic?.countedChallenge ?? 0
         same.classic?.reportedChallenge = before.classic?.reportedChallenge ?? 0
         if same != before { throw Broken("what a sign-in is for changed") }
+        if after.challengeTimes.count != after.challengeCount { throw Broken("the times of challenges are miscounted") }
         if after.challengeCount != before.challengeCount + (outcome == .challenged ? 1 : 0) { throw Broken("challenges are miscounted") }
     }
 

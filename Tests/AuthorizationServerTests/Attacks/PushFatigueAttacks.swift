@@ -1,0 +1,96 @@
+import IdentityEngine
+import JOSE
+import Testing
+
+/// An attacker who knows a password and wants the user to approve a push by sending many.
+@Suite("Attacks: push fatigue")
+struct PushFatigueAttacks {
+    @Test("Denied pushes count towards the limit of five, whichever sign-in sends them.", arguments: [true, false])
+    func denials(isOneSignIn: Bool) async throws {
+        try await PushServer.with { server in
+            let phone = try await server.enroll()
+            let client = DirectClient(server)
+            var token = try await client.mfaToken()
+            for _ in 0..<5 {
+                if !isOneSignIn { token = try await client.mfaToken() }
+                #expect(try await client.challenge(token).status == 200)
+                try await phone.deny()
+            }
+            try expectText(try await client.challenge(token))
+            try expectText(try await client.challenge(client.mfaToken()))
+            #expect(try await phone.waiting().isEmpty)
+            server.clock.advance(by: 300)
+            #expect(try await client.challenge(token).status == 200)
+        }
+    }
+
+    @Test("Of one long sign-in only the pushes of the last five minutes count.")
+    func window() async throws {
+        try await PushServer.with { server in
+            _ = try await server.enroll()
+            let client = DirectClient(server)
+            let token = try await client.mfaToken()
+            for _ in 0..<5 {
+                #expect(try await client.challenge(token).status == 200)
+                server.clock.advance(by: 70)
+            }
+            // The first one is older than five minutes by now, the second is not.
+            #expect(try await client.challenge(token).status == 200)
+            let refused = try await client.challenge(token)
+            try expectText(refused)
+            #expect(refused["x-rate-limit-reset"] == "1800000370")
+        }
+    }
+
+    @Test("A push that the user reported as suspicious ends the sign-in for every factor.")
+    func reported() async throws {
+        try await PushServer.with { server in
+            let phone = try await server.enroll()
+            let app = try await ClassicClient(server).app()
+            let client = DirectClient(server)
+            let pending = try await client.begin()
+            #expect(try await phone.answer(try await phone.challenge(), .report).status == 204)
+            try expectRefusal(try await client.challenge(pending.mfaToken), 400, "access_denied")
+            let code = ["grant_type": PushOrganization.secondFactorOTP, "mfa_token": pending.mfaToken, "otp": app.code()]
+            try expectRefusal(try await client.post("token", code), 400, "access_denied")
+            try expectRefusal(try await client.poll(pending), 400, "invalid_grant")
+            #expect(try await phone.waiting().isEmpty)
+        }
+    }
+
+    @Test("Denied and expired pushes of a proved password leave the pushes of sign-ins that begin with one.")
+    func provedPushes() async throws {
+        try await PushServer.with { server in
+            let phone = try await server.enroll()
+            let client = DirectClient(server)
+            let token = try await client.mfaToken()
+            for _ in 0..<2 {
+                #expect(try await client.challenge(token).status == 200)
+                try await phone.deny()
+            }
+            #expect(try await client.challenge(token).status == 200)
+            _ = try await DirectClient(server, id: "easy-app").primaryCode()
+        }
+    }
+
+    @Test("A code that is asked for again within 30 seconds is refused with a text that the official client shows at once.")
+    func resend() async throws {
+        try await PushServer.with { server in
+            try await server.give(.sms, "+15551234821")
+            let client = DirectClient(server)
+            let token = try await client.mfaToken()
+            #expect(try await client.challenge(token, ["channel_hint": "sms"]).status == 200)
+            server.clock.advance(by: 10)
+            let refused = try await client.challenge(token, ["channel_hint": "sms"])
+            try expectText(refused)
+            #expect(refused["Retry-After"] == "20")
+            server.clock.advance(by: 20)
+            #expect(try await client.challenge(token, ["channel_hint": "sms"]).status == 200)
+        }
+    }
+
+    private func expectText(_ response: WireResponse, sourceLocation: SourceLocation = #_sourceLocation) throws {
+        try expectRefusal(response, 429, "invalid_grant", isForUser: true, sourceLocation: sourceLocation)
+        #expect(try response.json["error_description"]?.stringValue?.contains("Wait") == true, sourceLocation: sourceLocation)
+    }
+}

@@ -1,0 +1,29 @@
+import AuthorizationServer
+import IdentityEngine
+import Testing
+
+@Suite("The setting mfa_token_lifetime of the org file")
+struct TokenLifetimeSettingTests {
+    private static func load(_ line: String) throws -> OrganizationDefinition {
+        try OrgFile.load(
+            yaml: """
+                name: Example
+                origin: https://id.example.com
+                \(line)
+                """
+        ).organization
+    }
+
+    @Test("A file without the setting, and a file that gives a time, have their lifetime in seconds.")
+    func read() throws {
+        #expect(try Self.load("groups: []").mfaTokenLifetime == 900)
+        #expect(try Self.load("mfa_token_lifetime: 10m").mfaTokenLifetime == 600)
+    }
+
+    @Test("A lifetime out of range is refused with its line and the range.", arguments: ["299", "61m", "9999999999"])
+    func refused(lifetime: String) throws {
+        let error = try #require(throws: OrgFileError.self) { try Self.load("mfa_token_lifetime: \(lifetime)") }
+        let problem = try #require(error.problems.first)
+        #expect(error.problems.count == 1 && problem.line == 3 && problem.message.contains("300 to 3600 seconds"))
+    }
+}
