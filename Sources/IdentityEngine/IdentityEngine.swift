@@ -21,6 +21,9 @@ public final class IdentityEngine: Sendable, Redacted {
     /// Keeps recoveries of one name apart. A table of its own: names that somebody invents push no number or address out of the other.
     let recoveryPacer = MessagePacer()
 
+    /// Stands in for accounts that do not exist.
+    let decoys: DecoyAccounts
+
     private let logNumber = Locked<UInt32>(0)
     private let latest = Locked<OrgSnapshot?>(nil)
 
@@ -33,6 +36,7 @@ public final class IdentityEngine: Sendable, Redacted {
         self.store = store
         self.environment = environment
         proofs = ProofJudge(masterKey: environment.masterKey)
+        decoys = DecoyAccounts(environment: environment)
     }
 
     /// The configuration as the store holds it now.

@@ -177,7 +177,8 @@ extension IdentityEngine {
         var judged: (answering: Answering, verifier: Verifier, verdict: FactorVerdict)?
         for _ in 0..<1_000 {
             // Somebody else finished it, or went on with this factor: the page tells.
-            guard let found = try await answering(login, token: token, browser: first.browser, context: context),
+            let isProved = judged?.verdict.isProved ?? false
+            guard let found = try await answering(login, isProved: isProved, token: token, browser: first.browser, context: context),
                 found.state.transaction.end == nil
             else { return true }
             guard let known = judged, known.answering.hasSameSecrets(as: found, for: known.verifier.kind) else {
@@ -204,6 +205,8 @@ extension IdentityEngine {
         var person: StoredUser?
         var subject: SignInTransaction.Subject?
         var enrollments: [Enrollment] = []
+        /// The account of the typed name, where nobody proved anything yet.
+        var account: NamedAccount?
 
         /// Whether what an answer was judged by is still what the store holds.
         func hasSameSecrets(as other: Answering, for kind: FactorKind) -> Bool {
@@ -211,8 +214,9 @@ extension IdentityEngine {
         }
     }
 
+    /// Before the first factor is proved, the same is read for every name that is typed.
     private func answering(
-        _ login: String, token: String, browser: String, context: RequestContext
+        _ login: String, isProved: Bool, token: String, browser: String, context: RequestContext
     ) async throws -> Answering? {
         try await store.read { [self] view in
             let state: HostedState
@@ -222,10 +226,16 @@ extension IdentityEngine {
             } catch is HostedEnd {
                 return nil
             }
-            guard let person = try state.user ?? user(login: login, in: view) else { return Answering(state: state) }
+            let account = try state.user == nil ? namedAccount(login, in: view) : nil
+            guard let person = state.user ?? account?.user else { return Answering(state: state, account: account) }
+            let isOpen = person.value.isOpen(policy: state.snapshot.passwordPolicy, now: context.now)
+            guard account == nil || isProved && isOpen else {
+                let subject = SignInTransaction.Subject(unproved: person.value, of: state.transaction, snapshot: state.snapshot)
+                return Answering(state: state, person: person, subject: subject, account: account)
+            }
             return Answering(
                 state: state, person: person, subject: try view.subject(person.value, of: state.transaction, snapshot: state.snapshot),
-                enrollments: try view.usableEnrollments(of: person.value.id, snapshot: state.snapshot))
+                enrollments: try view.usableEnrollments(of: person.value.id, snapshot: state.snapshot), account: account)
         }
     }
 
@@ -248,6 +258,7 @@ extension IdentityEngine {
         switch outcome {
         case .authenticated(let proved): next.hosted?.authentication = proved
         case .tryAgain:
+            if let account = found.account, !effects.writesUser { changes.append(try account.idleWrite()) }
             next.hosted?.notice = verifier.kind == .password ? .wrongCredentials : verifier.kind == .totp ? .wrongCode : .wrongSentCode
         case .refused(let refusal): next.hosted?.refuse(refusal)
         default: break

@@ -61,10 +61,12 @@ extension IdentityEngine {
         }
         let verifier = PasswordVerifier(environment: environment)
         do {
-            let answer = try await judgeFirst(.password(password), of: username, transaction, snapshot: snapshot, context: context) { _ in
+            let answer = try await judgeFirst(
+                .password(password), of: username, transaction, readsEnrollments: false, snapshot: snapshot, context: context
+            ) { _ in
                 verifier
-            } commit: { next, outcome, effects, user in
-                try await commitFirst(next, outcome, effects, user: user, policy: policy, snapshot: snapshot, context: context)
+            } commit: { next, outcome, effects, account in
+                try await commitFirst(next, outcome, effects, account: account, policy: policy, snapshot: snapshot, context: context)
             }
             guard let answer else {
                 throw ClassicRefusal.tooManyRequests(nil, reason: "the account changed on every attempt to write it")
@@ -79,9 +81,10 @@ extension IdentityEngine {
     ///
     /// - Returns: The answer; nil if somebody else wrote the user first.
     private func commitFirst(
-        _ next: SignInTransaction, _ outcome: SignInTransaction.Outcome, _ effects: [SignInTransaction.Effect], user: StoredUser?,
+        _ next: SignInTransaction, _ outcome: SignInTransaction.Outcome, _ effects: [SignInTransaction.Effect], account: NamedAccount,
         policy: ClassicPolicy, snapshot: OrgSnapshot, context: RequestContext
     ) async throws -> Result<ClassicAnswer, ClassicRefusal>? {
+        let user = account.user
         var person = user
         var changes = try logEntries(effects, userID: next.userID, of: next, context: context)
         for case .writeUser(let changed) in effects {
@@ -94,6 +97,7 @@ extension IdentityEngine {
             return try await store.commit(changes + own) == .committed ? .success(answer) : nil
         }
         if case .refused(let refusal) = outcome {
+            if !effects.writesUser { changes.append(try account.idleWrite()) }
             guard try await store.commit(changes) == .committed else { return nil }
             if policy.showsLockout, let person = person?.value, person.lockedAt != nil, person.status == .active,
                 !person.isLockOver(policy: snapshot.passwordPolicy, now: context.now)

@@ -57,8 +57,8 @@ extension IdentityEngine {
             for _ in 0..<Self.attempts {
                 let found = try await store.read { [self] in
                     try RecoveryStart(
-                        request.kind, username, channel, policy, passwordPolicy: snapshot.passwordPolicy,
-                        user: user(login: username, in: $0), view: $0, now: context.now)
+                        request.kind, channel, policy, passwordPolicy: snapshot.passwordPolicy,
+                        account: namedAccount(username, withEnrollments: true, in: $0), now: context.now)
                 }
                 let answer =
                     channel == nil
@@ -147,8 +147,9 @@ extension IdentityEngine {
         var messages: [OutgoingMessage] = []
         let token = try environment.random.secret(prefix: isMail ? "rt_" : "00")
         if isMail {
+            // Also where no mail is sent: the token is then known to no one.
+            changes += [.put(try transaction.record()), recoveryTicket(transaction, token: token)]
             if let user, let destination = found.destination {
-                changes += [.put(try transaction.record()), recoveryTicket(transaction, token: token)]
                 do {
                     messages = [
                         try linkMessage(
@@ -180,6 +181,14 @@ extension IdentityEngine {
             } catch let refusal as CodeRefusal {
                 changes.append(try unsent(refusal, to: user, context: context))
             }
+        } else {
+            // The work of a code that is sent to nobody.
+            _ = environment.digest(ofCode: try environment.makeCode(), enrollment: "", owner: transaction.id)
+            changes += [
+                try found.account.idleWrite(),
+                try logEntry(
+                    "user.mfa.code.send", .denied, reason: found.reason, userID: found.user?.value.id, context: context),
+            ]
         }
         if request.page != nil {
             // The page tells who asks for another one too soon, whether or not there was a first.
@@ -202,7 +211,8 @@ extension IdentityEngine {
 
 /// Whom a name is of, and how they can be reached, as one read finds it.
 struct RecoveryStart: Sendable {
-    let user: StoredUser?
+    let account: NamedAccount
+    var user: StoredUser? { account.user }
     /// Whether the account can be recovered at all.
     let isOpen: Bool
     /// Where a code or a link is sent; nil if none is.
@@ -213,10 +223,11 @@ struct RecoveryStart: Sendable {
     let reason: String
 
     init(
-        _ kind: ClassicRecovery.Kind, _ username: String, _ channel: CodeChannel?, _ policy: ClassicPolicy,
-        passwordPolicy: PasswordPolicy, user: StoredUser?, view: any StoreView, now: Date
-    ) throws {
-        self.user = user
+        _ kind: ClassicRecovery.Kind, _ channel: CodeChannel?, _ policy: ClassicPolicy, passwordPolicy: PasswordPolicy,
+        account: NamedAccount, now: Date
+    ) {
+        self.account = account
+        let user = account.user
         // A lock is what guesses at any factor come to: recovering the password opens none, unless the person may unlock.
         let isLocked = user?.value.lockedAt != nil && user?.value.isLockOver(policy: passwordPolicy, now: now) != true
         isOpen =
@@ -232,8 +243,7 @@ struct RecoveryStart: Sendable {
             (destination, enrollment, reason) = (nil, nil, "policy does not allow it")
             return
         }
-        let held = try view.records(.enrollment, where: "user", is: user.value.id, limit: 200).map(Enrollment.init)
-            .filter { $0.status == .active }
+        let held = account.enrollments
         if channel == .email {
             enrollment = nil
             destination = user.value.mailAddress.map { CodeDestination($0) }

@@ -31,7 +31,8 @@ public final class PasswordHasher: Sendable {
     /// - Returns: The hash with its parameters and salt, `$scrypt$ln=15,r=8,p=1$…$…`.
     /// - Throws: ``Overloaded`` when too many wait; `CancellationError`.
     public func hash(_ password: String, logN: Int, salt: [UInt8]) async throws -> String {
-        try await threads.run { try PasswordHash(deriving: password, logN: logN, salt: salt).text }
+        OperationMeter.note(.passwordHash, times: 1 << logN)
+        return try await threads.run { try PasswordHash(deriving: password, logN: logN, salt: salt).text }
     }
 
     /// Checks a password against a stored hash, with the hash's own parameters.
@@ -48,7 +49,7 @@ public final class PasswordHasher: Sendable {
             if let logN { try await verifyNobody(password, logN: logN) }
             return false
         }
-        return try await threads.run {
+        let isRight = try await threads.run {
             if try stored.matches(password) { return true }
             // Each power is as much as all below it, and the check itself was the first.
             for cost in stored.logN..<max(stored.logN, logN ?? 0) {
@@ -56,6 +57,8 @@ public final class PasswordHasher: Sendable {
             }
             return false
         }
+        OperationMeter.note(.passwordHash, times: 1 << (isRight ? stored.logN : max(stored.logN, logN ?? 0)))
+        return isRight
     }
 
     /// Spends what a check would, for somebody who has no password to check: who does not exist answers as late as who does.
@@ -65,6 +68,7 @@ public final class PasswordHasher: Sendable {
     ///   - logN: The cost that the policy asks for.
     /// - Throws: ``Overloaded`` when too many wait; `CancellationError`.
     public func verifyNobody(_ password: String, logN: Int) async throws {
+        OperationMeter.note(.passwordHash, times: 1 << logN)
         _ = try await threads.run { try PasswordHash(deriving: password, logN: logN, salt: Self.nobodysSalt).hash }
     }
 

@@ -65,15 +65,17 @@ extension IdentityEngine {
             let login = Self.possibleName(try admitted.required("login_hint"))
             try admitted.requireGrant(GrantType.oob)
             if channel == nil { try Self.requirePushChannel(admitted) }
-            guard let user = try user(login: login, in: view), user.value.status == .active else {
-                throw ChallengePlan.unusable("unknown or inactive user")
-            }
-            guard admitted.application.assignment.includes(user.value) else {
-                throw ChallengePlan.unusable("user is not assigned to the application")
-            }
+            let account = try namedAccount(login, in: view)
             let transaction = SignInTransaction(
                 id: try environment.random.identifier(prefix: "txn"), request: SignInRequest(admitted, scopes: []), now: context.now)
-            return ChallengeStart(new: transaction, user: user)
+            var start = ChallengeStart(new: transaction, user: account.standIn)
+            if account.user?.value.status != .active {
+                start.obstacle = "unknown or inactive user"
+            } else if !admitted.application.assignment.includes(account.standIn.value) {
+                start.obstacle = "user is not assigned to the application"
+            }
+            start.decoy = account.user == nil ? account.decoy : nil
+            return start
         }
         if let channel { return try await startCode(channel, request, context: context, find: find) }
         return try await start(request, context: context, isNamed: true, find: find)
@@ -111,6 +113,10 @@ struct ChallengeStart: Sendable {
     /// The one enrolment that is asked; nil for all that can be.
     var enrollmentID: String?
     var ticket = TicketKind.oobCode
+    /// Why the named user can't be asked, for the log; `nil` if they can. Refused only after everything was read, as for a user without a device.
+    var obstacle: String?
+    /// Stands in for the user of an unknown name.
+    var decoy: Decoy?
 
     init(stored: StoredTransaction, user: StoredUser, type: String) {
         (transaction, version, self.user, self.type) = (stored.value, stored.version, user, type)
@@ -118,6 +124,18 @@ struct ChallengeStart: Sendable {
 
     init(new transaction: SignInTransaction, user: StoredUser) {
         (self.transaction, version, self.user) = (transaction, 0, user)
+    }
+}
+
+extension ChallengeStart {
+    /// Refuses a user who can't be asked, or whom the policy denies, once everything was read.
+    ///
+    /// - Throws: ``Refusal``, and what the store throws.
+    func requireUsable(_ subject: SignInTransaction.Subject, in view: any StoreView) throws {
+        // The factors that a user would have: once for what is asked of them, once for what they can be asked by.
+        for _ in 0..<2 { try decoy?.readFactors(in: view) }
+        if let obstacle { throw ChallengePlan.unusable(obstacle) }
+        if subject.decision.assurance == .deny { throw transaction.denied(by: subject.decision) }
     }
 }
 

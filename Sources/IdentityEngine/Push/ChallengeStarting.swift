@@ -56,7 +56,7 @@ extension IdentityEngine {
                 let known = try admit(request, snapshot: snapshot(view), context: context)
                 admitted = known
                 let start = try find(known, view)
-                userID = start.user.value.id
+                userID = start.obstacle == nil ? start.user.value.id : nil
                 return Reading(admitted: known, userID: userID, plan: .success(try plan(start, known, view)))
             } catch let refusal as Refusal {
                 return Reading(admitted: admitted, userID: userID, plan: .failure(refusal))
@@ -70,15 +70,15 @@ extension IdentityEngine {
         guard let subject = try view.subject(start.user.value, of: start.transaction, snapshot: admitted.snapshot) else {
             throw Refusal.overTransaction
         }
-        // Before the limits: they would tell that the account exists.
-        if subject.decision.assurance == .deny { throw start.transaction.denied(by: subject.decision) }
         let recent = try view.records(.transaction, where: "challenged", is: start.user.value.id, limit: 1_000)
             .map { try StoredTransaction($0).value }
+        let enrollments = try view.usableEnrollments(of: start.user.value.id, snapshot: admitted.snapshot)
+            .filter { start.enrollmentID ?? $0.id == $0.id }
+        // Before the limits: they would tell that the account exists.
+        try start.requireUsable(subject, in: view)
         try ChallengePlan.requireRoom(for: start.transaction, among: recent, now: context.now)
         let asked = AuthenticationContextClass.preferred(of: start.transaction.contextClasses)
         let needsTwo = subject.decision.assurance == .twoFactors || subject.demandsTwoFactors || asked == .twoFactors
-        let enrollments = try view.usableEnrollments(of: start.user.value.id, snapshot: admitted.snapshot)
-            .filter { start.enrollmentID ?? $0.id == $0.id }
         let remaining = start.transaction.expiresAt.timeIntervalSince(context.now)
         let plan = try ChallengePlan(
             .init(

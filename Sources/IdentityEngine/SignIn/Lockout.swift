@@ -20,6 +20,11 @@ extension User {
         return now >= lockedAt.addingTimeInterval(Double(minutes) * 60)
     }
 
+    /// Whether a right factor lets the user go on. Elsewhere a right answer must not do more work than a wrong one.
+    func isOpen(policy: PasswordPolicy, now: Date) -> Bool {
+        status == .active && (lockedAt == nil || isLockOver(policy: policy, now: now))
+    }
+
     /// Whether mistakes have closed the account, or their question.
     func isClosedByMistakes(at now: Date) -> Bool { lockedAt != nil || guessedAnswers?.isClosed(at: now) == true }
 

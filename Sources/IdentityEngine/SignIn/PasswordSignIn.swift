@@ -33,7 +33,9 @@ extension IdentityEngine {
         }
         let verifier = PasswordVerifier(environment: environment)
         do {
-            return try await judge(.password(password), of: username, request, snapshot: snapshot, context: context) { _ in verifier }
+            return try await judge(
+                .password(password), of: username, request, readsEnrollments: false, snapshot: snapshot, context: context
+            ) { _ in verifier }
         } catch is PasswordHasher.Overloaded {
             // A limit of the moment, not of a count: zero in both headers says so.
             let busy = RateLimitStatus(limit: 0, remaining: 0, reset: context.now.addingTimeInterval(1), isAdmitted: false)
@@ -61,72 +63,73 @@ extension IdentityEngine {
         guard attempts.isAdmitted else {
             return .refused(.tooManyRequests(attempts, reason: "sign-in attempts for one user name or from one address"))
         }
-        return try await judge(.code(code), of: username, request, snapshot: snapshot, context: context) { [environment] in
-            TOTPVerifier(environment: environment, enrollments: $0, now: context.now)
+        return try await judge(
+            .code(code), of: username, request, readsEnrollments: true, snapshot: snapshot, context: context
+        ) { [environment] in
+            TOTPVerifier(environment: environment, enrollments: $0.enrollments, now: context.now, decoyApps: $0.decoyApps)
         }
     }
 
     private func judge<Verifier: FactorVerifier>(
-        _ response: FactorResponse, of username: String, _ request: SignInRequest, snapshot: OrgSnapshot, context: RequestContext,
-        by verifier: ([Enrollment]) -> Verifier
+        _ response: FactorResponse, of username: String, _ request: SignInRequest, readsEnrollments: Bool, snapshot: OrgSnapshot,
+        context: RequestContext, by verifier: (NamedAccount) -> Verifier
     ) async throws -> SignInOutcome {
         let transaction = SignInTransaction(
             id: try environment.random.identifier(prefix: "txn"), request: request, now: context.now,
             lifetime: TimeInterval(snapshot.mfaTokenLifetime))
-        let outcome = try await judgeFirst(response, of: username, transaction, snapshot: snapshot, context: context, by: verifier) {
-            try await commit($0, $1, $2, user: $3, context: context)
+        let outcome = try await judgeFirst(
+            response, of: username, transaction, readsEnrollments: readsEnrollments, snapshot: snapshot, context: context, by: verifier
+        ) {
+            try await commit($0, $1, $2, account: $3, context: context)
         }
         return outcome ?? .refused(.tooManyRequests(nil, reason: "the account changed on every attempt to write it"))
     }
 
-    /// Lets a verifier, which is made for the person's usable enrolments, judge the first factor of a transaction.
+    /// Lets a verifier, which is made for the account of a user name, judge the first factor of a transaction.
     ///
-    /// What `commit` writes is what it came to; it answers nil if somebody else wrote the user first. Nil comes back if that happened each time.
+    /// Until the factor is proved, the same is read, computed and written for every name, known or not. What `commit` writes is what it came
+    /// to; it answers nil if somebody else wrote the user first. Nil comes back if that happened each time.
     func judgeFirst<Verifier: FactorVerifier, Answer: Sendable>(
-        _ response: FactorResponse, of username: String, _ transaction: SignInTransaction, snapshot: OrgSnapshot, context: RequestContext,
-        by verifier: ([Enrollment]) -> Verifier,
-        commit: (SignInTransaction, SignInTransaction.Outcome, [SignInTransaction.Effect], StoredUser?) async throws -> Answer?
+        _ response: FactorResponse, of username: String, _ transaction: SignInTransaction, readsEnrollments: Bool, snapshot: OrgSnapshot,
+        context: RequestContext, by verifier: (NamedAccount) -> Verifier,
+        commit: (SignInTransaction, SignInTransaction.Outcome, [SignInTransaction.Effect], NamedAccount) async throws -> Answer?
     ) async throws -> Answer? {
-        var known = try await load(username, transaction, snapshot)
-        var judge = verifier(known?.enrollments ?? [])
-        var verdict = try await judge.verify(response, of: known?.user.value, policy: snapshot.passwordPolicy)
+        var (account, subject) = try await load(
+            username, transaction, snapshot, readsEnrollments: readsEnrollments, provedAt: nil)
+        var judge = verifier(account)
+        var verdict = try await judge.verify(response, of: account.user?.value, policy: snapshot.passwordPolicy)
         // Others may have signed in, guessed or changed the password in the meantime: what counts is the state that the
         // commit meets. Each round that loses means that somebody else's went through.
         for _ in 0..<1_000 {
-            let judged = known
-            known = try await load(username, transaction, snapshot)
+            let judged = account
+            (account, subject) = try await load(
+                username, transaction, snapshot, readsEnrollments: readsEnrollments, provedAt: verdict.isProved ? context.now : nil)
             let isStale =
-                known?.user.value.passwordHash != judged?.user.value.passwordHash
-                || (judge.kind != .password && known?.enrollments != judged?.enrollments)
+                account.user?.value.passwordHash != judged.user?.value.passwordHash || account.enrollments != judged.enrollments
             if isStale {
-                judge = verifier(known?.enrollments ?? [])
-                verdict = try await judge.verify(response, of: known?.user.value, policy: snapshot.passwordPolicy)
+                judge = verifier(account)
+                verdict = try await judge.verify(response, of: account.user?.value, policy: snapshot.passwordPolicy)
                 continue
             }
             let (next, outcome, effects) = transaction.step(
-                .judged(judge.kind, judge.factorClass, methods: judge.methods, verdict, known?.subject), now: context.now)
-            if let answer = try await commit(next, outcome, effects, known?.user) { return answer }
+                .judged(judge.kind, judge.factorClass, methods: judge.methods, verdict, subject), now: context.now)
+            if let answer = try await commit(next, outcome, effects, account) { return answer }
         }
         return nil
     }
 
-    /// The user with a name and what this sign-in asks of them.
+    /// The account of a user name, and what this sign-in asks of the user.
     private func load(
-        _ username: String, _ transaction: SignInTransaction, _ snapshot: OrgSnapshot
-    ) async throws -> KnownPerson? {
+        _ username: String, _ transaction: SignInTransaction, _ snapshot: OrgSnapshot, readsEnrollments: Bool, provedAt: Date?
+    ) async throws -> (NamedAccount, SignInTransaction.Subject?) {
         try await store.read { [self] view in
-            guard let user = try user(login: username, in: view),
-                let subject = try view.subject(user.value, of: transaction, snapshot: snapshot)
-            else { return nil }
-            return KnownPerson(
-                user: user, subject: subject, enrollments: try view.usableEnrollments(of: user.value.id, snapshot: snapshot))
+            let account = try namedAccount(username, withEnrollments: readsEnrollments, in: view)
+            guard let user = account.user?.value else { return (account, nil) }
+            guard let provedAt, user.isOpen(policy: snapshot.passwordPolicy, now: provedAt) else {
+                return (account, SignInTransaction.Subject(unproved: user, of: transaction, snapshot: snapshot))
+            }
+            return (account, try view.subject(user, of: transaction, snapshot: snapshot))
         }
-    }
-
-    private struct KnownPerson: Sendable {
-        var user: StoredUser
-        var subject: SignInTransaction.Subject
-        var enrollments: [Enrollment]
     }
 
     /// Commits what a step came to.
@@ -134,8 +137,9 @@ extension IdentityEngine {
     /// - Returns: The outcome for the front door; nil if somebody else wrote the user first.
     private func commit(
         _ transaction: SignInTransaction, _ outcome: SignInTransaction.Outcome, _ effects: [SignInTransaction.Effect],
-        user: StoredUser?, context: RequestContext
+        account: NamedAccount, context: RequestContext
     ) async throws -> SignInOutcome? {
+        let user = account.user
         var person = user?.value
         var changes: [Change] = []
         for effect in effects {
@@ -158,6 +162,7 @@ extension IdentityEngine {
             guard let person else { return nil }
             answer = .authenticated(person, proved)
         case .refused(let refusal):
+            if !effects.writesUser { changes.append(try account.idleWrite()) }
             answer = .refused(refusal)
         case .factorRequired(let grantTypes):
             let token = try environment.random.secret(prefix: "mfa_")

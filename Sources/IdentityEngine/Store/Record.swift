@@ -40,13 +40,15 @@ public enum RecordKind: String, Sendable, CaseIterable, Codable {
     case rememberedDevice
     /// How far the seed of a device with a counter has come that was taken away.
     case hardwareCounter
+    /// What a failed sign-in writes for a user name without an account. It holds nothing of value.
+    case decoy
 
     /// Whether records of this kind are configuration: few, hot, and read through a cache.
     public var isConfiguration: Bool {
         switch self {
         case .organization, .authorizationServer, .application, .group, .signOnPolicy, .passwordPolicy, .signingKey, .authenticator: true
         case .user, .enrollment, .device, .session, .consent, .transaction, .grant, .logEvent, .assertionID, .rememberedDevice,
-            .hardwareCounter:
+            .hardwareCounter, .decoy:
             false
         }
     }

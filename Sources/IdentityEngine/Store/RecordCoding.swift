@@ -10,11 +10,13 @@ enum RecordCoding {
     static func encode(_ value: some Encodable) throws -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        OperationMeter.note(.encode)
         return [UInt8](try encoder.encode(value))
     }
 
     /// Decodes a record's value; a damaged payload is an error that names the record.
     static func decode<Value: Decodable>(_ type: Value.Type, from record: Record) throws -> Value {
+        OperationMeter.note(.decode)
         do {
             return try JSONDecoder().decode(type, from: Data(record.payload))
         } catch {
@@ -35,6 +37,7 @@ enum RecordCoding {
 
     /// Seals a secret: nonce, ciphertext and tag of AES-256-GCM, with the record's name as associated data.
     static func seal(_ secret: [UInt8], for owner: RecordReference, environment: EngineEnvironment) throws -> [UInt8] {
+        OperationMeter.note(.seal)
         let nonce = try AES.GCM.Nonce(data: environment.random.bytes(12))
         let box = try AES.GCM.seal(secret, using: environment.masterKey, nonce: nonce, authenticating: associatedData(owner))
         return Array(nonce) + box.ciphertext + box.tag
@@ -42,6 +45,7 @@ enum RecordCoding {
 
     /// Opens a sealed secret. Another master key, another record or a changed byte is an error that names the record.
     static func open(_ sealed: [UInt8], for owner: RecordReference, masterKey: SymmetricKey) throws -> [UInt8] {
+        OperationMeter.note(.open)
         do {
             let box = try AES.GCM.SealedBox(combined: sealed)
             return [UInt8](try AES.GCM.open(box, using: masterKey, authenticating: associatedData(owner)))

@@ -130,6 +130,7 @@ extension EngineEnvironment {
 
     /// The digest by which a code is kept. Keyed: of six digits everybody could try all.
     func digest(ofCode code: String, enrollment: String, owner: String) -> [UInt8] {
+        OperationMeter.note(.hmac)
         let key = HKDF<SHA256>.deriveKey(
             inputKeyMaterial: masterKey, info: Data("countersign codes".utf8), outputByteCount: 32)
         return Array(HMAC<SHA256>.authenticationCode(for: Data("\(enrollment)\u{0}\(owner)\u{0}\(code)".utf8), using: key))

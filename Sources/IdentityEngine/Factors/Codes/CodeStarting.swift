@@ -108,11 +108,14 @@ private struct FoundCode: Sendable {
         let user = start.user.value
         let now = admitted.context.now
         let transaction = start.transaction
-        guard transaction.end == nil, now < transaction.expiresAt, transaction.isAbout(user), user.status == .active,
-            let subject = try view.subject(user, of: transaction, snapshot: admitted.snapshot)
-        else { throw Refusal.overTransaction }
+        guard let subject = try view.subject(user, of: transaction, snapshot: admitted.snapshot) else { throw Refusal.overTransaction }
+        let enrollments = try view.usableEnrollments(of: user.id, snapshot: admitted.snapshot)
+        if start.obstacle != nil { try start.requireUsable(subject, in: view) }
+        guard transaction.end == nil, now < transaction.expiresAt, transaction.isAbout(user), user.status == .active else {
+            throw Refusal.overTransaction
+        }
         if transaction.isRejectedForGood { throw Refusal.rejectedOnDevice }
-        if subject.decision.assurance == .deny { throw transaction.denied(by: subject.decision) }
+        try start.requireUsable(subject, in: view)
         // Another of the same kind would prove nothing more.
         if !transaction.proofs.isEmpty {
             guard case .factorRequired(let grants) = transaction.proved(subject, "", []).1, grants.contains(GrantType.secondFactorOOB)
@@ -120,7 +123,6 @@ private struct FoundCode: Sendable {
                 throw ChallengePlan.unusable("no further factor of this kind is asked for")
             }
         }
-        let enrollments = try view.usableEnrollments(of: user.id, snapshot: admitted.snapshot)
         guard let enrollment = enrollments.first(where: { $0.code?.channel == channel }) else {
             throw ChallengePlan.unusable("the channel is not enrolled")
         }

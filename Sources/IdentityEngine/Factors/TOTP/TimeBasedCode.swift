@@ -25,6 +25,7 @@ package enum TimeBasedCode {
     ///   - digits: 6 to 9.
     /// - Returns: That many digits.
     package static func code(secret: [UInt8], step: Int64, digits: Int = digits) -> String {
+        OperationMeter.note(.hmac)
         let counter = withUnsafeBytes(of: step.bigEndian) { Array($0) }
         let code = HMAC<Insecure.SHA1>.authenticationCode(for: counter, using: SymmetricKey(data: secret))
         // RFC 4226 section 5.3: four bytes from where the last four bits say, without the sign.

@@ -1,0 +1,155 @@
+internal import Crypto
+internal import Foundation
+internal import JOSE
+
+/// Makes the accounts that stand in for unknown user names, so that a request without a proof does the same work for every name.
+///
+/// A decoy is chosen by a keyed hash of the name: it is always the same for one name, and an attacker can't tell which it is. Decoys have
+/// different numbers of factors, as users have, so that the work for a user with several factors tells nothing either. Safe from any thread.
+final class DecoyAccounts: Sendable {
+    /// The records that are decoded in place of stored ones.
+    private struct Templates: Sendable {
+        let user: Record
+        let app: Record
+        let device: Record
+    }
+
+    private let environment: EngineEnvironment
+    private let key: SymmetricKey
+    private let templates = Locked<Templates?>(nil)
+
+    init(environment: EngineEnvironment) {
+        self.environment = environment
+        key = HKDF<SHA256>.deriveKey(
+            inputKeyMaterial: environment.masterKey, info: Data("countersign decoys".utf8), outputByteCount: 32)
+    }
+
+    /// The decoy of a user name, known or not.
+    func decoy(for login: String) throws -> Decoy {
+        OperationMeter.note(.hmac)
+        let digest = Array(HMAC<SHA256>.authenticationCode(for: Data(User.key(forLogin: login).utf8), using: key))
+        let (factors, apps, devices) = Self.profiles[Int(digest[1]) % Self.profiles.count]
+        let templates = try made()
+        return Decoy(
+            id: "decoy-\(digest[0])", factorCount: factors, appCount: apps, deviceCount: devices, user: templates.user, app: templates.app,
+            device: templates.device)
+    }
+
+    /// How many factors decoys have, and how many of them are authenticator apps and phones with push.
+    private static let profiles = [
+        (0, 0, 0), (1, 0, 0), (1, 1, 0), (1, 0, 1), (2, 0, 0), (2, 1, 0), (2, 2, 0), (2, 0, 1), (2, 1, 1), (2, 0, 2), (3, 1, 1), (3, 2, 1),
+        (3, 1, 2),
+    ]
+
+    private func made() throws -> Templates {
+        if let known = templates.withLock({ $0 }) { return known }
+        var user = User(id: "decoy", login: "decoy@example.com", passwordHash: nil, createdAt: .distantPast)
+        user.profile = ["name": "Decoy Account", "given_name": "Decoy", "family_name": "Account", "email": "decoy@example.com"]
+        let app = try Enrollment(
+            authenticatorApp: [UInt8](repeating: 0, count: 20), of: user.id, environment: environment, now: .distantPast)
+        let device = Device(
+            id: "decoy", clientInstanceID: "decoy", clientInstanceKey: [:], profile: ["displayName": "Decoy"], status: .active,
+            createdAt: .distantPast, updatedAt: .distantPast)
+        let fresh = Templates(
+            user: try StoredUser(new: user, origin: .api).record(holding: user), app: try app.record(), device: try device.record())
+        return templates.withLock { known in
+            known = known ?? fresh
+            return known ?? fresh
+        }
+    }
+}
+
+/// The account that stands in for an unknown user name.
+struct Decoy: Sendable {
+    /// One of 256: what is written for unknown names stays bounded.
+    let id: String
+    let factorCount: Int
+    let appCount: Int
+    let deviceCount: Int
+    fileprivate let user: Record
+    fileprivate let app: Record
+    fileprivate let device: Record
+
+    /// Decodes a user, as for a name that is known.
+    func decodeUser() throws -> StoredUser { try StoredUser(user) }
+
+    /// Decodes as many factors as it is told, or as the decoy has, and returns them as authenticator apps.
+    @discardableResult
+    func decodeFactors(_ count: Int? = nil) throws -> [Enrollment] {
+        try (0..<max(count ?? factorCount, 0)).map { _ in try Enrollment(app) }
+    }
+
+    /// Reads what usable factors are read with: the factors and their devices.
+    func readFactors(in view: any StoreView) throws {
+        try decodeFactors()
+        for _ in 0..<deviceCount {
+            _ = try view.record(.device, id: id)
+            _ = try Device(device)
+        }
+    }
+
+    /// The record that a failure writes, in place of the version that was read; 0 for the first one.
+    fileprivate func record(holding user: StoredUser, version: Int64) throws -> Record {
+        var record = try user.record(holding: user.value)
+        (record.kind, record.id, record.version, record.uniqueKeys) = (.decoy, id, version, ["login": id])
+        return record
+    }
+}
+
+/// What a user name leads to, before anything is proved.
+struct NamedAccount: Sendable {
+    /// `nil` for an unknown name.
+    let user: StoredUser?
+    /// What stands in for the user of an unknown name.
+    let standIn: StoredUser
+    let decoy: Decoy
+    fileprivate let decoyVersion: Int64
+    /// The active factors, where they were asked for.
+    let enrollments: [Enrollment]
+    /// What a code is compared with where the user has no authenticator app.
+    let decoyApps: [Enrollment]
+
+    /// The write of a failure that changes no account: every failure writes one record.
+    func idleWrite() throws -> Change {
+        if let user { return .put(try user.record(holding: user.value)) }
+        return .put(try decoy.record(holding: standIn, version: decoyVersion))
+    }
+}
+
+extension IdentityEngine {
+    /// Reads the account that a user name leads to, with the same queries and as many decoded records for every name; for use inside
+    /// `store.read`.
+    func namedAccount(_ login: String, withEnrollments: Bool = false, in view: any StoreView) throws -> NamedAccount {
+        let decoy = try decoys.decoy(for: login)
+        let decoyVersion = try view.record(.decoy, id: decoy.id)?.version ?? 0
+        let user = try user(login: login, in: view)
+        let standIn = try user ?? decoy.decodeUser()
+        var (held, apps): ([Enrollment], [Enrollment]) = ([], [])
+        if withEnrollments {
+            held = try view.records(.enrollment, where: "user", is: user?.value.id ?? decoy.id, limit: 100).map(Enrollment.init)
+                .filter { $0.status == .active }
+            if user == nil { apps = Array(try decoy.decodeFactors().prefix(decoy.appCount)) }
+            if apps.isEmpty, !held.contains(where: { $0.totp != nil }) { apps = try decoy.decodeFactors(1) }
+        }
+        return NamedAccount(
+            user: user, standIn: standIn, decoy: decoy, decoyVersion: decoyVersion, enrollments: held, decoyApps: apps)
+    }
+}
+
+extension SignInTransaction.Subject {
+    /// A user who has proved nothing: enough to judge a wrong answer by. `nil` if the application is gone.
+    init?(unproved user: User, of transaction: SignInTransaction, snapshot: OrgSnapshot) {
+        guard let application = snapshot.application(of: transaction) else { return nil }
+        self.init(
+            user: user, decision: snapshot.signOnDecision(for: user, application: application), passwordPolicy: snapshot.passwordPolicy,
+            secondFactorGrantTypes: [])
+    }
+}
+
+extension [SignInTransaction.Effect] {
+    var writesUser: Bool { contains { if case .writeUser = $0 { true } else { false } } }
+}
+
+extension FactorVerdict {
+    var isProved: Bool { if case .proved = self { true } else { false } }
+}

@@ -1,0 +1,85 @@
+import Foundation
+import Synchronization
+
+@testable import IdentityEngine
+
+/// Counts what an engine asks of its store, and what it writes.
+final class MeteredStore: Store {
+    private let inner: any Store
+    private let counts = Mutex<[String: Int]>([:])
+
+    init(_ inner: any Store = InMemoryStore()) { self.inner = inner }
+
+    /// The counts since the last call.
+    func take() -> [String: Int] {
+        counts.withLock { counts in
+            defer { counts = [:] }
+            return counts
+        }
+    }
+
+    fileprivate func count(_ name: String) { counts.withLock { $0[name, default: 0] += 1 } }
+
+    func read<Result: Sendable>(_ body: @escaping @Sendable (any StoreView) throws -> Result) async throws -> Result {
+        count("read")
+        return try await inner.read { [self] in try body(MeteredView(inner: $0, store: self)) }
+    }
+
+    func commit(_ changes: [Change]) async throws -> CommitOutcome {
+        count("commit")
+        for change in changes { count(Self.name(of: change)) }
+        return try await inner.commit(changes)
+    }
+
+    /// Records of accounts and of their factors are of one kind here: which of them a failure writes is not visible from outside.
+    private static func name(of change: Change) -> String {
+        switch change {
+        case .put(let record):
+            [.user, .decoy, .enrollment].contains(record.kind) ? "put account" : "put \(record.kind.rawValue)"
+        case .remove(let kind, _, _): "remove \(kind.rawValue)"
+        case .issue(let ticket): "issue \(ticket.kind.rawValue)"
+        case .take(let kind, _, _, _): "take \(kind.rawValue)"
+        case .retake(let kind, _, _, _, _): "retake \(kind.rawValue)"
+        case .require(let kind, _, _): "require \(kind.rawValue)"
+        case .requireConfiguration: "require configuration"
+        case .close(let kind, _): "close \(kind.rawValue)"
+        case .closeTickets: "close tickets"
+        }
+    }
+
+    func preparingCommit<Result>(_ work: () async throws -> Result) async rethrows -> Result { try await inner.preparingCommit(work) }
+
+    func removeExpired(now: Date, limit: Int) async throws -> Int { try await inner.removeExpired(now: now, limit: limit) }
+
+    func close() async throws { try await inner.close() }
+}
+
+private struct MeteredView: StoreView {
+    let inner: any StoreView
+    let store: MeteredStore
+
+    func configurationVersion() throws -> Int64 {
+        store.count("configuration version")
+        return try inner.configurationVersion()
+    }
+
+    func record(_ kind: RecordKind, id: String) throws -> Record? {
+        store.count("record \(kind.rawValue)")
+        return try inner.record(kind, id: id)
+    }
+
+    func records(_ kind: RecordKind, where key: String, is value: String, limit: Int) throws -> [Record] {
+        store.count("records \(kind.rawValue) by \(key)")
+        return try inner.records(kind, where: key, is: value, limit: limit)
+    }
+
+    func records(_ kind: RecordKind, after id: String?, limit: Int) throws -> [Record] {
+        store.count("all \(kind.rawValue)")
+        return try inner.records(kind, after: id, limit: limit)
+    }
+
+    func ticket(_ kind: TicketKind, digest: TicketDigest, now: Date) throws -> TicketState {
+        store.count("ticket \(kind.rawValue)")
+        return try inner.ticket(kind, digest: digest, now: now)
+    }
+}
