@@ -20,11 +20,15 @@ public struct EngineEnvironment: Sendable, Redacted {
     public var passwordHasher: PasswordHasher
     /// Judges the codes of tokens that another system knows (RSA SecurID, Symantec VIP); nil where there are none.
     public var tokenService: (any TokenService)?
+    /// Knows passwords that were exposed in data breaches, which are refused as new ones; `nil` compares with the built-in list only.
+    public var breachedPasswords: (any BreachedPasswordSource)?
 
     /// Collects what the engine needs.
     public init(
-        random: any RandomSource, masterKey: SymmetricKey, passwordHasher: PasswordHasher, tokenService: (any TokenService)? = nil
+        random: any RandomSource, masterKey: SymmetricKey, passwordHasher: PasswordHasher, tokenService: (any TokenService)? = nil,
+        breachedPasswords: (any BreachedPasswordSource)? = nil
     ) {
+        self.breachedPasswords = breachedPasswords
         self.tokenService = tokenService
         self.random = random
         self.masterKey = masterKey

@@ -29,6 +29,7 @@ extension OrgFile {
         server = root.section("server")?.members().compactMapKeysAndValues { ($0.replacing("_", with: "-"), $1.plainText) } ?? [:]
         branding = root.section("branding").map(Branding.init) ?? Branding()
         messages = root.section("messages").map(MessageSettings.init) ?? MessageSettings()
+        breachedPasswords = root.section("breached_passwords").map(BreachedPasswordSettings.init) ?? BreachedPasswordSettings()
         root.reportUnknownKeys()
     }
 }

@@ -53,11 +53,19 @@ extension OrgFile {
           #  digits: 1
           #  symbols: 0
           #  exclude_names: true            # no given or family name in it
+          # Passwords that were exposed in data breaches are refused with the section breached_passwords.
           #age:
           #  maximum_days: 365              # then it must be changed when they sign in; unlimited: never
           #  warning_days: 14               # people are warned so many days before
           #  minimum_minutes: 60            # before they can change it again
           #  history: 5                     # none of the last five is taken again
+
+        # New passwords are compared with lists of breached ones, never those that are typed to sign in. A list that can't be asked is skipped,
+        # and the log says so.
+        #breached_passwords:
+        #  range_url: https://api.pwnedpasswords.com/range   # learns the first 5 digits of the SHA-1 of each new password
+        #  timeout: 2s
+        #  file: breached.txt              # sorted SHA-1 digests, or their first 10 to 40 digits, one in each line, beside this file
 
         # How long people stay signed in with a browser.
         sessions:

@@ -18,6 +18,7 @@ struct PasswordTexts: Sendable {
     var digits: String
     var symbols: String
     var uncommon: String
+    var unexposed: String
     var varied: String
     var withoutLogin: String
     var withoutNames: String
@@ -36,6 +37,7 @@ struct PasswordTexts: Sendable {
         case .digits(let count): text(digits, count)
         case .symbols(let count): text(symbols, count)
         case .uncommon: uncommon
+        case .unexposed: unexposed
         case .varied: varied
         case .withoutLogin: withoutLogin
         case .withoutNames: withoutNames
@@ -62,6 +64,7 @@ extension PasswordTexts {
         digits: "digits: at least {count}",
         symbols: "other characters, as - or !: at least {count}",
         uncommon: "nothing that attackers try first",
+        unexposed: "no password that was exposed in a data breach",
         varied: "more than a few characters over and over",
         withoutLogin: "no part that is your user name",
         withoutNames: "no part that is your name",
@@ -85,6 +88,7 @@ extension PasswordTexts {
         digits: "Ziffern: mindestens {count}",
         symbols: "andere Zeichen, wie - oder !: mindestens {count}",
         uncommon: "nichts, was Angreifer zuerst versuchen",
+        unexposed: "kein Passwort, das durch ein Datenleck bekannt wurde",
         varied: "mehr als wenige Zeichen immer wieder",
         withoutLogin: "keinen Teil, der Ihr Benutzername ist",
         withoutNames: "keinen Teil, der Ihr Name ist",

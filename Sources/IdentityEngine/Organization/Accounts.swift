@@ -62,6 +62,7 @@ extension IdentityEngine {
         if let problem = policy.problem(withNewPassword: password, login: known.login, names: known.names) {
             return .unacceptablePassword(problem)
         }
+        if await isBreached(password) { return .unacceptablePassword(PasswordRule.unexposed.violation) }
         let hash = try await environment.passwordHasher.hash(
             password, logN: policy.scryptLogN, salt: try environment.random.bytes(16))
         return try await change(userID, type: "user.account.update_password", context: context) {

@@ -33,6 +33,12 @@ extension IdentityEngine {
                     missingHashes: users.missingHashes, appOwners: users.appOwners)
             }
             guard plan.missingHashes.isEmpty else {
+                let breached = await breached(Set(plan.missingHashes.values))
+                let problems = definition.users.enumerated().filter { breached.contains($1.password ?? "") }.map { index, _ in
+                    OrganizationError.Problem(
+                        [.key("users"), .index(index), .key("password")], PasswordRule.unexposed.violation)
+                }
+                guard problems.isEmpty else { throw OrganizationError(problems: problems) }
                 hashes.merge(try await hash(plan.missingHashes, policy: definition.passwordPolicy)) { $1 }
                 continue
             }
@@ -56,6 +62,20 @@ extension IdentityEngine {
         var entries: [ApplyReport.Entry]
         var missingHashes: [String: String]
         var appOwners: [String]
+    }
+
+    /// Those of several new passwords that are known from data breaches; asks for a few at a time.
+    private func breached(_ passwords: Set<String>) async -> Set<String> {
+        guard environment.breachedPasswords != nil else { return [] }
+        return await withTaskGroup(of: String?.self) { group in
+            var found: Set<String> = []
+            for (index, password) in passwords.enumerated() {
+                if index >= 8, let known = await group.next() ?? nil { found.insert(known) }
+                group.addTask { [self] in await isBreached(password) ? password : nil }
+            }
+            for await case let known? in group { found.insert(known) }
+            return found
+        }
     }
 
     /// Hashes several passwords, a few at a time.

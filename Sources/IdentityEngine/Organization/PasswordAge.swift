@@ -60,6 +60,7 @@ extension IdentityEngine {
         where try await environment.passwordHasher.verify(password, against: earlier) {
             return .refused([.unused(last: max(policy.age.history, 1))])
         }
+        if await isBreached(password) { return .refused([.unexposed]) }
         let salt = try environment.random.bytes(16)
         return .good(hash: try await environment.passwordHasher.hash(password, logN: policy.scryptLogN, salt: salt))
     }

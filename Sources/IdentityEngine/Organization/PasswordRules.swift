@@ -16,6 +16,8 @@ public enum PasswordRule: Sendable, Equatable, Codable {
     case symbols(Int)
     /// None that everybody tries.
     case uncommon
+    /// None that was exposed in a data breach.
+    case unexposed
     /// More than a few characters over and over.
     case varied
     /// The name that the person signs in with is not in it.
@@ -38,6 +40,7 @@ public enum PasswordRule: Sendable, Equatable, Codable {
         case .symbols(let count):
             "The password must have at least \(count) character\(count == 1 ? " that is" : "s that are") no letter, digit or space."
         case .uncommon: "The password is one of the first that an attacker tries."
+        case .unexposed: "The password was exposed in a data breach. Choose a different one."
         case .varied: "The password repeats a few characters."
         case .withoutLogin: "The password must not contain the name that you sign in with."
         case .withoutNames: "The password must not contain your name."

@@ -38,6 +38,8 @@ struct PushOrganization: Sendable {
     var tokenService: (any TokenService)?
     /// Seconds for which an `mfa_token` is valid.
     var mfaTokenLifetime = OrganizationDefinition.defaultMFATokenLifetime
+    /// Knows breached passwords.
+    var breachedPasswords: (any BreachedPasswordSource)?
     /// What holds at the classic sign-in API.
     var classic: ClassicPolicy? = ClassicPolicy(signOnPolicy: "one factor")
     var rateLimits = RateLimits(perClient: 100_000, perAddress: 100_000, perAddressSignIns: 100_000, perUser: 100_000)

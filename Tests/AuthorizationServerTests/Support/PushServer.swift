@@ -53,7 +53,7 @@ struct PushServer: Sendable {
             store: InMemoryStore(),
             environment: EngineEnvironment(
                 random: SystemRandomSource(), masterKey: SymmetricKey(size: .bits256), passwordHasher: PasswordHasher(width: 2),
-                tokenService: organization.tokenService))
+                tokenService: organization.tokenService, breachedPasswords: organization.breachedPasswords))
         let context = RequestContext(now: clock.now, requestID: "start")
         _ = try await engine.apply(organization.definition(origin: RunningServer.origin), context: context)
         _ = try await engine.maintainKeys(context) { $0 == .rs256 ? try TestKeys.rsa() : try SigningKey.generate($0) }

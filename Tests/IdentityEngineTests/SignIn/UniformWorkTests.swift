@@ -1,5 +1,6 @@
 import Foundation
 import JOSE
+import TestSupport
 import Testing
 
 @testable import IdentityEngine
@@ -158,11 +159,17 @@ struct UniformWorkTests {
     func withoutDevice() async throws {
         var works: [Work: Int] = [:]
         for name in Self.unknown {
-            let own = try await work { #expect(try await org.primary(name, at: 60).refused == .accessDenied) }
+            let own = try await work {
+                let answer = try await org.primary(name, at: 60)
+                #expect(answer.refused == .accessDenied)
+            }
             works[own, default: 0] += 1
         }
         for person in ["plain", "app", "text", "suspended", "staged"] {
-            let own = try await work { #expect(try await org.primary(Self.login(person), at: 60).refused == .accessDenied) }
+            let own = try await work {
+                let answer = try await org.primary(Self.login(person), at: 60)
+                #expect(answer.refused == .accessDenied)
+            }
             #expect(works[own, default: 0] >= Self.unknown.count / 30, "\(person): \(own)\n\(works)")
         }
     }

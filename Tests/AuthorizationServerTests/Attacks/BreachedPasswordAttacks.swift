@@ -1,0 +1,144 @@
+import AuthorizationServer
+import Crypto
+import Delivery
+import Foundation
+import IdentityEngine
+import JOSE
+import Logging
+import TestSupport
+import Testing
+
+/// An attacker who tries passwords from published breaches; so nobody may choose one of them. The lists are asked over real HTTP.
+@Suite("Attacks: breached passwords", .timeLimit(.minutes(5)))
+struct BreachedPasswordAttacks {
+    private static let breached = "Breached-Horse-8"
+    private static let other = "Unheard-Horse-9"
+
+    private static func digest(_ password: String) -> String {
+        Insecure.SHA1.hash(data: Data(password.utf8)).map { String(format: "%02X", $0) }.joined()
+    }
+
+    /// An endpoint that knows one password, whichever prefix it is asked for.
+    private static func known() -> String {
+        let body = "0018A45C4D1DEF81644B54AB7F969B88D65:0\r\n\(digest(breached).dropFirst(5)):4711\r\n"
+        return "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: \(body.utf8.count)\r\nConnection: close\r\n\r\n\(body)"
+    }
+
+    /// Runs a server that asks a range endpoint.
+    private static func with(
+        answering answers: [String] = [known()], _ body: @escaping @Sendable (PushServer, PlainListener) async throws -> Void
+    ) async throws {
+        let endpoint = try PlainListener(answering: answers)
+        defer { endpoint.close() }
+        let check = try BreachedPasswordCheck(
+            file: nil, rangeURL: "http://127.0.0.1:\(endpoint.port)/range", timeout: .seconds(60),
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        var organization = PushOrganization(classic: ClassicPolicy(signOnPolicy: "one factor", recovery: [.email]))
+        organization.breachedPasswords = BreachedPasswordLists(check)
+        organization.passwordPolicy.age = .init(maximumDays: 30)
+        do {
+            try await PushServer.with(organization) { server in try await body(server, endpoint) }
+        } catch {
+            await check.shutdown()
+            throw error
+        }
+        await check.shutdown()
+    }
+
+    private static func context(_ server: PushServer) -> RequestContext { RequestContext(now: server.clock.now, requestID: "test") }
+
+    @Test("A breached password is refused by the classic API's change of a password that is due.")
+    func classicChange() async throws {
+        try await Self.with { server, _ in
+            let client = ClassicClient(server)
+            server.clock.advance(by: 30 * 86_400)
+            let status = try await client.begin()
+            func change(_ new: String) async throws -> WireResponse {
+                try await client.follow(
+                    status.next, of: status, ["oldPassword": .string(PushOrganization.janesPassword), "newPassword": .string(new)])
+            }
+            let refused = try await change(Self.breached)
+            #expect(refused.status == 403 && refused.body.contains("data breach"), "\(refused.body)")
+            #expect(!refused.body.contains(Self.breached))
+            #expect(try ClassicStatus(try await change(Self.other)).name == "SUCCESS")
+        }
+    }
+
+    @Test("A breached password is refused by the page of a password that is due, with a sentence.")
+    func pageChange() async throws {
+        try await Self.with { server, _ in
+            let browser = WireBrowser(server.wire)
+            server.clock.advance(by: 30 * 86_400)
+            var page = try await browser.signIn(try await WireRelyingParty.readingApp.begin(browser))
+            page = try await browser.submit(page, "new-password", ["password": Self.breached, "repeated": Self.breached])
+            #expect(page.body.contains("no password that was exposed in a data breach") && !page.body.contains(Self.breached))
+            _ = try WireRelyingParty.readingApp.code(
+                try await browser.submit(page, "new-password", ["password": Self.other, "repeated": Self.other]))
+        }
+    }
+
+    @Test("A breached password is refused by an administrator's change and by the org file, which names the user.")
+    func administration() async throws {
+        try await Self.with { server, _ in
+            let id = try #require(try await server.engine.user(login: PushOrganization.jane)?.id)
+            let refused = try await server.engine.setPassword(userID: id, to: Self.breached, context: Self.context(server))
+            #expect(refused == .unacceptablePassword("The password was exposed in a data breach. Choose a different one."))
+            var definition = PushOrganization().definition(origin: RunningServer.origin)
+            definition.users.append(UserDefinition(login: "new@example.com", password: Self.breached))
+            let error = await #expect(throws: OrganizationError.self) {
+                _ = try await server.engine.apply(definition, context: Self.context(server))
+            }
+            #expect(error?.problems.map(\.place) == ["users[\(definition.users.count - 1)].password"])
+            #expect(error?.description.contains(Self.breached) == false)
+            #expect(try await server.engine.user(login: "new@example.com") == nil)
+        }
+    }
+
+    @Test("Signing in asks no list, also with a password that became known later.")
+    func signIn() async throws {
+        try await Self.with { server, endpoint in
+            let asked = endpoint.received.count
+            // Each user of the org file was asked for once, when they were created.
+            #expect(asked == 3)
+            #expect(try await DirectClient(server, id: "easy-app").password().status == 200)
+            #expect(try await DirectClient(server, id: "easy-app").password(["password": Self.breached]).status == 400)
+            #expect(try ClassicStatus(try await ClassicClient(server).signIn()).name == "SUCCESS")
+            let browser = WireBrowser(server.wire)
+            _ = try WireRelyingParty.readingApp.code(
+                try await browser.signIn(try await WireRelyingParty.readingApp.begin(browser)))
+            _ = try await server.engine.apply(
+                PushOrganization().definition(origin: RunningServer.origin), context: Self.context(server))
+            #expect(endpoint.received.count == asked)
+        }
+    }
+
+    @Test("An endpoint that fails does not keep a user from a new password.", arguments: ["", PlainListener.answer(503)])
+    func failsOpen(answer: String) async throws {
+        try await Self.with(answering: [answer]) { server, endpoint in
+            let id = try #require(try await server.engine.user(login: PushOrganization.jane)?.id)
+            let asked = endpoint.received.count
+            let changed = try await server.engine.setPassword(userID: id, to: Self.breached, context: Self.context(server))
+            guard case .changed = changed else {
+                Issue.record("\(changed)")
+                return
+            }
+            #expect(endpoint.received.count > asked)
+        }
+    }
+
+    @Test("No request to the endpoint holds a password or more than five digits of its digest.")
+    func anonymity() async throws {
+        try await Self.with { server, endpoint in
+            let id = try #require(try await server.engine.user(login: PushOrganization.jane)?.id)
+            _ = try await server.engine.setPassword(userID: id, to: Self.breached, context: Self.context(server))
+            let last = try #require(endpoint.received.last)
+            #expect(last.head.hasPrefix("GET /range/\(Self.digest(Self.breached).prefix(5)) HTTP/1.1"))
+            for request in endpoint.received {
+                for password in [Self.breached, PushOrganization.janesPassword, PushOrganization.johnsPassword] {
+                    #expect(!request.text.contains(password))
+                    #expect(!request.text.uppercased().contains(Self.digest(password).prefix(6)))
+                }
+            }
+        }
+    }
+}
