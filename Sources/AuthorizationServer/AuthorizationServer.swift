@@ -77,7 +77,7 @@ public struct AuthorizationServer: Service, Redacted {
     /// Listens and answers until the task is cancelled or the service group shuts down gracefully; keeps the signing keys and the
     /// store in order meanwhile. Once per server.
     ///
-    /// - Throws: ``ConfigurationError`` if the certificate or its key cannot be read; the system's error if the port cannot be bound.
+    /// - Throws: ``ConfigurationError`` if the certificate or its key cannot be read; ``PortError`` if the port cannot be bound.
     public func run() async throws {
         let listener = Listener(
             configuration: configuration, logger: logger, pipeline: pipeline, clock: clock, identifiers: identifiers, port: port)
@@ -89,7 +89,7 @@ public struct AuthorizationServer: Service, Redacted {
                 // Ends by itself a little after the last request, when what was taken is sent.
                 async let delivering: Void = deliverPushes()
                 async let telling: Void = deliverLogouts()
-                try await listener.run()
+                try await configuration.portUse.binding { try await listener.run() }
                 pushes?.shutdown()
                 messages.shutdown()
                 logouts?.shutdown()

@@ -52,6 +52,8 @@ struct SandboxStart {
     }
 
     func run() async throws -> Sandbox {
+        // Before the first file is made: a sandbox has all of its ports, or does not start.
+        try await PortUse.check(portUses)
         let clock = configuration.clock
         let environment = EngineEnvironment(
             random: SystemRandomSource(), masterKey: try masterKey(), passwordHasher: PasswordHasher(width: 2),
@@ -116,14 +118,17 @@ struct SandboxStart {
             }
             try await people.apply(origin: origin)
             if let messagesPort = configuration.messagesPort {
-                let (task, port) = try await startMessages(
-                    server: server, issuer: origin.absoluteString + "/oauth2/default", port: messagesPort)
+                let (task, port) = try await Self.messages(messagesPort).binding {
+                    try await startMessages(server: server, issuer: origin.absoluteString + "/oauth2/default", port: messagesPort)
+                }
                 services.append(task)
                 messagesURL = URL(string: "http://\(configuration.host):\(port)")
             }
             if let phonePort = configuration.phonePort {
                 let page = try PhonePage(phones: phones, people: { people.all }, clock: clock)
-                let (task, port) = try await start { page.application(port: phonePort, logger: configuration.logger, onServerRunning: $0) }
+                let (task, port) = try await Self.phones(phonePort).binding {
+                    try await start { page.application(port: phonePort, logger: configuration.logger, onServerRunning: $0) }
+                }
                 services.append(task)
                 phoneURL = URL(string: "http://localhost:\(port)")
             }
@@ -157,6 +162,20 @@ struct SandboxStart {
             await stop()
         }
     }
+
+    // MARK: - Ports
+
+    private var portUses: [PortUse] {
+        var uses: [PortUse] = []
+        if case .port(let port) = configuration.listening { uses.append(PortUse(port: port, purpose: "authorization server")) }
+        if let port = configuration.messagesPort { uses.append(Self.messages(port)) }
+        if let port = configuration.phonePort { uses.append(Self.phones(port)) }
+        return uses
+    }
+
+    private static func messages(_ port: Int) -> PortUse { PortUse(port: port, purpose: "resource server") }
+
+    private static func phones(_ port: Int) -> PortUse { PortUse(port: port, purpose: "virtual phones") }
 
     // MARK: - The parts
 

@@ -42,6 +42,7 @@ struct DemoCommand: AsyncParsableCommand {
 
     func validate() throws {
         if walks, !browser { throw ValidationError("--no-open goes with --browser.") }
+        try SandboxPorts.validate([("--port", port), ("--messages-port", messagesPort), ("--phone-port", phonePort)])
     }
 
     func run() async throws {
@@ -57,12 +58,15 @@ struct DemoCommand: AsyncParsableCommand {
     ///
     /// - Returns: The sandbox, which is still up.
     private func tell() async throws -> Sandbox {
+        let (port, messagesPort, phonePort) =
+            once
+            ? (port ?? 0, messagesPort ?? 0, phonePort ?? 0) : (port ?? 8080, messagesPort ?? 8000, phonePort ?? 8081)
+        try await SandboxPorts.check(server: port, messages: messagesPort, phones: phonePort)
         let reporter = StepReporter(json: json)
         let sandbox = try await reporter.step("Sandbox started") {
             try await Sandbox.start(
                 Sandbox.Configuration(
-                    listening: .port(port ?? (once ? 0 : 8080)), host: once ? "127.0.0.1" : "localhost",
-                    messagesPort: messagesPort ?? (once ? 0 : 8000), phonePort: phonePort ?? (once ? 0 : 8081),
+                    listening: .port(port), host: once ? "127.0.0.1" : "localhost", messagesPort: messagesPort, phonePort: phonePort,
                     organization: browser ? Self.asksForNumbers : nil))
         } telling: { sandbox in
             [sandbox.issuer, sandbox.messagesURL, sandbox.phoneURL].compactMap { $0?.absoluteString }.joined(separator: ", ")

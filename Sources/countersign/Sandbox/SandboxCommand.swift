@@ -40,8 +40,16 @@ struct SandboxCommand: AsyncParsableCommand {
     @Flag(help: "Log every request.")
     var verbose = false
 
+    func validate() throws {
+        try SandboxPorts.validate([
+            ("--port", port), ("--https-port", httpsPort), ("--messages-port", messagesPort), ("--phone-port", phonePort),
+        ])
+    }
+
     func run() async throws {
         try await Outcome.of {
+            try await SandboxPorts.check(
+                server: tls ? httpsPort : port, serverFlag: tls ? "--https-port" : "--port", messages: messagesPort, phones: phonePort)
             var logger: Logger?
             if verbose { logger = Logger(label: "countersign.sandbox") { StreamLogHandler.standardError(label: $0) } }
             var configuration = Sandbox.Configuration(

@@ -43,7 +43,7 @@ struct KeysRotateCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await Outcome.of(json: json) {
-            let parts = try options.assemble()
+            let parts = try await options.assemble()
             let changes: [KeyChange]
             do {
                 changes = try await parts.engine.rotateKeys(handover, context: parts.context("keys-rotate"))

@@ -21,7 +21,11 @@ struct ServeCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await Outcome.of {
-            let parts = try options.assemble()
+            let parts = try await options.assemble { configuration in
+                var port = configuration.portUse
+                port.flag = "--port"
+                try await PortUse.check([port])
+            }
             let report = try await parts.engine.apply(parts.organization, context: parts.context("start"))
             for line in report.description.split(separator: "\n") { parts.logger.notice("organization: \(line)") }
             for warning in parts.warnings { parts.logger.warning("organization: \(warning)") }

@@ -47,12 +47,17 @@ struct ServerOptions: ParsableArguments {
     }
 
     /// Reads the org file and the settings, opens the store and makes the engine, without changing anything in it.
-    func assemble() throws -> ServerParts {
+    ///
+    /// - Parameter check: Looks at the settings before a file is made.
+    /// - Returns: The parts of the server.
+    /// - Throws: What the check, the settings or the store throw.
+    func assemble(_ check: (AuthorizationServer.Configuration) async throws -> Void = { _ in }) async throws -> ServerParts {
         let environment = ProcessInfo.processInfo.environment
         let read = try OrgFile.load(path: config, environment: environment)
         var configuration = try AuthorizationServer.Configuration(commandLine: commandLine, environment: environment, file: read.server)
         let file = try configuration.publicOrigin.map { try OrgFile.load(path: config, environment: environment, origin: $0) } ?? read
         configuration.branding = file.branding
+        try await check(configuration)
         var logger = Logger(label: "countersign") { StreamLogHandler.standardError(label: $0) }
         logger.logLevel = Logger.Level(rawValue: configuration.logLevel) ?? .info
         let masterKey = try configuration.loadMasterKey()

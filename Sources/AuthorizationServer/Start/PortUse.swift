@@ -1,0 +1,104 @@
+public import Foundation
+internal import NIOCore
+internal import NIOPosix
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+/// A TCP port that a program is about to listen on, and what for.
+package struct PortUse: Sendable, Equatable {
+    /// The address to listen on.
+    package var host: String
+    /// The port; 0 takes a free one.
+    package var port: Int
+    /// What the port is for, as users call it: `virtual phones`.
+    package var purpose: String
+    /// The flag of the command that chooses another port; `nil` where there is none.
+    package var flag: String?
+
+    /// Describes a use.
+    package init(host: String = "127.0.0.1", port: Int, purpose: String, flag: String? = nil) {
+        self.host = host
+        self.port = port
+        self.purpose = purpose
+        self.flag = flag
+    }
+
+    /// Checks that every port can be bound, so that a program starts with all of its ports or not at all.
+    ///
+    /// Another program may take a port between this check and the start, which then throws the same error.
+    ///
+    /// - Throws: ``PortError`` that names every port that can't be used.
+    package static func check(_ uses: [PortUse]) async throws {
+        var problems: [String] = []
+        for (index, use) in uses.enumerated() where use.port != 0 {
+            if let first = uses[..<index].first(where: { $0.port == use.port }) {
+                problems.append("Port \(use.port) is wanted twice: by \(first.name) and \(use.name). Choose different ports.")
+            } else if let problem = await use.problem() {
+                problems.append(problem)
+            }
+        }
+        guard problems.isEmpty else { throw PortError(problems: problems) }
+    }
+
+    private var name: String { flag.map { "\($0) (\(purpose))" } ?? purpose }
+
+    private func problem() async -> String? {
+        do {
+            let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+                // As the server does: a port whose last connections are still closing can be bound.
+                .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+                .bind(host: host, port: port).get()
+            try await channel.close()
+            return nil
+        } catch {
+            return problem(error)
+        }
+    }
+
+    /// What to tell the user about an error of the system's `bind`; `nil` if the error is about something else.
+    func problem(_ error: any Error) -> String? {
+        let other = flag.map { "Choose another with \($0)." } ?? "Choose another."
+        switch (error as? IOError)?.errnoCode {
+        case EADDRINUSE: return "Port \(port) (\(purpose)) is already in use. \(other)"
+        case EACCES, EPERM: return "Port \(port) (\(purpose)) may not be opened by this user. \(other)"
+        case EADDRNOTAVAIL: return "\(host) is no address of this machine, so port \(port) (\(purpose)) can't be opened there."
+        default: return nil
+        }
+    }
+
+    /// Runs a body that binds this port, and puts the system's error into words.
+    ///
+    /// - Throws: ``PortError`` if the port can't be bound; else what the body throws.
+    package func binding<Result>(_ body: () async throws -> Result) async throws -> Result {
+        do {
+            return try await body()
+        } catch {
+            if let problem = problem(error) { throw PortError(problems: [problem]) }
+            throw error
+        }
+    }
+}
+
+extension AuthorizationServer.Configuration {
+    /// The port that the server listens on.
+    package var portUse: PortUse { PortUse(host: host, port: port, purpose: "authorization server") }
+}
+
+/// Ports that can't be listened on, because another program uses them or the system forbids it.
+public struct PortError: LocalizedError, Equatable, Sendable, CustomStringConvertible {
+    /// One sentence per port: which port, what it is for, and what to do.
+    public let problems: [String]
+
+    init(problems: [String]) { self.problems = problems }
+
+    /// The sentences, one per line.
+    public var description: String { problems.joined(separator: "\n") }
+    /// The sentences, one per line.
+    public var errorDescription: String? { description }
+}
