@@ -5,11 +5,16 @@ internal import X509
 
 /// The sandbox's own certificate authority: made once per folder, so that it needs to be trusted once.
 ///
+/// Its name has a part that is derived from its key, and its certificates carry key identifiers, as clients that check strictly demand (RFC 5280
+/// §4.2.1.1 and §4.2.1.2; Python from 3.13 on, `openssl verify -x509_strict`).
+///
 /// It signs certificates for this machine's loopback names only, and says so in a critical name constraint, so that its key, if it leaked,
 /// could not speak for any other host.
 public struct LocalAuthority: Sendable {
     /// The authority's certificate, in PEM; what has to be trusted.
     public let certificatePEM: String
+    /// The common name of the authority's certificate. Each authority has another, so that several can be trusted at once.
+    public let name: String
     /// Where that certificate lies.
     public let certificateFile: URL
     private let certificate: Certificate
@@ -42,17 +47,19 @@ public struct LocalAuthority: Sendable {
         {
             key = try P256.Signing.PrivateKey(pemRepresentation: keyPEM)
             certificate = try Certificate(pemEncoded: pem)
-            certificatePEM = pem
+            name = Self.commonName(of: certificate) ?? Self.name(for: key)
+            certificatePEM = pem.endingWithNewline
             return
         }
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         key = P256.Signing.PrivateKey()
-        certificate = try Self.makeAuthority(key: key, now: now)
-        certificatePEM = try certificate.serializeAsPEM().pemString
+        name = Self.name(for: key)
+        certificate = try Self.makeAuthority(name, key: key, now: now)
+        certificatePEM = try certificate.serializeAsPEM().pemString.endingWithNewline
         // The key first, and never readable by others, not even for a moment.
         guard
             FileManager.default.createFile(
-                atPath: keyFile.path, contents: Data(key.pemRepresentation.utf8), attributes: [.posixPermissions: 0o600])
+                atPath: keyFile.path, contents: Data(key.pemRepresentation.endingWithNewline.utf8), attributes: [.posixPermissions: 0o600])
         else { throw CocoaError(.fileWriteNoPermission, userInfo: [NSFilePathErrorKey: keyFile.path]) }
         try Data(certificatePEM.utf8).write(to: certificateFile, options: .atomic)
     }
@@ -72,20 +79,38 @@ public struct LocalAuthority: Sendable {
                 Critical(BasicConstraints.notCertificateAuthority)
                 Critical(KeyUsage(digitalSignature: true))
                 try ExtendedKeyUsage([.serverAuth])
+                SubjectKeyIdentifier(hash: Certificate.PublicKey(leafKey.publicKey))
+                AuthorityKeyIdentifier(keyIdentifier: SubjectKeyIdentifier(hash: Certificate.PublicKey(key.publicKey)).keyIdentifier)
                 SubjectAlternativeNames([
                     .dnsName("localhost"), .ipAddress(ASN1OctetString(contentBytes: [127, 0, 0, 1])),
                     .ipAddress(ASN1OctetString(contentBytes: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1])),
                 ])
             },
             issuerPrivateKey: Certificate.PrivateKey(key))
-        return (try leaf.serializeAsPEM().pemString + "\n" + certificatePEM, leafKey.pemRepresentation)
+        return (try leaf.serializeAsPEM().pemString.endingWithNewline + certificatePEM, leafKey.pemRepresentation.endingWithNewline)
     }
 
-    private static func makeAuthority(key: P256.Signing.PrivateKey, now: Date) throws -> Certificate {
+    /// What its certificate is called in a folder of trusted authorities, without an extension; another name for each authority.
+    package var fileName: String { "countersign-sandbox-\(Self.identifier(of: key))" }
+
+    private static func name(for key: P256.Signing.PrivateKey) -> String {
+        "Countersign sandbox on this machine (\(identifier(of: key)))"
+    }
+
+    private static func identifier(of key: P256.Signing.PrivateKey) -> String {
+        SHA256.hash(data: key.publicKey.x963Representation).prefix(4).map { String(UInt16($0) | 0x100, radix: 16).dropFirst() }.joined()
+    }
+
+    private static func commonName(of certificate: Certificate) -> String? {
+        certificate.subject.lazy.joined().first { $0.type == .RDNAttributeType.commonName }.flatMap { String($0.value) }
+    }
+
+    private static func makeAuthority(_ commonName: String, key: P256.Signing.PrivateKey, now: Date) throws -> Certificate {
         let name = try DistinguishedName {
             OrganizationName("Countersign")
-            CommonName("Countersign sandbox on this machine")
+            CommonName(commonName)
         }
+        let identifier = SubjectKeyIdentifier(hash: Certificate.PublicKey(key.publicKey))
         return try Certificate(
             version: .v3, serialNumber: Certificate.SerialNumber(), publicKey: Certificate.PublicKey(key.publicKey),
             notValidBefore: now.addingTimeInterval(-86_400), notValidAfter: now.addingTimeInterval(10 * 365 * 86_400), issuer: name,
@@ -94,6 +119,8 @@ public struct LocalAuthority: Sendable {
             extensions: Certificate.Extensions {
                 Critical(BasicConstraints.isCertificateAuthority(maxPathLength: 0))
                 Critical(KeyUsage(keyCertSign: true, cRLSign: true))
+                identifier
+                AuthorityKeyIdentifier(keyIdentifier: identifier.keyIdentifier)
                 Critical(
                     NameConstraints(
                         permittedDNSDomains: ["localhost"],
@@ -105,4 +132,9 @@ public struct LocalAuthority: Sendable {
             },
             issuerPrivateKey: Certificate.PrivateKey(key))
     }
+}
+
+extension String {
+    /// The text with a newline at its end, so that PEM files can be put one behind the other.
+    fileprivate var endingWithNewline: String { hasSuffix("\n") ? self : self + "\n" }
 }

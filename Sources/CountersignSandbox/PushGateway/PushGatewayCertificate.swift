@@ -24,6 +24,7 @@ struct PushGatewayCertificate: Redacted {
         let authority = try Self.certificate(
             "Countersign push gateway of a sandbox", key: authorityKey.publicKey, now: now, issuer: nil, issuerKey: authorityKey,
             extensions: Certificate.Extensions {
+                SubjectKeyIdentifier(hash: Certificate.PublicKey(authorityKey.publicKey))
                 Critical(BasicConstraints.isCertificateAuthority(maxPathLength: 0))
                 Critical(KeyUsage(keyCertSign: true))
                 Critical(NameConstraints(permittedDNSDomains: ["localhost"]))
@@ -32,6 +33,9 @@ struct PushGatewayCertificate: Redacted {
         let certificate = try Self.certificate(
             "localhost", key: key.publicKey, now: now, issuer: authority.subject, issuerKey: authorityKey,
             extensions: Certificate.Extensions {
+                SubjectKeyIdentifier(hash: Certificate.PublicKey(key.publicKey))
+                AuthorityKeyIdentifier(
+                    keyIdentifier: SubjectKeyIdentifier(hash: Certificate.PublicKey(authorityKey.publicKey)).keyIdentifier)
                 Critical(BasicConstraints.notCertificateAuthority)
                 Critical(KeyUsage(digitalSignature: true))
                 try ExtendedKeyUsage([.serverAuth])

@@ -20,14 +20,15 @@ struct TrustCommand: AsyncParsableCommand {
             let authority = try LocalAuthority(folder: folder, now: Date())
             let file = authority.certificateFile.path()
             Terminal.write("The sandbox's authority is \(file).\n")
-            for target in TrustTarget.all(certificate: file) {
+            let name = authority.fileName
+            for target in TrustTarget.all(certificate: file, named: name) {
                 Terminal.write(Terminal.styled(target.name, .bold))
                 for command in target.commands { Terminal.write("  " + command.joined(separator: " ")) }
             }
             Terminal.write("Without installing, for a program that lets itself be told:")
             Terminal.write("  curl --cacert \(file) …\n  SSL_CERT_FILE=\(file) python3 …")
             guard install else { return }
-            guard let target = TrustTarget.current(certificate: file) else {
+            guard let target = TrustTarget.current(certificate: file, named: name) else {
                 throw CommandFailure("This system has no trust store that the command knows. Add the file above by hand.")
             }
             for command in target.commands { try await run(command) }
@@ -59,36 +60,37 @@ struct TrustTarget {
     let name: String
     let commands: [[String]]
 
-    static func all(certificate: String) -> [TrustTarget] {
-        [debian(certificate), fedora(certificate), macOS(certificate), simulator(certificate)]
+    /// Every place. In a folder of trusted authorities the file gets that name, with the extension that the place wants.
+    static func all(certificate: String, named name: String) -> [TrustTarget] {
+        [debian(certificate, name), fedora(certificate, name), macOS(certificate), simulator(certificate)]
     }
 
     /// The one of this system, if it can be told.
-    static func current(certificate: String) -> TrustTarget? {
+    static func current(certificate: String, named name: String) -> TrustTarget? {
         #if os(macOS)
         return macOS(certificate)
         #else
         let files = FileManager.default
-        if files.fileExists(atPath: "/usr/sbin/update-ca-certificates") { return debian(certificate) }
-        if files.fileExists(atPath: "/usr/bin/update-ca-trust") { return fedora(certificate) }
+        if files.fileExists(atPath: "/usr/sbin/update-ca-certificates") { return debian(certificate, name) }
+        if files.fileExists(atPath: "/usr/bin/update-ca-trust") { return fedora(certificate, name) }
         return nil
         #endif
     }
 
-    private static func debian(_ certificate: String) -> TrustTarget {
+    private static func debian(_ certificate: String, _ name: String) -> TrustTarget {
         TrustTarget(
             name: "Debian, Ubuntu",
             commands: [
-                ["install", "-m", "644", certificate, "/usr/local/share/ca-certificates/countersign-sandbox.crt"],
+                ["install", "-m", "644", certificate, "/usr/local/share/ca-certificates/\(name).crt"],
                 ["update-ca-certificates"],
             ])
     }
 
-    private static func fedora(_ certificate: String) -> TrustTarget {
+    private static func fedora(_ certificate: String, _ name: String) -> TrustTarget {
         TrustTarget(
             name: "Fedora, Red Hat",
             commands: [
-                ["install", "-m", "644", certificate, "/etc/pki/ca-trust/source/anchors/countersign-sandbox.pem"], ["update-ca-trust"],
+                ["install", "-m", "644", certificate, "/etc/pki/ca-trust/source/anchors/\(name).pem"], ["update-ca-trust"],
             ])
     }
 
