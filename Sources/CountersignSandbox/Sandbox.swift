@@ -26,8 +26,10 @@ public final class Sandbox: Sendable, Redacted {
     public let origin: URL
     /// The issuer of the authorization server `default`.
     public let issuer: URL
-    /// The client applications.
-    public let applications: [SandboxApplication]
+    /// The client applications, those that the control API created among them.
+    public var applications: [SandboxApplication] {
+        organization.applications.map { SandboxApplication(clientID: $0.id, secret: $0.secret) }
+    }
     /// Where the sample resource server is reached; nil if there is none.
     public let messagesURL: URL?
     /// Where a browser on this machine finds the virtual phones; nil if they have no page.
@@ -42,11 +44,11 @@ public final class Sandbox: Sendable, Redacted {
     public let authority: LocalAuthority?
 
     let engine: IdentityEngine
+    let organization: LiveOrganization
+    let keys: SandboxKeys
+    let faults: FaultPlan
+    let log: RequestLog
     private let store: any Store
-    private let keys: SandboxKeys
-    private let faults: FaultPlan
-    private let log: RequestLog
-    private let people: People
     let phones: VirtualPhones
     let apps: AuthenticatorApps
     let tokens: SoftwareTokens
@@ -57,7 +59,7 @@ public final class Sandbox: Sendable, Redacted {
     ///
     /// - Parameter configuration: What it is made of; by default in memory, on a free port, with the usual people.
     /// - Returns: The running sandbox.
-    /// - Throws: If a port can't be bound, or the folder can't be used.
+    /// - Throws: `PortError` if a port can't be bound, before anything is started; or what using the folder throws.
     public static func start(_ configuration: Configuration = Configuration()) async throws -> Sandbox {
         try await SandboxStart(configuration).run()
     }
@@ -75,14 +77,13 @@ public final class Sandbox: Sendable, Redacted {
         keys = parts.keys
         faults = parts.faults
         log = parts.log
-        people = parts.people
+        organization = parts.organization
         phones = parts.phones
         apps = parts.apps
         tokens = parts.tokens
         server = parts.server
         outbox = parts.outbox
         pushGateway = parts.pushGateway
-        applications = parts.applications
         services = parts.services
     }
 
@@ -105,14 +106,14 @@ public final class Sandbox: Sendable, Redacted {
     // MARK: - People and clients
 
     /// The people who can sign in.
-    public var users: [SandboxUser] { people.all }
+    public var users: [SandboxUser] { organization.users }
 
     /// Adds a person, or changes the one with that login, password included.
     ///
     /// - Parameter user: The person.
-    /// - Throws: If the password is too short, or the store failed.
+    /// - Throws: If the user can't be added, as with a password that is too short, and then nothing is changed; or the store failed.
     public func add(_ user: SandboxUser) async throws {
-        try await people.add(user)
+        try await organization.add(user)
     }
 
     /// A client of the sandbox on its clock.

@@ -24,13 +24,12 @@ struct SandboxStart {
         var keys: SandboxKeys
         var faults: FaultPlan
         var log: RequestLog
-        var people: People
+        var organization: LiveOrganization
         var phones: VirtualPhones
         var apps: AuthenticatorApps
         var tokens: SoftwareTokens
         var outbox: Outbox
         var pushGateway: PushGateway
-        var applications: [SandboxApplication]
         var services: [Task<Void, any Error>]
     }
 
@@ -89,19 +88,19 @@ struct SandboxStart {
         pushing: Task<PhonePushService, any Error>, logoutSender: HTTPLogoutSender
     ) async throws -> Sandbox {
         let clock = configuration.clock
-        let people = People(configuration.users ?? organization.users, of: organization, engine: engine, clock: clock)
+        let live = LiveOrganization(configuration.users ?? organization.users, of: organization, engine: engine, clock: clock)
         // Keys and people before the server runs, so that it finds all that it would make itself. The port, and with it the origin, is
         // known only when it listens; nobody can ask it anything until then.
-        try await people.apply(origin: try origin(port: 1))
+        try await live.apply(origin: try origin(port: 1))
         try keys.rememberSandboxOnlyKey()
         _ = try await engine.maintainKeys(
             RequestContext(now: clock.now, requestID: "sandbox-start"), making: { [keys] in try keys.make($0) })
 
         let phones = VirtualPhones(folder: phonesFolder, isTemporary: configuration.folder == nil)
-        let apps = AuthenticatorApps(clock: clock, organizationName: organization.name, people: { people.all })
+        let apps = AuthenticatorApps(clock: clock, organizationName: organization.name, people: { live.users })
         let pushes = try await pushing.value
         let server = try makeServer(
-            engine: engine, authority: authority, people: people, phones: phones, apps: apps, sender: pushes.sender,
+            engine: engine, authority: authority, live: live, phones: phones, apps: apps, sender: pushes.sender,
             logoutSender: logoutSender, branding: organization.branding)
         var services: [Task<Void, any Error>] = []
         let origin: URL
@@ -116,7 +115,7 @@ struct SandboxStart {
                 services.append(Task { try await server.run() })
                 origin = try self.origin(port: try await server.boundPort)
             }
-            try await people.apply(origin: origin)
+            try await live.apply(origin: origin)
             if let messagesPort = configuration.messagesPort {
                 let (task, port) = try await Self.messages(messagesPort).binding {
                     try await startMessages(server: server, issuer: origin.absoluteString + "/oauth2/default", port: messagesPort)
@@ -125,7 +124,7 @@ struct SandboxStart {
                 messagesURL = URL(string: "http://\(configuration.host):\(port)")
             }
             if let phonePort = configuration.phonePort {
-                let page = try PhonePage(phones: phones, people: { people.all }, clock: clock)
+                let page = try PhonePage(phones: phones, people: { live.users }, clock: clock)
                 let (task, port) = try await Self.phones(phonePort).binding {
                     try await start { page.application(port: phonePort, logger: configuration.logger, onServerRunning: $0) }
                 }
@@ -144,13 +143,13 @@ struct SandboxStart {
         phones.open(
             VirtualPhones.Surroundings(
                 origin: origin, transport: InProcessTransport(server: server, origin: origin), gateway: pushes.gateway, clock: clock,
-                logger: configuration.logger, organization: organization, people: { people.all }, app: { apps.app(of: $0) }))
+                logger: configuration.logger, organization: organization, people: { live.users }, app: { apps.app(of: $0) }))
         return Sandbox(
             Parts(
                 clock: clock, origin: origin, messagesURL: messagesURL, phoneURL: phoneURL, server: server, authority: authority,
-                engine: engine, store: store, keys: keys, faults: faults, log: log, people: people, phones: phones,
+                engine: engine, store: store, keys: keys, faults: faults, log: log, organization: live, phones: phones,
                 apps: apps, tokens: tokens, outbox: outbox, pushGateway: pushes.gateway,
-                applications: organization.applications, services: services))
+                services: services))
     }
 
     /// A service that does nothing until it is cancelled, and then stops something.
@@ -180,28 +179,17 @@ struct SandboxStart {
     // MARK: - The parts
 
     private func makeServer(
-        engine: IdentityEngine, authority: LocalAuthority?, people: People, phones: VirtualPhones, apps: AuthenticatorApps,
+        engine: IdentityEngine, authority: LocalAuthority?, live: LiveOrganization, phones: VirtualPhones, apps: AuthenticatorApps,
         sender: any PushSender, logoutSender: any LogoutSender, branding: Branding
     ) throws -> AuthorizationServer {
         let clock = configuration.clock
+        let sandbox: @Sendable () -> Sandbox? = { [started] in started.withLockedValue { $0.sandbox } }
         let control = ControlAPI(
             ControlAPI.Controls(
-                clock: clock, faults: faults, log: log, origin: { people.knownOrigin }, people: { people.all },
-                addPerson: { try await people.add($0) }, phones: PhoneCalls(phones),
-                apps: AuthenticatorAppCalls(apps: apps, clock: clock, sandbox: { [started] in started.withLockedValue { $0.sandbox } }),
-                signOut: { [started] login, revokesTokens in
-                    guard let sandbox = started.withLockedValue({ $0.sandbox }) else { return false }
-                    return try await sandbox.signOutEverywhere(login, revokesTokens: revokesTokens)
-                },
+                clock: clock, faults: faults, log: log, organization: live, phones: PhoneCalls(phones),
+                apps: AuthenticatorAppCalls(apps: apps, clock: clock, sandbox: sandbox),
                 outbox: OutboxCalls(outbox: outbox, sleep: { try await Task.sleep(for: .seconds($0), clock: .continuous) }),
-                reset: { [faults, log, outbox] in
-                    faults.clear()
-                    outbox.clear()
-                    log.clear()
-                    clock.set(to: Date())
-                    try await people.reset()
-                    apps.reset()
-                }))
+                sandbox: sandbox))
         let interceptor = SandboxInterceptor(clock: clock, faults: faults, log: log, control: control, keys: keys)
         let port = if case .port(let port) = configuration.listening { port } else { 0 }
         let certificate = try authority?.issueCertificate(now: Date())

@@ -14,7 +14,7 @@ extension OrgFile {
         organization = OrganizationDefinition(
             id: root.string("id") ?? "", name: root.required("name", example: "Example"), origin: origin ?? written,
             authorizationServers: [orgServer] + root.sections("authorization_servers", offset: 1, AuthorizationServerDefinition.init),
-            applications: root.sections("applications", Application.init), groups: root.sections("groups", Group.init),
+            applications: root.sections("applications", Application.init(entry:)), groups: root.sections("groups", Group.init),
             signOnPolicies: root.sections("sign_on_policies", SignOnPolicy.init),
             passwordPolicy: root.section("password_policy").map(PasswordPolicy.init) ?? PasswordPolicy(),
             rateLimits: root.section("rate_limits").map(RateLimits.init) ?? RateLimits(),
@@ -102,7 +102,7 @@ extension ClaimDefinition {
 }
 
 extension Application {
-    fileprivate init(_ section: OrgFileSection) {
+    init(entry section: OrgFileSection) {
         let id = section.required("id", example: "my-app")
         let kind = section.choice(
             "type", ["native": Kind.native, "browser": .browser, "web": .web, "service": .service], default: .native, as: "kind")

@@ -11,7 +11,7 @@ public struct ServerRequest: Sendable, Redacted {
     /// When it arrived, from where, and its id.
     public var context: RequestContext
     /// Whether the body was longer than the server reads; ``body`` is empty then.
-    var isTooLarge = false
+    package var isTooLarge = false
 
     /// The path without the query.
     public let path: Substring

@@ -4,9 +4,6 @@ internal import JOSE
 
 /// The calls of the control API below `/sandbox/authenticator-apps`.
 struct AuthenticatorAppCalls: Sendable {
-    /// A body that can't be read.
-    struct Unreadable: Error { let message: String }
-
     let apps: AuthenticatorApps
     let clock: SandboxClock
     /// The sandbox itself, once it has started and as long as it is there.
@@ -19,8 +16,8 @@ struct AuthenticatorAppCalls: Sendable {
     ///   - path: The path below `/sandbox/`, as it was written.
     ///   - body: The body, read only if the call has one.
     /// - Returns: The answer; nil if there is no such call or app.
-    /// - Throws: ``Unreadable``, ``FactorError``, and what reading the body or the store throws.
-    func answer(_ method: HTTPRequest.Method, _ path: String, body: () throws -> JSONValue) async throws -> JSONValue? {
+    /// - Throws: ``ControlBody/Invalid``, ``FactorError``, and what reading the body or the store throws.
+    func answer(_ method: HTTPRequest.Method, _ path: String, body: () throws -> ControlBody) async throws -> JSONValue? {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false).map { $0.removingPercentEncoding ?? String($0) }
         guard parts.first == "authenticator-apps" else { return nil }
         switch (method, parts.count) {
@@ -32,14 +29,14 @@ struct AuthenticatorAppCalls: Sendable {
     }
 
     /// Gives a person an app, or lets one scan what a page shows.
-    private func add(_ body: JSONValue) async throws -> JSONValue? {
-        guard let login = body["login"]?.stringValue, !login.isEmpty else {
-            throw Unreadable(message: "Say whose authenticator app: login is missing.")
-        }
+    private func add(_ body: ControlBody) async throws -> JSONValue? {
+        try body.allow("login", "uri")
+        let login = try body.required("login", example: "jane.doe@example.com")
+        let uri = try body.text("uri")
         guard let sandbox = sandbox() else { return nil }
         let app: AuthenticatorApp
-        if let uri = body["uri"] {
-            app = try sandbox.authenticatorApp(scanning: uri.stringValue ?? "")
+        if let uri {
+            app = try sandbox.authenticatorApp(scanning: uri)
             apps.keep(app, of: login)
         } else {
             app = try await sandbox.authenticatorApp(for: login)

@@ -1,6 +1,7 @@
 internal import AuthorizationServer
 internal import Foundation
 internal import HTTPTypes
+internal import IdentityEngine
 internal import JOSE
 
 /// The sandbox's control API under `/sandbox/`: what a test in another language or process moves it with. JSON in and out.
@@ -12,154 +13,191 @@ struct ControlAPI: Sendable {
         var clock: SandboxClock
         var faults: FaultPlan
         var log: RequestLog
-        /// Where the sandbox is reached; nil before it listens.
-        var origin: @Sendable () -> URL?
-        var people: @Sendable () async throws -> [SandboxUser]
-        var addPerson: @Sendable (SandboxUser) async throws -> Void
+        var organization: LiveOrganization
         var phones: PhoneCalls
         var apps: AuthenticatorAppCalls
-        /// Ends a person's sessions, and their tokens if asked to; false if there is nobody of that name.
-        var signOut: @Sendable (_ login: String, _ revokesTokens: Bool) async throws -> Bool
         var outbox: OutboxCalls
-        var reset: @Sendable () async throws -> Void
+        /// The sandbox itself, once it has started and as long as it is there.
+        var sandbox: @Sendable () -> Sandbox?
     }
 
-    private struct BadRequest: Error { let message: String }
-
     private let controls: Controls
+    private let access: ControlAccess
 
     init(_ controls: Controls) {
         self.controls = controls
+        access = ControlAccess(origin: { controls.organization.knownOrigin })
     }
 
-    /// The path below `/sandbox/`; nil if the request is not for the control API.
-    static func path(of request: ServerRequest) -> String? {
-        let prefix = "/sandbox/"
-        return request.path.hasPrefix(prefix) ? String(request.path.dropFirst(prefix.count)) : nil
+    /// Whether a request is for the control API.
+    static func isAddressed(by request: ServerRequest) -> Bool {
+        return request.path.hasPrefix("/sandbox/")
     }
 
-    func respond(to request: ServerRequest, path: String) async -> ServerResponse {
-        // A page whose own name was made to lead to this machine (DNS rebinding) is, to the browser, of the same origin.
-        guard let authority = request.head.authority, let scheme = scheme(at: authority) else {
-            return Self.answer(["error": "The control API answers at its own host and port only."], status: .forbidden)
-        }
-        // A page of another origin, be it on this machine, must not move the sandbox of a person who happens to visit it.
-        if let origin = request.head.headerFields[.origin], origin.lowercased() != "\(scheme)://\(authority)".lowercased() {
-            return Self.answer(["error": "Pages of other origins can't use the control API."], status: .forbidden)
-        }
-        if let answer = await controls.outbox.answer(request, path: path) { return answer }
+    /// Answers a request that ``isAddressed(by:)`` told of.
+    func respond(to request: ServerRequest) async -> ServerResponse {
+        if let refusal = access.refusal(of: request) { return Self.answer(["error": .string(refusal)], status: .forbidden) }
+        let method = request.head.method == .head ? HTTPRequest.Method.get : request.head.method
+        let path = String(request.path.dropFirst("/sandbox/".count))
         do {
-            guard let answer = try await answer(request.head.method, path, body: request.body) else {
+            guard !request.isTooLarge else { return Self.answer(["error": "The body is too large."], status: .contentTooLarge) }
+            if let answer = try await controls.outbox.answer(request, path: path) { return answer }
+            guard let answer = try await answer(method, path, body: { try ControlBody(request.body) }) else {
                 return Self.answer(["error": "There is no \(request.head.method) /sandbox/\(path)."], status: .notFound)
             }
             return Self.answer(answer)
-        } catch let error as BadRequest {
-            return Self.answer(["error": .string(error.message)], status: .badRequest)
-        } catch let error as Fault.Unreadable {
-            return Self.answer(["error": .string(error.message)], status: .badRequest)
-        } catch let error as PhoneCommands.Unreadable {
-            return Self.answer(["error": .string(error.message)], status: .badRequest)
-        } catch let error as AuthenticatorAppCalls.Unreadable {
-            return Self.answer(["error": .string(error.message)], status: .badRequest)
-        } catch let error as FactorError {
-            return Self.answer(["error": .string(error.message), "code": .string(error.code.rawValue)], status: .conflict)
         } catch {
-            if let refusal = PhoneCalls.answer(to: error) { return Self.answer(refusal, status: .conflict) }
-            return Self.answer(["error": .string("\(error)")], status: .internalServerError)
+            return Self.answer(to: error)
         }
     }
 
-    private func answer(_ method: HTTPRequest.Method, _ path: String, body: [UInt8]) async throws -> JSONValue? {
+    /// What a failed call is answered with: bad input with 400, and what the sandbox's state does not allow with 409.
+    private static func answer(to error: any Error) -> ServerResponse {
+        switch error {
+        case let error as ControlBody.Invalid: return refusal(error.message)
+        case let error as OrganizationError: return refusal(error.problems.map(\.inWords).joined(separator: " "))
+        case let error as OrgFileError:
+            return refusal(error.problems.map { ($0.key.isEmpty ? "" : "\($0.key): ") + $0.message }.joined(separator: " "))
+        case let error as StoreError where error.code == .invalid: return refusal("A member has characters that can't be stored.")
+        case let error as FactorError:
+            let isInput = [.unreadableURI, .unreadableDestination, .unusableQuestion].contains(error.code)
+            return answer(
+                ["error": .string(error.message), "code": .string(error.code.rawValue)], status: isInput ? .badRequest : .conflict)
+        case let error as CodeRefusal: return answer(["error": .string("No mail is sent: \(error.reason).")], status: .conflict)
+        default:
+            if let refusal = PhoneCalls.answer(to: error) { return answer(refusal, status: .conflict) }
+            return answer(["error": .string("The sandbox failed: \(error)")], status: .internalServerError)
+        }
+    }
+
+    private static func refusal(_ reason: String) -> ServerResponse { answer(["error": .string(reason)], status: .badRequest) }
+
+    private func answer(_ method: HTTPRequest.Method, _ path: String, body: () throws -> ControlBody) async throws -> JSONValue? {
         switch (method, path) {
         case (.get, "clock"): return clock
-        case (.post, "clock"): return try moveClock(json(body))
+        case (.post, "clock"): return try moveClock(body())
         case (.get, "faults"): return pendingFaults
         case (.post, "faults"):
-            controls.faults.add(try Fault(json(body)))
+            controls.faults.add(try Fault(body()))
             return pendingFaults
         case (.delete, "faults"):
             controls.faults.clear()
             return pendingFaults
-        case (.get, "users"): return try await users()
+        case (.get, "users"): return users
         case (.post, "users"):
-            guard let user = SandboxUser(try json(body)) else {
-                throw BadRequest(message: "A user needs a login, and may have a password and a profile.")
-            }
-            try await controls.addPerson(user)
-            return try await users()
+            try await controls.organization.add(SandboxUser(body()))
+            return users
+        case (.get, "applications"): return applications
+        case (.post, "applications"):
+            let application = try OrgFile.application(body().json, in: controls.organization.definition)
+            try await controls.organization.add(application)
+            return applications
+        case (.post, "activation-tokens"): return try await activate(body())
         case (.get, "requests"): return ["requests": .array(controls.log.all.map(\.json))]
         case (.delete, "requests"):
             controls.log.clear()
             return ["requests": []]
         case (.post, "reset"):
-            try await controls.reset()
+            try await controls.sandbox()?.reset()
             return clock
-        case (.post, "sign-out"): return try await signOut(json(body))
+        case (.post, "sign-out"): return try await signOut(body())
         default:
-            if let answer = try await controls.apps.answer(method, path, body: { try json(body) }) { return answer }
-            return try await controls.phones.answer(method, path, body: { try json(body) })
+            if let answer = try await controls.apps.answer(method, path, body: body) { return answer }
+            return try await controls.phones.answer(method, path, body: body)
         }
     }
 
-    private func signOut(_ json: JSONValue) async throws -> JSONValue {
-        guard let login = json["login"]?.stringValue, json["tokens"] == nil || json["tokens"]?.boolValue != nil else {
-            throw BadRequest(message: "Say whom to sign out everywhere: login; and whether with their tokens: tokens, true or false.")
-        }
-        guard try await controls.signOut(login, json["tokens"]?.boolValue ?? true) else {
-            throw BadRequest(message: "There is nobody with the login \(login).")
+    // MARK: - Users
+
+    private var users: JSONValue { ["users": .array(controls.organization.users.map(\.json))] }
+
+    private func signOut(_ body: ControlBody) async throws -> JSONValue? {
+        try body.allow("login", "tokens")
+        let (login, tokens) = (try body.required("login", example: "jane.doe@example.com"), try body.flag("tokens"))
+        guard let sandbox = controls.sandbox() else { return nil }
+        guard try await sandbox.signOutEverywhere(login, revokesTokens: tokens ?? true) else {
+            throw ControlBody.Invalid(message: "There is nobody with the login \(login).")
         }
         return ["signed_out": .string(login)]
     }
 
-    private var clock: JSONValue {
-        let now = controls.clock.now
-        return [
-            "now": .double(now.timeIntervalSince1970), "date": .string(now.formatted(.iso8601)),
-            "mode": .string(controls.clock.mode.rawValue),
-        ]
+    /// Gives a user who can't sign in yet an activation token, or sends it to the outbox by mail.
+    private func activate(_ body: ControlBody) async throws -> JSONValue? {
+        try body.allow("login", "mail")
+        let (login, mail) = (try body.required("login", example: "new.user@example.com"), try body.flag("mail") ?? false)
+        guard let sandbox = controls.sandbox() else { return nil }
+        do {
+            guard mail else {
+                return ["login": .string(login), "activation_token": .string(try await sandbox.activationToken(for: login))]
+            }
+            try await sandbox.welcome(login)
+            return ["login": .string(login), "mailed": true]
+        } catch let error as FactorError {
+            throw ControlBody.Invalid(message: error.message)
+        }
     }
 
-    private func moveClock(_ json: JSONValue) throws -> JSONValue {
-        if let seconds = json["advance"]?.doubleValue {
+    // MARK: - Applications
+
+    private var applications: JSONValue {
+        let origin = controls.organization.knownOrigin?.absoluteString ?? ""
+        return ["applications": .array(controls.organization.applications.map { $0.json(at: origin) })]
+    }
+
+    // MARK: - Clock and faults
+
+    private var clock: JSONValue { controls.clock.json }
+
+    private func moveClock(_ body: ControlBody) throws -> JSONValue {
+        try body.allow("advance", "set")
+        // Within the years 1970 to 9999, in which every date that the server writes can be written.
+        let span = 253_402_300_799.0
+        switch (try body.number("advance", in: -span...span), try body.number("set", in: 0...span)) {
+        case (let seconds?, nil):
+            guard 0...span ~= controls.clock.now.timeIntervalSince1970 + seconds else {
+                throw ControlBody.Invalid(message: "advance would leave the years from 1970 to 9999.")
+            }
             controls.clock.advance(by: seconds)
-        } else if let seconds = json["set"]?.doubleValue {
-            controls.clock.set(to: Date(timeIntervalSince1970: seconds))
-        } else {
-            throw BadRequest(message: "Say by how many seconds to advance, or set to how many seconds since 1970.")
+        case (nil, let seconds?): controls.clock.set(to: Date(timeIntervalSince1970: seconds))
+        default:
+            throw ControlBody.Invalid(message: "Write either advance, a number of seconds, or set, a number of seconds since 1970.")
         }
         return clock
     }
 
     private var pendingFaults: JSONValue { ["faults": .array(controls.faults.pending.map(\.json))] }
 
-    private func users() async throws -> JSONValue {
-        ["users": .array(try await controls.people().map(\.json))]
-    }
-
-    private func json(_ body: [UInt8]) throws -> JSONValue {
-        guard let value = try? JSONValue(parsing: body), value.objectValue != nil else {
-            throw BadRequest(message: "The body must be a JSON object.")
-        }
-        return value
-    }
-
     private static func answer(_ json: JSONValue, status: HTTPResponse.Status = .ok) -> ServerResponse {
         ServerResponse(status: status, json: json.serialized(), headers: [.cacheControl: "no-store"])
     }
+}
 
-    private static let loopbackNames: Set<String> = ["localhost", "127.0.0.1", "::1", "[::1]"]
+extension OrganizationError.Problem {
+    /// The member and what is wrong with it.
+    fileprivate var inWords: String {
+        let member = path.reversed().lazy.compactMap { if case .key(let key) = $0 { key } else { nil } }.first
+        return (member.map { "\($0): " } ?? "") + message
+    }
+}
 
-    /// The scheme that this sandbox is reached by.
-    ///
-    /// - Parameter authority: The `Host` of a request.
-    /// - Returns: nil unless it is this sandbox's: a loopback name, or the one it was given, and the port it listens on.
-    private func scheme(at authority: String) -> String? {
-        guard let origin = controls.origin(), let scheme = origin.scheme,
-            let url = URL(string: "\(scheme)://\(authority)"), url.user == nil, url.path.isEmpty, url.query == nil,
-            let host = url.host()?.lowercased(), host == origin.host() || Self.loopbackNames.contains(host)
-        else { return nil }
-        let standard = scheme == "https" ? 443 : 80
-        return (url.port ?? standard) == (origin.port ?? standard) ? scheme : nil
+extension SandboxClock {
+    /// The reading, as the control API shows it.
+    var json: JSONValue {
+        let now = now
+        return ["now": .double(now.timeIntervalSince1970), "date": .string(now.formatted(.iso8601)), "mode": .string(mode.rawValue)]
+    }
+}
+
+extension Application {
+    /// What the control API shows of an application: the secret too, which in a sandbox everybody knows.
+    func json(at origin: String) -> JSONValue {
+        var json: [String: JSONValue] = [
+            "client_id": .string(id), "name": .string(name), "type": .string(kind.rawValue),
+            "authentication": .string(authentication.rawValue), "grant_types": .array(grantTypes.map(JSONValue.string)),
+            "redirect_uris": .array(redirectURIs.map(JSONValue.string)), "sign_on_policy": .string(signOnPolicy),
+        ]
+        json["client_secret"] = secret.map(JSONValue.string)
+        return .object(json)
     }
 }
 

@@ -2,50 +2,55 @@ internal import JOSE
 
 /// Faults as the control API spells them: `{"effect": "status", "status": 503, "endpoint": "token", "count": 2}`.
 extension Fault {
-    /// Why a fault can't be read.
-    struct Unreadable: Error { let message: String }
-
-    init(_ json: JSONValue) throws(Unreadable) {
-        guard let endpoint = json["endpoint"]?.stringValue, !endpoint.isEmpty else {
-            throw Unreadable(message: "A fault needs an endpoint, the last part of its path such as token, or * for all.")
-        }
-        let count = json["count"] == nil ? 1 : json["count"]?.intValue ?? 0
-        guard count > 0 else { throw Unreadable(message: "The count of a fault is a positive whole number.") }
-        self.init(try Self.effect(json), at: Endpoint(rawValue: endpoint), count: count)
+    /// Reads a fault that the control API is sent.
+    init(_ body: ControlBody) throws(ControlBody.Invalid) {
+        let endpoint = try body.required("endpoint", example: "token")
+        let count = try body.integer("count", in: 1...1_000_000) ?? 1
+        self.init(try Self.effect(body), at: Endpoint(rawValue: endpoint), count: count)
     }
 
-    private static func effect(_ json: JSONValue) throws(Unreadable) -> Effect {
-        switch json["effect"]?.stringValue {
+    private static func effect(_ body: ControlBody) throws(ControlBody.Invalid) -> Effect {
+        let name = try body.required("effect", example: "status")
+        switch name {
+        case "status": try body.allow("endpoint", "count", "effect", "status")
+        case "delay": try body.allow("endpoint", "count", "effect", "seconds")
+        case "rate-limited": try body.allow("endpoint", "count", "effect", "reset_after")
+        case "content-type": try body.allow("endpoint", "count", "effect", "type")
+        case "forged-id-token": try body.allow("endpoint", "count", "effect", "forgery")
+        default: try body.allow("endpoint", "count", "effect")
+        }
+        switch name {
         case "status":
-            guard let status = json["status"]?.intValue, 200...599 ~= status else {
-                throw Unreadable(message: "The effect status needs a status from 200 to 599.")
-            }
+            guard let status = try body.integer("status", in: 200...599) else { throw missing("status", of: name) }
             return .status(status)
-        case "delay": return .delay(try seconds(json, "seconds"))
-        case "rate-limited": return .rateLimited(resetAfter: try seconds(json, "reset_after"))
+        case "delay": return .delay(try seconds("seconds", of: name, body))
+        case "rate-limited": return .rateLimited(resetAfter: try seconds("reset_after", of: name, body))
         case "drop-before-commit": return .dropConnectionBeforeCommit
         case "drop-after-commit": return .dropConnectionAfterCommit
         case "truncated-body": return .truncatedBody
         case "content-type":
-            guard let type = json["type"]?.stringValue else { throw Unreadable(message: "The effect content-type needs a type.") }
+            guard let type = try body.text("type") else { throw missing("type", of: name) }
+            guard type.unicodeScalars.allSatisfy({ (0x20...0x7E).contains($0.value) }) else {
+                throw ControlBody.Invalid(message: "type must be printable ASCII, as in a header.")
+            }
             return .contentType(type)
         case "forged-id-token":
-            guard let forgery = json["forgery"]?.stringValue.flatMap(Forgery.init(rawValue:)) else {
-                throw Unreadable(message: "The forgery is one of \(Forgery.allCases.map(\.rawValue).joined(separator: ", ")).")
-            }
+            guard let forgery = try body.choice("forgery", Forgery.self) else { throw missing("forgery", of: name) }
             return .forgedIDToken(forgery)
         default:
-            throw Unreadable(
+            throw ControlBody.Invalid(
                 message:
-                    "The effect is one of status, delay, rate-limited, drop-before-commit, drop-after-commit, truncated-body, content-type, forged-id-token."
+                    "effect must be one of status, delay, rate-limited, drop-before-commit, drop-after-commit, truncated-body, content-type, forged-id-token."
             )
         }
     }
 
-    private static func seconds(_ json: JSONValue, _ name: String) throws(Unreadable) -> Double {
-        guard let seconds = json[name]?.doubleValue, 0...86_400 ~= seconds else {
-            throw Unreadable(message: "This effect needs \(name), a number of seconds up to 86400.")
-        }
+    private static func missing(_ member: String, of effect: String) -> ControlBody.Invalid {
+        ControlBody.Invalid(message: "The effect \(effect) needs the member \(member).")
+    }
+
+    private static func seconds(_ member: String, of effect: String, _ body: ControlBody) throws(ControlBody.Invalid) -> Double {
+        guard let seconds = try body.number(member, in: 0...86_400) else { throw missing(member, of: effect) }
         return seconds
     }
 

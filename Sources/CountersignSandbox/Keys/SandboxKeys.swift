@@ -22,6 +22,11 @@ final class SandboxKeys: Sendable {
         return key
     }
 
+    /// Lets the compiled-in key be the next RSA key again.
+    func startOver() {
+        state.withLockedValue { $0.usedSandboxOnlyKey = false }
+    }
+
     /// The compiled-in key may be in a folder's store from an earlier run.
     func rememberSandboxOnlyKey() throws {
         try remember(SandboxOnlyKey.signingKey())

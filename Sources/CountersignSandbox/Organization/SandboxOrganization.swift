@@ -39,9 +39,8 @@ struct SandboxOrganization: Sendable {
 
     var name: String { file.name }
 
-    var applications: [SandboxApplication] {
-        file.applications.map { SandboxApplication(clientID: $0.id, secret: $0.secret) }
-    }
+    /// The applications, as the file defines them.
+    var definedApplications: [Application] { file.applications }
 
     /// The authenticators that confirm sign-ins by push.
     var authenticators: [PushAuthenticator] { file.authenticators }
@@ -55,9 +54,10 @@ struct SandboxOrganization: Sendable {
         return organization
     }
 
-    func definition(origin: String, users: [SandboxUser]) -> OrganizationDefinition {
+    func definition(origin: String, users: [SandboxUser], applications: [Application]) -> OrganizationDefinition {
         var definition = file
         definition.origin = origin
+        definition.applications = applications
         definition.users = users.map {
             UserDefinition(
                 login: $0.login, profile: $0.profile, groups: $0.groups, password: $0.password, totpSecret: $0.totpSecret,

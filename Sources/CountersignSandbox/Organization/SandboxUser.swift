@@ -67,18 +67,21 @@ public struct SandboxUser: Sendable, Equatable, Redacted {
         return known ?? SandboxUser(login: login, password: password)
     }
 
-    /// Reads what the control API is sent.
-    init?(_ json: JSONValue) {
-        guard let login = json["login"]?.stringValue, !login.isEmpty else { return nil }
+    /// Reads a user that the control API is sent.
+    init(_ body: ControlBody) throws(ControlBody.Invalid) {
+        try body.allow("login", "password", "profile", "groups", "totp_secret", "must_change_password", "status")
         self.init(
-            login: login, password: json["password"]?.stringValue, profile: json["profile"]?.objectValue ?? [:],
-            groups: json["groups"]?.stringArrayValue ?? [], totpSecret: json["totp_secret"]?.stringValue,
-            mustChangePassword: json["must_change_password"] == true)
+            login: try body.required("login", example: "jane.doe@example.com"), password: try body.text("password"),
+            profile: try body.object("profile") ?? [:], groups: try body.texts("groups") ?? [], totpSecret: try body.text("totp_secret"),
+            mustChangePassword: try body.flag("must_change_password") ?? false, status: try body.choice("status", Status.self) ?? .active)
     }
 
     /// What the control API shows: everything but the secrets.
     var json: JSONValue {
-        ["login": .string(login), "profile": .object(profile), "groups": .array(groups.map(JSONValue.string))]
+        [
+            "login": .string(login), "status": .string(status.rawValue), "profile": .object(profile),
+            "groups": .array(groups.map(JSONValue.string)),
+        ]
     }
 }
 

@@ -68,6 +68,12 @@ public final class Outbox: Sendable {
         for watcher in watchers { watcher.yield() }
     }
 
+    /// Forgets all messages, and delivers those to come.
+    func reset() {
+        fail(with: nil)
+        clear()
+    }
+
     /// Lets messages fail from now on, as a mail server or a telephone company does that refuses them.
     ///
     /// - Parameter outcome: How messages end; nil delivers them again.

@@ -17,12 +17,14 @@ struct OutboxCalls: Sendable {
     let sleep: @Sendable (Double) async throws -> Void
 
     /// Answers a request; nil if there is no such call.
-    func answer(_ request: ServerRequest, path: String) async -> ServerResponse? {
+    ///
+    /// - Throws: ``ControlBody/Invalid`` if the query can't be read.
+    func answer(_ request: ServerRequest, path: String) async throws -> ServerResponse? {
         let isRead = request.head.method == .get || request.head.method == .head
         switch path {
         case "outbox" where isRead:
             if request.head.headerFields[.accept]?.contains("text/html") == true { return page(PackageResources.outbox_html, "text/html") }
-            return await messages(after: number(in: request.query))
+            return await messages(after: try number(in: request.query))
         case "outbox" where request.head.method == .delete:
             outbox.clear()
             return json(outbox.messages)
@@ -47,8 +49,12 @@ struct OutboxCalls: Sendable {
         return json(outbox.messages)
     }
 
-    private func number(in query: Substring?) -> Int? {
-        query?.split(separator: "&").first { $0.hasPrefix("after=") }.flatMap { Int($0.dropFirst(6)) }
+    private func number(in query: Substring?) throws -> Int? {
+        guard let query, !query.isEmpty else { return nil }
+        guard query.hasPrefix("after="), let number = Int(query.dropFirst(6)), number >= 0 else {
+            throw ControlBody.Invalid(message: "The query is after= and the number of a message, such as after=3.")
+        }
+        return number
     }
 
     private func json(_ messages: [OutboxMessage]) -> ServerResponse {

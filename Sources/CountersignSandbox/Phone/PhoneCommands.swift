@@ -4,9 +4,6 @@ internal import JOSE
 
 /// What can be done with phones from outside: by the control API, and by the phones' page.
 struct PhoneCommands: Sendable {
-    /// A command that can't be read.
-    struct Unreadable: Error { let message: String }
-
     let phones: VirtualPhones
 
     /// Does what a body says with a phone.
@@ -16,74 +13,99 @@ struct PhoneCommands: Sendable {
     ///   - phone: The phone.
     ///   - body: The action's members, as the module's DocC page lists them.
     /// - Returns: The phone after it; nil if there is no such action.
-    /// - Throws: ``Unreadable``, ``PhoneError``, `DeviceAuthenticatorError`, or what a sign-in throws.
-    func perform(_ action: String, on phone: VirtualPhone, _ body: JSONValue) async throws -> JSONValue? {
+    /// - Throws: ``ControlBody/Invalid``, ``PhoneError``, `DeviceAuthenticatorError`, or what a sign-in throws.
+    func perform(_ action: String, on phone: VirtualPhone, _ body: ControlBody) async throws -> JSONValue? {
+        try await Self.naming(phone.login) { try await apply(action, to: phone, body) }
+    }
+
+    private func apply(_ action: String, to phone: VirtualPhone, _ body: ControlBody) async throws -> JSONValue? {
         switch action {
         case "approve": try await approve(on: phone, body)
         case "deny": try await deny(on: phone, body)
-        case "pull": try await phone.pending()
+        case "pull":
+            try body.allow()
+            try await phone.pending()
         case "settings": try await set(on: phone, body)
         case "number":
-            guard let number = body["number"]?.stringValue else { throw Unreadable(message: "Say which number, as a string.") }
-            phone.pickNumber(number)
-        case "token": try await phone.replaceToken(telling: try flag(body, "tell") ?? true)
-        case "restart": try phone.restart()
-        case "remove": try await phone.remove()
+            try body.allow("number")
+            phone.pickNumber(try body.required("number", example: "42"))
+        case "token":
+            try body.allow("tell")
+            try await phone.replaceToken(telling: try body.flag("tell") ?? true)
+        case "restart":
+            try body.allow()
+            try phone.restart()
+        case "remove":
+            try body.allow()
+            try await phone.remove()
         default: return nil
         }
         return phone.json
     }
 
     /// Sets a phone up.
-    func add(_ body: JSONValue) async throws -> VirtualPhone {
-        guard let login = body["login"]?.stringValue, !login.isEmpty else {
-            throw Unreadable(message: "Say whose phone: login is missing.")
+    func add(_ body: ControlBody) async throws -> VirtualPhone {
+        try body.allow("login", "uri", "user_verification")
+        let login = try body.required("login", example: "jane.doe@example.com")
+        let userVerification = try body.flag("user_verification") ?? false
+        let uri = try body.text("uri")
+        if let uri, (try? EnrollmentLink(uri)) == nil {
+            throw ControlBody.Invalid(message: "uri is not the address in the QR code of a sign-in page.")
         }
-        if let uri = body["uri"]?.stringValue {
-            return try await phones.phone(
-                for: login, scanning: uri, userVerification: try flag(body, "user_verification") ?? false, session: nil)
+        return try await Self.naming(login) {
+            guard let uri else { return try await phones.phone(for: login, userVerification: userVerification, session: nil) }
+            return try await phones.phone(for: login, scanning: uri, userVerification: userVerification, session: nil)
         }
-        return try await phones.phone(for: login, userVerification: try flag(body, "user_verification") ?? false, session: nil)
+    }
+
+    /// Puts errors of the sign-in by which a phone is enrolled or changed into a ``PhoneError``: the phone failed, not the sandbox.
+    private static func naming<Result>(_ login: String, _ body: () async throws -> Result) async throws -> Result {
+        do {
+            return try await body()
+        } catch let error
+            where !(error is ControlBody.Invalid || error is PhoneError || error is DeviceAuthenticatorError || error is CancellationError)
+        {
+            throw PhoneError(.signInIncomplete, "The phone of \(login) could not sign in: \(error.localizedDescription)")
+        }
     }
 
     // MARK: - Answers
 
-    private func approve(on phone: VirtualPhone, _ body: JSONValue) async throws {
-        let number = body["number"]?.stringValue
-        if let id = body["id"]?.stringValue {
+    private func approve(on phone: VirtualPhone, _ body: ControlBody) async throws {
+        try body.allow("id", "number", "within")
+        let (id, number, limit) = (try body.text("id"), try body.text("number"), try limit(body))
+        if let id {
             try await phone.approve(id, selectedNumber: number)
         } else {
-            try await phone.approveNext(number: number, within: try limit(body))
+            try await phone.approveNext(number: number, within: limit)
         }
     }
 
-    private func deny(on phone: VirtualPhone, _ body: JSONValue) async throws {
-        let isSuspicious = try flag(body, "suspicious") ?? false
-        if let id = body["id"]?.stringValue {
+    private func deny(on phone: VirtualPhone, _ body: ControlBody) async throws {
+        try body.allow("id", "suspicious", "within")
+        let (id, isSuspicious, limit) = (try body.text("id"), try body.flag("suspicious") ?? false, try limit(body))
+        if let id {
             try await phone.deny(id, isSuspicious: isSuspicious)
         } else {
-            try await phone.denyNext(isSuspicious: isSuspicious, within: try limit(body))
+            try await phone.denyNext(isSuspicious: isSuspicious, within: limit)
         }
     }
 
-    private func limit(_ body: JSONValue) throws -> Duration {
-        .seconds(try seconds(body, "within", upTo: 300) ?? 30)
+    private func limit(_ body: ControlBody) throws -> Duration {
+        .seconds(try body.number("within", in: 0...300) ?? 30)
     }
 
     // MARK: - Settings
 
-    private func set(on phone: VirtualPhone, _ body: JSONValue) async throws {
+    private func set(on phone: VirtualPhone, _ body: ControlBody) async throws {
+        try body.allow(
+            "auto_approve", "offline", "delay", "delivers_twice", "picks_wrong_number", "user_verification", "ciba", "verification")
         // Read as a whole before anything is changed.
-        let (autoApprove, twice) = (try flag(body, "auto_approve"), try flag(body, "delivers_twice"))
-        let (wrong, offline) = (try flag(body, "picks_wrong_number"), try flag(body, "offline"))
-        let (userVerification, ciba) = (try flag(body, "user_verification"), try flag(body, "ciba"))
-        let delay = try seconds(body, "delay", upTo: 86_400)
-        let verification = try body["verification"].map { value in
-            guard let verification = value.stringValue.flatMap(VirtualPhone.Verification.init(rawValue:)) else {
-                throw Unreadable(message: "verification is one of succeeds, fails, cancels.")
-            }
-            return verification
-        }
+        let (autoApprove, twice) = (try body.flag("auto_approve"), try body.flag("delivers_twice"))
+        let (wrong, offline) = (try body.flag("picks_wrong_number"), try body.flag("offline"))
+        let (userVerification, ciba) = (try body.flag("user_verification"), try body.flag("ciba"))
+        let delay = try body.number("delay", in: 0...86_400)
+        let verification = try body.choice("verification", VirtualPhone.Verification.self)
         if let twice { phone.deliversTwice = twice }
         if let wrong { phone.picksWrongNumber = wrong }
         if let delay { phone.delay = delay }
@@ -92,19 +114,5 @@ struct PhoneCommands: Sendable {
         if let ciba { try await phone.setCIBA(ciba) }
         if let userVerification { try await phone.setUserVerification(userVerification) }
         if let autoApprove { phone.autoApprove = autoApprove }
-    }
-
-    private func flag(_ body: JSONValue, _ name: String) throws -> Bool? {
-        guard let value = body[name] else { return nil }
-        guard let flag = value.boolValue else { throw Unreadable(message: "\(name) is true or false.") }
-        return flag
-    }
-
-    private func seconds(_ body: JSONValue, _ name: String, upTo maximum: Double) throws -> Double? {
-        guard let value = body[name] else { return nil }
-        guard let seconds = value.doubleValue, 0...maximum ~= seconds else {
-            throw Unreadable(message: "\(name) is a number of seconds up to \(Int(maximum)).")
-        }
-        return seconds
     }
 }

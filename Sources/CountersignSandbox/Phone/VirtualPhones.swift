@@ -76,6 +76,23 @@ final class VirtualPhones: Sendable {
         if isTemporary { try? FileManager.default.removeItem(at: folder) }
     }
 
+    /// Removes all phones, as if they were thrown away: the server is not told.
+    func reset() async {
+        let enrolling = state.withLockedValue { Array($0.enrolling.values) }
+        for task in enrolling { task.cancel() }
+        for task in enrolling { _ = await task.result }
+        let phones = state.withLockedValue { state in
+            defer { state.phones = [:] }
+            return Array(state.phones.values)
+        }
+        for phone in phones {
+            phone.close()
+            // A folder that can't be removed holds a phone that the server does not know any more.
+            try? phone.parts.storage.remove()
+        }
+        tellWatchers()
+    }
+
     /// The phones, by the names of their owners.
     var all: [VirtualPhone] { state.withLockedValue { $0.phones.values.sorted { $0.login < $1.login } } }
 

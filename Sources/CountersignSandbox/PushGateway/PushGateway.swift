@@ -214,6 +214,15 @@ public final class PushGateway: Sendable {
         for signal in held { signal.finish() }
     }
 
+    /// Forgets what it received and every fault to come, and goes on with the pushes that are held.
+    func forget() {
+        state.withLockedValue { state in
+            state.faults = []
+            state.received = []
+        }
+        releaseHeld()
+    }
+
     // MARK: - Serving
 
     private func serve(_ exchange: PushExchange) async {

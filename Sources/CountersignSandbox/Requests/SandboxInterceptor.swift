@@ -13,7 +13,7 @@ struct SandboxInterceptor: Sendable {
     let keys: SandboxKeys
 
     func intercept(_ request: ServerRequest, next: @Sendable (ServerRequest) async -> ServerResponse) async -> ServerResponse {
-        if let path = ControlAPI.path(of: request) { return await control.respond(to: request, path: path) }
+        if ControlAPI.isAddressed(by: request) { return await control.respond(to: request) }
         let endpoint = Fault.Endpoint(rawValue: request.path.split(separator: "/").last.map(String.init) ?? "")
         let effect = faults.take(at: endpoint)
         let response = await respond(to: request, effect: effect, next: next)

@@ -41,6 +41,7 @@ public final class SandboxClock: OAuth2Clock {
 
     /// How the clock goes by itself.
     public let mode: Mode
+    private let start: (reading: Date, offset: TimeInterval)
     private let system: @Sendable () -> Date
     private let state: NIOLockedValueBox<State>
 
@@ -54,8 +55,9 @@ public final class SandboxClock: OAuth2Clock {
         self.mode = mode
         self.system = system
         let time = system()
-        let start = start ?? time
-        state = NIOLockedValueBox(State(standing: start, offset: start.timeIntervalSince(time)))
+        let reading = start ?? time
+        self.start = (reading, reading.timeIntervalSince(time))
+        state = NIOLockedValueBox(State(standing: reading, offset: reading.timeIntervalSince(time)))
     }
 
     /// The time now.
@@ -81,6 +83,15 @@ public final class SandboxClock: OAuth2Clock {
         wake {
             $0.standing = date
             $0.offset = date.timeIntervalSince(time)
+        }
+    }
+
+    /// Undoes every change, and wakes who waited for a time that is now past: a clock that stands shows its first reading; one that runs
+    /// shows what it would show without the changes.
+    func reset() {
+        wake {
+            $0.standing = start.reading
+            $0.offset = start.offset
         }
     }
 

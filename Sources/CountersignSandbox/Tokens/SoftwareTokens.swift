@@ -50,6 +50,9 @@ final class SoftwareTokens: TokenService {
 
     init(clock: SandboxClock) { self.clock = clock }
 
+    /// Forgets every token.
+    func reset() { known.withLockedValue { $0 = [:] } }
+
     /// Makes a token of a person's.
     func give(_ provider: SoftwareToken.Provider, to login: String, random: any RandomSource) throws -> SoftwareToken {
         let secret = try random.bytes(TimeBasedCode.secretLength)

@@ -132,6 +132,11 @@ extension IdentityEngine {
         throw StoreError(.unavailable, "The signing keys changed four times while they were being maintained. Try again.")
     }
 
+    /// The first key of its line, which signs at once.
+    func firstKey(_ key: SigningKey, rotation: KeyRotation, now: Date) throws -> SealedSigningKey {
+        try newKey(key, after: nil, signsFrom: now, rotation: rotation, now: now).0
+    }
+
     private func newKey(
         _ key: SigningKey, after predecessor: SigningKeyRing.Entry?, signsFrom: Date, rotation: KeyRotation, now: Date
     ) throws -> (SealedSigningKey, KeyChange) {
@@ -155,8 +160,20 @@ extension IdentityEngine {
 extension OrgSnapshot {
     /// The algorithms that keys are needed for: RS256 always, others when a server or a client asks for them.
     fileprivate var signingAlgorithms: [JWSAlgorithm] {
-        let asked = servers.map(\.accessTokenAlgorithm) + applications.map(\.idTokenAlgorithm)
-        return [.rs256] + Set(asked).subtracting([.rs256]).sorted { $0.rawValue < $1.rawValue }
+        [JWSAlgorithm].needed(for: servers.map(\.accessTokenAlgorithm) + applications.map(\.idTokenAlgorithm))
+    }
+}
+
+extension OrganizationDefinition {
+    /// The algorithms that keys are needed for, as ``OrgSnapshot`` has them.
+    var signingAlgorithms: [JWSAlgorithm] {
+        .needed(for: authorizationServers.map(\.accessTokenAlgorithm) + applications.map(\.idTokenAlgorithm))
+    }
+}
+
+extension [JWSAlgorithm] {
+    fileprivate static func needed(for asked: [JWSAlgorithm]) -> [JWSAlgorithm] {
+        [.rs256] + Set(asked).subtracting([.rs256]).sorted { $0.rawValue < $1.rawValue }
     }
 }
 

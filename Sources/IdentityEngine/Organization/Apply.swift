@@ -25,12 +25,7 @@ extension IdentityEngine {
         for _ in 0..<8 {
             let known = hashes
             let plan = try await store.read { [environment] view in
-                let configuration = try ConfigurationPlan(definition, view: view, environment: environment)
-                let users = try UserPlan(
-                    definition, options: options, hashes: known, view: view, environment: environment, now: context.now)
-                return Plan(
-                    changes: configuration.changes + users.changes, entries: configuration.entries + users.entries,
-                    missingHashes: users.missingHashes, appOwners: users.appOwners)
+                try ApplyPlan(definition, options: options, hashes: known, view: view, environment: environment, now: context.now)
             }
             guard plan.missingHashes.isEmpty else {
                 let breached = await breached(Set(plan.missingHashes.values))
@@ -57,13 +52,6 @@ extension IdentityEngine {
         throw StoreError(.unavailable, "The organization changed on every attempt to apply the definition. Try again.")
     }
 
-    private struct Plan: Sendable {
-        var changes: [Change]
-        var entries: [ApplyReport.Entry]
-        var missingHashes: [String: String]
-        var appOwners: [String]
-    }
-
     /// Those of several new passwords that are known from data breaches; asks for a few at a time.
     private func breached(_ passwords: Set<String>) async -> Set<String> {
         guard environment.breachedPasswords != nil else { return [] }
@@ -79,7 +67,7 @@ extension IdentityEngine {
     }
 
     /// Hashes several passwords, a few at a time.
-    private func hash(_ passwords: [String: String], policy: PasswordPolicy) async throws -> [String: String] {
+    func hash(_ passwords: [String: String], policy: PasswordPolicy) async throws -> [String: String] {
         try await withThrowingTaskGroup(of: (String, String).self) { group in
             var hashes: [String: String] = [:]
             for (index, (key, password)) in passwords.enumerated() {
@@ -92,5 +80,28 @@ extension IdentityEngine {
             for try await (key, hash) in group { hashes[key] = hash }
             return hashes
         }
+    }
+}
+
+/// What has to be written so that the store says what a definition says.
+struct ApplyPlan: Sendable {
+    let changes: [Change]
+    let entries: [ApplyReport.Entry]
+    /// The passwords that must be hashed before the plan can be made, by login key.
+    let missingHashes: [String: String]
+    /// The ids of the users who get an authenticator app.
+    let appOwners: [String]
+
+    /// Plans from one view of the store, with the password hashes that were made already, by login key.
+    init(
+        _ definition: OrganizationDefinition, options: ApplyOptions, hashes: [String: String], view: any StoreView,
+        environment: EngineEnvironment, now: Date
+    ) throws {
+        let configuration = try ConfigurationPlan(definition, view: view, environment: environment)
+        let users = try UserPlan(definition, options: options, hashes: hashes, view: view, environment: environment, now: now)
+        changes = configuration.changes + users.changes
+        entries = configuration.entries + users.entries
+        missingHashes = users.missingHashes
+        appOwners = users.appOwners
     }
 }

@@ -50,8 +50,6 @@ public struct ApplyReport: Sendable, Equatable, CustomStringConvertible {
 public struct ApplyOptions: Sendable {
     /// Whether a password that changed in the file since it was last applied replaces the one that the user has.
     public var replacesPasswords: Bool
-    /// Whether the file's authenticator apps take the place of those that people set up since: back to the beginning, for the sandbox.
-    package var restoresApps = false
 
     /// Makes options.
     ///

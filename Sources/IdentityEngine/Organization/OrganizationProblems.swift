@@ -212,8 +212,9 @@ struct DefinitionCheck {
         for (index, user) in definition.users.enumerated() {
             let path: [Step] = [.key("users"), .index(index)]
             let login = user.login
-            if login.isEmpty || login.utf8.count > 200 || login.contains(where: \.isWhitespace) {
-                problem(path + [.key("login")], "A login has 1 to 200 bytes and no white space.")
+            let isPrintable = !login.unicodeScalars.contains { $0.properties.generalCategory == .control }
+            if login.isEmpty || login.utf8.count > 200 || login.contains(where: \.isWhitespace) || !isPrintable {
+                problem(path + [.key("login")], "A login has 1 to 200 bytes, no white space and no control characters.")
             }
             known(user.groups, groups, "group", path + [.key("groups")])
             if let password = user.password,

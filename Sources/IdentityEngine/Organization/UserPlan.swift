@@ -205,7 +205,7 @@ struct UserPlan {
     ) throws -> (changes: [Change], tag: [UInt8]?, note: String?) {
         let known = stored.applied?.totpTag
         guard let secret = wanted.totpSecret.flatMap(Base32.decode), let tag = totpTag(of: wanted, key: key),
-            tag != known || options.restoresApps
+            tag != known
         else {
             return ([], known, nil)
         }

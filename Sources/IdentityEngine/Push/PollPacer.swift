@@ -22,6 +22,9 @@ final class PollPacer: Sendable {
         self.capacity = capacity
     }
 
+    /// Forgets every pace.
+    func forgetAll() { paces.withLock { $0 = [:] } }
+
     /// Counts a poll that found nothing.
     ///
     /// - Parameters:

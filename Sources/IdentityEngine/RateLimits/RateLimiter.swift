@@ -58,6 +58,9 @@ final class RateLimiter: Sendable {
         self.capacity = capacity
     }
 
+    /// Forgets every count.
+    func forgetAll() { window.withLock { $0 = Window() } }
+
     /// Counts one request.
     ///
     /// - Parameters:

@@ -100,7 +100,7 @@ struct PhonePage: Sendable {
     /// `/phones` sets one up, `/phones/{login}/{action}` uses it.
     private func act(_ request: Request) async -> Response {
         do {
-            let body = try JSONValue(parsing: Array(try await request.body.collect(upTo: Self.maximumBody).readableBytesView))
+            let body = try ControlBody(Array(try await request.body.collect(upTo: Self.maximumBody).readableBytesView))
             let parts = request.uri.path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
                 .map { $0.removingPercentEncoding ?? String($0) }
             guard parts.first == "phones" else { return refusal(.notFound, "There is no such command.") }
@@ -112,14 +112,14 @@ struct PhonePage: Sendable {
                 else { return refusal(.notFound, "There is no such phone or command.") }
             }
             return answer(state.serialized(), type: "application/json")
-        } catch let error as PhoneCommands.Unreadable {
+        } catch let error as ControlBody.Invalid {
             return refusal(.badRequest, error.message)
         } catch let error as PhoneError {
             return refusal(.conflict, error.message)
         } catch let error as DeviceAuthenticatorError {
             return refusal(.conflict, VirtualPhone.text(of: error))
-        } catch is JOSEError {
-            return refusal(.badRequest, "The body must be a JSON object.")
+        } catch let error as HTTPError {
+            return refusal(error.status, "The body has more than \(Self.maximumBody) bytes.")
         } catch {
             return refusal(.internalServerError, error.localizedDescription)
         }

@@ -33,6 +33,9 @@ final class MessagePacer: Sendable {
         self.capacity = capacity
     }
 
+    /// Forgets every count.
+    func forgetAll() { state.withLock { $0 = State() } }
+
     /// Counts a message.
     ///
     /// - Parameters:
