@@ -183,9 +183,11 @@ let package = Package(
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: server),
                 .product(name: "X509", package: "swift-certificates", condition: server),
                 .product(name: "SwiftASN1", package: "swift-asn1", condition: server),
+                .product(name: "Mustache", package: "swift-mustache", condition: server),
             ],
             resources: ["phone.html", "phone.css", "phone.js", "icon.svg"].map { .embedInCode("Phone/Page/\($0)") }
-                + ["outbox.html", "outbox.css", "outbox.js"].map { .embedInCode("Outbox/Page/\($0)") },
+                + ["outbox.html", "outbox.css", "outbox.js"].map { .embedInCode("Outbox/Page/\($0)") }
+                + ["home.mustache", "home.css", "style.css"].map { .embedInCode("FrontPage/\($0)") },
             swiftSettings: strict),
         .executableTarget(
             name: "countersign",

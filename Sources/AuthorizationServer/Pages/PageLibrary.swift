@@ -43,10 +43,15 @@ struct PageLibrary: Sendable {
 ///
 /// By scalars: the library's own escaping goes by characters, and a quote that a combining mark follows is another character, but
 /// still a quote to a browser.
-struct PageContent: MustacheContentType {
-    static let name = "PAGE"
+package struct PageContent: MustacheContentType {
+    /// The name by which a template asks for it.
+    package static let name = "PAGE"
 
-    func escapeText(_ text: String) -> String {
+    /// Makes it.
+    package init() {}
+
+    /// The text with everything escaped that is markup in an element or in a quoted attribute.
+    package func escapeText(_ text: String) -> String {
         var escaped = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {
             switch scalar {

@@ -6,7 +6,7 @@ internal import JOSE
 
 /// The sandbox's control API under `/sandbox/`: what a test in another language or process moves it with. JSON in and out.
 ///
-/// The documentation of each call is in the module's DocC page.
+/// The documentation of each call is in the module's DocC page and in ``ControlCall``.
 struct ControlAPI: Sendable {
     /// What the calls act on.
     struct Controls: Sendable {
@@ -29,18 +29,22 @@ struct ControlAPI: Sendable {
         access = ControlAccess(origin: { controls.organization.knownOrigin })
     }
 
-    /// Whether a request is for the control API.
+    /// Whether a request is for the control API or the front page.
     static func isAddressed(by request: ServerRequest) -> Bool {
-        return request.path.hasPrefix("/sandbox/")
+        if request.path == "/" { return request.head.method == .get || request.head.method == .head }
+        return request.path == "/sandbox" || request.path.hasPrefix("/sandbox/")
     }
 
     /// Answers a request that ``isAddressed(by:)`` told of.
     func respond(to request: ServerRequest) async -> ServerResponse {
         if let refusal = access.refusal(of: request) { return Self.answer(["error": .string(refusal)], status: .forbidden) }
         let method = request.head.method == .head ? HTTPRequest.Method.get : request.head.method
+        if request.path == "/" { return frontPage(request) }
         let path = String(request.path.dropFirst("/sandbox/".count))
         do {
+            if path.isEmpty, method == .get { return ServerResponse(status: .found, headers: [.location: "/", .cacheControl: "no-store"]) }
             guard !request.isTooLarge else { return Self.answer(["error": "The body is too large."], status: .contentTooLarge) }
+            if let answer = FrontPage.resource(method, path, in: controls.sandbox()) { return answer }
             if let answer = try await controls.outbox.answer(request, path: path) { return answer }
             guard let answer = try await answer(method, path, body: { try ControlBody(request.body) }) else {
                 return Self.answer(["error": "There is no \(request.head.method) /sandbox/\(path)."], status: .notFound)
@@ -49,6 +53,13 @@ struct ControlAPI: Sendable {
         } catch {
             return Self.answer(to: error)
         }
+    }
+
+    private func frontPage(_ request: ServerRequest) -> ServerResponse {
+        guard let sandbox = controls.sandbox() else {
+            return Self.answer(["error": "The sandbox is starting."], status: .serviceUnavailable)
+        }
+        return FrontPage(sandbox).answer(accepting: request.head.headerFields[.accept] ?? "")
     }
 
     /// What a failed call is answered with: bad input with 400, and what the sandbox's state does not allow with 409.
@@ -195,6 +206,7 @@ extension Application {
             "client_id": .string(id), "name": .string(name), "type": .string(kind.rawValue),
             "authentication": .string(authentication.rawValue), "grant_types": .array(grantTypes.map(JSONValue.string)),
             "redirect_uris": .array(redirectURIs.map(JSONValue.string)), "sign_on_policy": .string(signOnPolicy),
+            "okta_plist": .string("\(origin)/sandbox/applications/\(id.encodedForPath)/Okta.plist"),
         ]
         json["client_secret"] = secret.map(JSONValue.string)
         return .object(json)

@@ -28,6 +28,7 @@ struct OutboxCalls: Sendable {
         case "outbox" where request.head.method == .delete:
             outbox.clear()
             return json(outbox.messages)
+        case "style.css" where isRead: return page(PackageResources.style_css, "text/css")
         case "outbox.css" where isRead: return page(PackageResources.outbox_css, "text/css")
         case "outbox.js" where isRead: return page(PackageResources.outbox_js, "text/javascript")
         default: return isRead ? mail(path) : nil

@@ -7,9 +7,10 @@ enum SandboxText {
         var lines = [
             "",
             Terminal.styled("The sandbox is up.", .bold),
+            "  Front page   \(sandbox.origin.absoluteString)",
             "  Issuer       \(sandbox.issuer.absoluteString)",
             "  Discovery    \(sandbox.issuer.absoluteString)/.well-known/openid-configuration",
-            "  Control API  \(sandbox.origin.absoluteString)/sandbox/clock, faults, users, phones, authenticator-apps, sign-out, outbox, requests, reset",
+            "  Control API  \(sandbox.origin.absoluteString)/sandbox/ (the front page lists every call)",
         ]
         if let messages = sandbox.messagesURL { lines.append("  Messages     \(messages.absoluteString)/api/messages") }
         if let phone = sandbox.phoneURL { lines.append("  Phones       \(phone.absoluteString)") }

@@ -1,0 +1,201 @@
+internal import AuthorizationServer
+internal import Delivery
+internal import Foundation
+internal import HTTPTypes
+internal import IdentityEngine
+internal import JOSE
+internal import Mustache
+
+/// The sandbox's front page at `/`: what there is, what each thing is for, and how to move it. A program gets the same as JSON.
+///
+/// It has no script and no form, and loads its own style only. Names and messages come from whoever wrote them, and are escaped by the template.
+struct FrontPage {
+    private let sandbox: Sandbox
+    private let users: [SandboxUser]
+    private let applications: [Application]
+    private let messages: [OutboxMessage]
+    private let phones: Set<String>
+    private let calls: [ControlCall]
+    private let example: ControlCall.Example
+
+    /// Looks at a sandbox.
+    init(_ sandbox: Sandbox) {
+        self.sandbox = sandbox
+        users = sandbox.organization.users
+        applications = sandbox.organization.applications
+        messages = sandbox.outbox.messages
+        phones = Set(sandbox.allPhones.map { $0.login.lowercased() })
+        var example = ControlCall.Example()
+        if let login = users.first?.login { example.login = login }
+        if let policy = sandbox.organization.definition.signOnPolicies.first?.name { example.policy = policy }
+        self.example = example
+        calls = ControlCall.all(example)
+    }
+
+    /// The page for a browser, and JSON for everything else.
+    func answer(accepting accept: String) -> ServerResponse {
+        var response =
+            accept.contains("text/html")
+            ? ServerResponse(status: .ok, headers: [.contentType: "text/html; charset=utf-8"], body: html)
+            : ServerResponse(json: json.serialized())
+        response.headers[.vary] = "Accept"
+        response.headers[.cacheControl] = "no-store"
+        Self.protect(&response)
+        return response
+    }
+
+    /// Answers requests for the style of the page and for the property list of an application.
+    ///
+    /// - Parameters:
+    ///   - method: The method.
+    ///   - path: The path below `/sandbox/`, as it was written.
+    ///   - sandbox: The sandbox; `nil` while it starts.
+    /// - Returns: The file; `nil` for other paths.
+    static func resource(_ method: HTTPRequest.Method, _ path: String, in sandbox: Sandbox?) -> ServerResponse? {
+        guard method == .get else { return nil }
+        if path == "home.css" {
+            return ServerResponse(
+                status: .ok, headers: [.contentType: "text/css; charset=utf-8", .cacheControl: "no-store"], body: PackageResources.home_css)
+        }
+        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 3, parts[0] == "applications", parts[2] == "Okta.plist", let id = String(parts[1]).removingPercentEncoding,
+            let sandbox,
+            let application = sandbox.organization.applications.first(where: { $0.id == id })
+        else { return nil }
+        var response = ServerResponse(
+            status: .ok, headers: [.contentType: "application/xml; charset=utf-8", .cacheControl: "no-store"],
+            body: Array(list(application, in: sandbox).text.utf8))
+        if let name = HTTPField.Name("Content-Disposition") { response.headers[name] = #"attachment; filename="Okta.plist""# }
+        protect(&response)
+        return response
+    }
+
+    private static func list(_ application: Application, in sandbox: Sandbox) -> PropertyList {
+        let server = sandbox.organization.definition.authorizationServers.first { $0.id == "default" }
+        return PropertyList(application, at: sandbox.origin, scopes: server?.scopes.map(\.name) ?? [])
+    }
+
+    private static func protect(_ response: inout ServerResponse) {
+        response.headers[.contentSecurityPolicy] =
+            "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+        for name in ["Cross-Origin-Opener-Policy", "Cross-Origin-Resource-Policy"] {
+            if let name = HTTPField.Name(name) { response.headers[name] = "same-origin" }
+        }
+    }
+
+    private func curl(_ call: ControlCall) -> String {
+        call.curl(at: sandbox.origin, login: example.login, trusting: sandbox.authority?.certificateFile)
+    }
+
+    // MARK: - JSON
+
+    private var json: JSONValue {
+        var json: [String: JSONValue] = [
+            "issuer": .string(sandbox.issuer.absoluteString),
+            "discovery": .string(sandbox.issuer.absoluteString + "/.well-known/openid-configuration"),
+            "users": .array(users.map(json)), "applications": .array(applications.map { $0.json(at: sandbox.origin.absoluteString) }),
+            "outbox": [
+                "url": .string(sandbox.origin.absoluteString + "/sandbox/outbox"), "count": .integer(Int64(messages.count)),
+                "latest": .array(messages.suffix(Self.shownMessages).map(\.json)),
+            ],
+            "clock": sandbox.clock.json,
+            "control_api": .array(
+                calls.map { call in
+                    [
+                        "method": .string(call.method), "path": .string("/sandbox/" + call.path), "summary": .string(call.summary),
+                        "curl": .string(curl(call)),
+                    ]
+                }),
+        ]
+        json["phones_page"] = sandbox.phoneURL.map { .string($0.absoluteString) }
+        json["resource_server"] = sandbox.messagesURL.map { .string($0.absoluteString) }
+        json["authority"] = sandbox.authority.map { .string($0.certificateFile.path()) }
+        return .object(json)
+    }
+
+    private func json(_ user: SandboxUser) -> JSONValue {
+        var json = user.json
+        json["password"] = user.password.map(JSONValue.string) ?? .null
+        json["has_phone"] = .bool(phones.contains(user.login.lowercased()))
+        return json
+    }
+
+    // MARK: - HTML
+
+    private static let shownMessages = 3
+
+    /// The page's template, which is part of the program.
+    private static let template: MustacheTemplate = {
+        MustacheContentTypes.register(PageContent(), named: PageContent.name)
+        let text = "{{% CONTENT_TYPE:\(PageContent.name)}}" + String(decoding: PackageResources.home_mustache, as: UTF8.self)
+        guard let template = try? MustacheTemplate(string: text) else { preconditionFailure("The front page's template can't be read.") }
+        return template
+    }()
+
+    private var html: [UInt8] { Array(Self.template.render(view).utf8) }
+
+    private var view: FrontPageView {
+        FrontPageView(
+            issuer: sandbox.issuer.absoluteString, discovery: sandbox.issuer.absoluteString + "/.well-known/openid-configuration",
+            phonesPage: sandbox.phoneURL?.absoluteString, resourceServer: sandbox.messagesURL?.absoluteString,
+            authority: sandbox.authority?.certificateFile.path(), clock: clock,
+            users: users.map(view), applications: applications.map(view), messageCount: messages.count,
+            messages: messages.suffix(Self.shownMessages).reversed().map(view),
+            groups: groups)
+    }
+
+    /// The calls under their headings, in the order of the list.
+    private var groups: [FrontPageView.CallGroup] {
+        calls.reduce(into: []) { groups, call in
+            let view = FrontPageView.Call(method: call.method, path: "/sandbox/" + call.path, summary: call.summary, curl: curl(call))
+            if let last = groups.indices.last, groups[last].title == call.group {
+                groups[last].calls.append(view)
+            } else {
+                groups.append(.init(title: call.group, calls: [view]))
+            }
+        }
+    }
+
+    private var clock: FrontPageView.Clock {
+        let now = sandbox.clock.now
+        let mode =
+            switch sandbox.clock.mode {
+            case .running: "runs with this machine's clock"
+            case .standing: "stands until it is moved"
+            case .skipping: "skips ahead when a client waits"
+            }
+        let text = now.formatted(
+            .iso8601.year().month().day().dateSeparator(.dash).dateTimeSeparator(.space).time(includingFractionalSeconds: false))
+        return .init(date: text, iso: now.formatted(.iso8601), mode: mode)
+    }
+
+    private func view(_ user: SandboxUser) -> FrontPageView.User {
+        let name = user.profile["name"]?.stringValue.flatMap { $0.isEmpty ? nil : $0 } ?? user.login
+        return .init(
+            name: name, initial: name.first.map { String($0).uppercased() } ?? "?", login: user.login, password: user.password,
+            status: user.status == .active ? nil : user.status.rawValue,
+            groups: user.groups.isEmpty ? nil : user.groups.joined(separator: ", "),
+            phone: sandbox.phoneURL.map { "\($0.absoluteString)/#\(user.login.encodedForPath)" },
+            hasPhone: phones.contains(user.login.lowercased()))
+    }
+
+    private func view(_ application: Application) -> FrontPageView.Application {
+        let kinds: [Application.Kind: String] = [.native: "Native", .browser: "Browser", .web: "Web", .service: "Service"]
+        let grants = application.grantTypes.map { $0.split(separator: ":").last.map(String.init) ?? $0 }
+            .map { $0.split(separator: "/").last.map(String.init) ?? $0 }
+        return .init(
+            name: application.name, id: application.id, kind: kinds[application.kind] ?? "", secret: application.secret,
+            grants: grants.isEmpty ? nil : grants.joined(separator: ", "),
+            redirects: application.redirectURIs.isEmpty ? nil : application.redirectURIs.joined(separator: ", "),
+            policy: application.signOnPolicy.isEmpty ? nil : application.signOnPolicy,
+            list: Self.list(application, in: sandbox).text, listURL: "/sandbox/applications/\(application.id.encodedForPath)/Okta.plist")
+    }
+
+    private func view(_ message: OutboxMessage) -> FrontPageView.Message {
+        let kinds: [String: String] = ["mail": "Mail", "text": "Text", "call": "Call"]
+        return .init(
+            kind: kinds[message.channel.rawValue] ?? message.channel.rawValue, recipient: message.recipient,
+            text: message.subject ?? message.text, code: message.code,
+            time: message.time.formatted(.iso8601.time(includingFractionalSeconds: false)))
+    }
+}

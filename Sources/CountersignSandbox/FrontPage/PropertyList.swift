@@ -1,0 +1,52 @@
+internal import Foundation
+internal import IdentityEngine
+
+/// The `Okta.plist` of an application: what an app needs to sign users in to this sandbox.
+struct PropertyList: Sendable {
+    /// The keys and values, in the order in which they are written.
+    let settings: [(key: String, value: String)]
+
+    /// - Parameters:
+    ///   - application: The application.
+    ///   - origin: Where the sandbox is reached.
+    ///   - scopes: The scopes of the issuer `default` beside the standard ones, for applications that act for no user.
+    init(_ application: Application, at origin: URL, scopes: [String]) {
+        let usesOrgServer = !application.grantedAPIScopes.isEmpty
+        var scope = ["openid"] + (usesOrgServer ? application.grantedAPIScopes : ["profile", "email"])
+        if application.grantTypes == ["client_credentials"] {
+            scope = scopes
+        } else if application.grantTypes.contains("refresh_token"), !usesOrgServer {
+            scope.append("offline_access")
+        }
+        var settings = [
+            ("issuer", usesOrgServer ? origin.absoluteString : origin.appending(path: "oauth2/default").absoluteString),
+            ("clientId", application.id),
+        ]
+        if let secret = application.secret { settings.append(("clientSecret", secret)) }
+        settings.append(("scopes", scope.joined(separator: " ")))
+        if let uri = Self.preferred(application.redirectURIs) { settings.append(("redirectUri", uri)) }
+        if let uri = Self.preferred(application.postLogoutRedirectURIs) { settings.append(("logoutRedirectUri", uri)) }
+        self.settings = settings
+    }
+
+    /// The address that an app on Apple's systems is reopened by: of a scheme of its own, if there is one.
+    private static func preferred(_ uris: [String]) -> String? { uris.first { !$0.lowercased().hasPrefix("http") } ?? uris.first }
+
+    /// The file, in XML.
+    var text: String {
+        let lines = settings.map { "    <key>\($0.key)</key>\n    <string>\(Self.escaped($0.value))</string>\n" }
+        return """
+            <?xml version="1.0" encoding="UTF-8"?>
+            <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+            <plist version="1.0">
+            <dict>
+            \(lines.joined())</dict>
+            </plist>
+
+            """
+    }
+
+    private static func escaped(_ text: String) -> String {
+        text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
+    }
+}
