@@ -4,8 +4,25 @@ internal import Foundation
 extension Sandbox {
     /// A credential of a person who is really signed in, for previews and tests of views. It is not stored.
     ///
+    /// The body of `#Preview` can't wait, so a view does:
+    ///
     /// ```swift
-    /// #Preview { ProfileView(credential: try await sandbox.previewCredential()) }
+    /// struct SignedInPreview: View {
+    ///     @State private var sandbox: Sandbox?  // held as long as the preview is shown
+    ///     @State private var credential: Credential?
+    ///
+    ///     var body: some View {
+    ///         Group {
+    ///             if let credential { ProfileView(credential: credential) } else { ProgressView() }
+    ///         }
+    ///         .task {
+    ///             sandbox = try? await Sandbox.start()
+    ///             credential = try? await sandbox?.previewCredential()
+    ///         }
+    ///     }
+    /// }
+    ///
+    /// #Preview { SignedInPreview() }
     /// ```
     ///
     /// - Parameters:

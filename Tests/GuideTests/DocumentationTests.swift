@@ -1,0 +1,136 @@
+import CountersignSandbox
+import Foundation
+import JOSE
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// What the documents say of the sandbox, of tools and of Apple's systems, compared with the code.
+@Suite("Documentation")
+struct DocumentationTests {
+    private static let guides = "Documentation/Countersign.docc/"
+    private static let sandboxPage = "Sources/CountersignSandbox/CountersignSandbox.docc/CountersignSandbox.md"
+
+    private func text(_ path: String) throws -> String {
+        try String(contentsOf: OutsidePart.root.appending(path: path), encoding: .utf8)
+    }
+
+    /// The names in backticks of a table's row.
+    private func names(inRow title: String, of path: String) throws -> Set<String> {
+        let row = try #require(try text(path).split(separator: "\n").first { $0.hasPrefix("| \(title) |") }, "\(path) has no row \(title).")
+        return Set(row.matches(of: #/`([^`]+)`/#).map { String($0.1) })
+    }
+
+    @Test(
+        "The lists of the sandbox's applications name every application and no other, with their secrets.",
+        arguments: [("README.md", "Applications"), (sandboxPage, "Apps")])
+    func applications(path: String, title: String) async throws {
+        let sandbox = try await Sandbox.start(.init(listening: .inProcess))
+        let applications = sandbox.applications
+        await sandbox.stop()
+        let named = try names(inRow: title, of: path)
+        for application in applications {
+            #expect(named.contains(application.clientID), "\(path) does not name \(application.clientID).")
+            if let secret = application.secret { #expect(named.contains(secret), "\(path) has no secret of \(application.clientID).") }
+        }
+        let known = Set(applications.map(\.clientID))
+        let unknown = named.filter { $0.contains(#/-app(-\d+)?$/#) && !known.contains($0) }
+        #expect(unknown.isEmpty, "\(path) names \(unknown).")
+    }
+
+    @Test("The sandbox's page documents every call of the control API.")
+    func calls() async throws {
+        let sandbox = try await Sandbox.start()
+        var request = URLRequest(url: sandbox.origin.appending(path: "/"))
+        request.setValue("application/json", forHTTPHeaderField: "Accept")
+        let (data, _) = try await PlainHTTP.data(for: request)
+        await sandbox.stop()
+        let calls = try #require(try JSONValue(parsing: data)["control_api"]?.arrayValue)
+        let page = try text(Self.sandboxPage)
+        for call in calls {
+            let name = "\(call["method"]?.stringValue ?? "") \(call["path"]?.stringValue ?? "")".replacing("after=0", with: "after=N")
+            #expect(page.contains("| `\(name)` |"), "\(name) is not documented.")
+        }
+    }
+
+    @Test("The first guide asks for the Swift that building the command needs.")
+    func toolchain() throws {
+        func version(_ path: String, _ pattern: Regex<(Substring, Substring)>) throws -> String {
+            String(try #require(try text(path).firstMatch(of: pattern), "\(path) names no version of Swift.").1)
+        }
+        let needed = try version(Self.guides + "Countersign.md", #/a Swift toolchain of (\d+\.\d+) or newer to build/#)
+        #expect(try version("README.md", #/a Swift toolchain of (\d+\.\d+) or newer/#) == needed)
+        #expect(try version(Self.guides + "SignInWithAPassword.md", #/You need Swift (\d+\.\d+) or newer/#) == needed)
+        #expect(try !text(Self.guides + "SignInWithAPassword.md").contains("Xcode 16"))
+    }
+
+    @Test("Every guide whose app has an Okta.plist with plain http shows the Info.plist exception for it.")
+    func plainHTTP() throws {
+        for guide in Guide.all {
+            let usesPlainHTTP = guide.blocks.contains { $0.role == .file("Okta.plist") && $0.text.contains("<string>http://") }
+            let makesException = guide.blocks.contains { block in
+                block.role == .file("Info.plist") && block.text.contains("NSExceptionAllowsInsecureHTTPLoads")
+            }
+            #expect(!usesPlainHTTP || makesException, "\(guide.name) has no Info.plist.")
+        }
+    }
+
+    @Test("The password guide ends with an app that starts: a type with @main.")
+    func mainApp() throws {
+        let guide = try #require(Guide.all.first { $0.name == "SignInWithAPassword" })
+        let isApp = guide.blocks.contains { $0.language == "swift" && $0.text.contains("@main") && $0.text.contains(": App {") }
+        #expect(isApp)
+    }
+
+    @Test("The workflow of the test guide installs the command before it starts the sandbox.")
+    func workflow() throws {
+        let guide = try #require(Guide.all.first { $0.name == "TestWithTheSandbox" })
+        let block = try #require(guide.blocks.first { $0.role == .file(".github/workflows/tests.yml") })
+        let installs = try #require(block.text.range(of: "GITHUB_PATH"), "Nothing puts the command on the path.")
+        let uses = try #require(block.text.range(of: "countersign sandbox"))
+        #expect(block.text.contains("scripts/release") && installs.lowerBound < uses.lowerBound)
+    }
+
+    @Test("Every guide that tells of an approval on Jane's phone has set the phone up before.")
+    func phone() throws {
+        for guide in Guide.all where guide.name != "README" {
+            let text = try String(contentsOf: guide.url, encoding: .utf8)
+            guard let approval = text.firstMatch(of: #/approval on (her|Jane's) phone/#) else { continue }
+            let before = text[..<approval.range.lowerBound]
+            #expect(before.contains("/sandbox/phones -d") || before.contains("countersign phone enroll"), "\(guide.name)")
+        }
+    }
+
+    @Test("No example of a preview awaits, which does not compile.")
+    func previews() throws {
+        let files = FileManager.default.enumerator(at: OutsidePart.root.appending(path: "Sources"), includingPropertiesForKeys: nil)
+        var texts = (files?.compactMap { $0 as? URL } ?? []).filter { ["swift", "md"].contains($0.pathExtension) }
+        texts += Guide.all.map(\.url)
+        for url in texts {
+            let text = try String(contentsOf: url, encoding: .utf8)
+            #expect(text.firstMatch(of: #/#Preview[^{\n]*\{[^}]*\bawait\b/#) == nil, "\(url.lastPathComponent)")
+        }
+    }
+
+    @Test("The README claims no build for Apple's systems, and shows every picture.")
+    func readme() throws {
+        let readme = try text("README.md")
+        #expect(!readme.contains("compiled for Apple's systems"))
+        let pictures = try FileManager.default.contentsOfDirectory(atPath: OutsidePart.root.appending(path: "Documentation/Pictures").path)
+        #expect(!pictures.isEmpty)
+        for picture in pictures { #expect(readme.contains("src=\"Documentation/Pictures/\(picture)\""), "\(picture) is not shown.") }
+    }
+
+    @Test(
+        "What asks for a face names the key without which iOS ends the app.",
+        arguments: [
+            guides + "BecomeAPushAuthenticator.md", "Examples/README.md",
+            "Sources/DeviceAuthenticator/DeviceAuthenticator.docc/DeviceAuthenticator.md",
+        ])
+    func face(path: String) throws {
+        #expect(try text(path).contains("NSFaceIDUsageDescription"))
+    }
+}
