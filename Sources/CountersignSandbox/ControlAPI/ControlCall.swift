@@ -33,7 +33,7 @@ struct ControlCall: Sendable {
     func curl(at origin: URL, login: String, trusting certificate: URL?) -> String {
         let url = "\(origin.absoluteString)/sandbox/\(path.replacing("{login}", with: login.encodedForPath))"
         var words = ["curl"]
-        if let certificate { words += ["--cacert", Self.quoted(certificate.path())] }
+        if let certificate { words += ["--cacert", Self.quoted(certificate.path(percentEncoded: false))] }
         if method != "GET", method != "POST" || body == nil { words += ["-X", method] }
         words.append(Self.quoted(url))
         if let body { words += ["-d", Self.quoted(body.serializedString)] }
