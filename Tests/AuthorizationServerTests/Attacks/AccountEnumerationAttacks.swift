@@ -1,6 +1,7 @@
 import Foundation
 import IdentityEngine
 import JOSE
+import TestSupport
 import Testing
 
 /// An attacker who wants to know which user names have an account, in raw requests without any proof.
@@ -107,6 +108,29 @@ struct AccountEnumerationAttacks {
             case .recoveryByText: return try await recover("password", "SMS")
             case .unlock: return try await recover("unlock", "EMAIL")
             }
+        }
+    }
+
+    @Test("A raw request that fails writes the same and asks for the same for known and unknown user names.", arguments: Door.allCases)
+    func sameWork(door: Door) async throws {
+        let classic = ClassicPolicy(signOnPolicy: "one factor", recovery: [.email, .sms], unlocksBySelfService: true)
+        let store = MeteredStore()
+        try await PushServer.with(PushOrganization(classic: classic), store: store) { server in
+            var works: Set<[String: Int]> = []
+            for login in [PushOrganization.john, "suspended@example.com", PushOrganization.newcomer, Self.unknown, "none@example.com"] {
+                // The first failure of an unknown name inserts a record, later ones replace it.
+                _ = try await DirectClient(server, id: "easy-app").password(["username": login, "password": "wrong"])
+                _ = store.take()
+                _ = try await door.send(login, to: server)
+                // The server looks after its store meanwhile, which is no part of the request.
+                works.insert(
+                    store.take().filter {
+                        $0.key.hasPrefix("put ") || $0.key.hasPrefix("issue ")
+                            || (["records user by login", "records enrollment by user"].contains($0.key) && door != .backchannel)
+                    })
+            }
+            #expect(works.count == 1, "\(works)")
+            #expect(works.first?["put logEvent"] ?? 0 >= 1)
         }
     }
 

@@ -19,9 +19,10 @@ struct PushServer: Sendable {
 
     /// Runs a test against a server of its own, and stops it afterwards.
     static func with<Result: Sendable>(
-        _ organization: PushOrganization = PushOrganization(), _ body: @Sendable (PushServer) async throws -> Result
+        _ organization: PushOrganization = PushOrganization(), store: any Store = InMemoryStore(),
+        _ body: @Sendable (PushServer) async throws -> Result
     ) async throws -> Result {
-        let fresh = try await make(organization)
+        let fresh = try await make(organization, store: store)
         return try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await fresh.running.server.run() }
             let result = try await body(fresh.listening(on: try await fresh.running.server.boundPort))
@@ -47,10 +48,10 @@ struct PushServer: Sendable {
 
     static func refusing() async throws -> Refusing { try await shared.value }
 
-    private static func make(_ organization: PushOrganization) async throws -> PushServer {
+    private static func make(_ organization: PushOrganization, store: any Store = InMemoryStore()) async throws -> PushServer {
         let clock = TestClock()
         let engine = IdentityEngine(
-            store: InMemoryStore(),
+            store: store,
             environment: EngineEnvironment(
                 random: SystemRandomSource(), masterKey: SymmetricKey(size: .bits256), passwordHasher: PasswordHasher(width: 2),
                 tokenService: organization.tokenService, breachedPasswords: organization.breachedPasswords))

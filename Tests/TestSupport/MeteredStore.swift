@@ -1,17 +1,17 @@
-import Foundation
-import Synchronization
+public import Foundation
+public import IdentityEngine
+internal import Synchronization
 
-@testable import IdentityEngine
-
-/// Counts what an engine asks of its store, and what it writes.
-final class MeteredStore: Store {
+/// A store that counts what an engine asks of it, and what the engine writes.
+public final class MeteredStore: Store {
     private let inner: any Store
     private let counts = Mutex<[String: Int]>([:])
 
-    init(_ inner: any Store = InMemoryStore()) { self.inner = inner }
+    /// Counts the calls to another store.
+    public init(_ inner: any Store = InMemoryStore()) { self.inner = inner }
 
-    /// The counts since the last call.
-    func take() -> [String: Int] {
+    /// Returns the counts since the last call, by the names of the operations.
+    public func take() -> [String: Int] {
         counts.withLock { counts in
             defer { counts = [:] }
             return counts
@@ -20,12 +20,14 @@ final class MeteredStore: Store {
 
     fileprivate func count(_ name: String) { counts.withLock { $0[name, default: 0] += 1 } }
 
-    func read<Result: Sendable>(_ body: @escaping @Sendable (any StoreView) throws -> Result) async throws -> Result {
+    /// Reads, and counts each question to the view.
+    public func read<Result: Sendable>(_ body: @escaping @Sendable (any StoreView) throws -> Result) async throws -> Result {
         count("read")
         return try await inner.read { [self] in try body(MeteredView(inner: $0, store: self)) }
     }
 
-    func commit(_ changes: [Change]) async throws -> CommitOutcome {
+    /// Commits, and counts each change.
+    public func commit(_ changes: [Change]) async throws -> CommitOutcome {
         count("commit")
         for change in changes { count(Self.name(of: change)) }
         return try await inner.commit(changes)
@@ -47,11 +49,16 @@ final class MeteredStore: Store {
         }
     }
 
-    func preparingCommit<Result>(_ work: () async throws -> Result) async rethrows -> Result { try await inner.preparingCommit(work) }
+    /// Not counted.
+    public func preparingCommit<Result>(_ work: () async throws -> Result) async rethrows -> Result {
+        try await inner.preparingCommit(work)
+    }
 
-    func removeExpired(now: Date, limit: Int) async throws -> Int { try await inner.removeExpired(now: now, limit: limit) }
+    /// Not counted.
+    public func removeExpired(now: Date, limit: Int) async throws -> Int { try await inner.removeExpired(now: now, limit: limit) }
 
-    func close() async throws { try await inner.close() }
+    /// Not counted.
+    public func close() async throws { try await inner.close() }
 }
 
 private struct MeteredView: StoreView {
