@@ -34,7 +34,7 @@ public struct BreachedPasswordSettings: Sendable, Equatable {
 public struct BreachedPasswordLists: BreachedPasswordSource {
     private let check: BreachedPasswordCheck
 
-    /// Wraps a check; the caller shuts it down.
+    /// Wraps a check.
     public init(_ check: BreachedPasswordCheck) { self.check = check }
 
     /// Looks a digest up; see `BreachedPasswordCheck.contains(sha1:)`.

@@ -4,7 +4,7 @@ public import Logging
 /// Looks digests of new passwords up in lists of breached passwords: a file, a range endpoint, or both.
 ///
 /// It fails open: a list that can't be asked, or not in time, counts as one that does not hold the password, and the log says so. The log shows
-/// nothing of a password or of its digest. `Sendable`; safe from any task. Call ``shutdown()`` before letting it go.
+/// nothing of a password or of its digest. `Sendable`; safe from any task.
 public final class BreachedPasswordCheck: Sendable {
     private let file: BreachedPasswordFile?
     private let range: PasswordRangeClient?
@@ -43,9 +43,6 @@ public final class BreachedPasswordCheck: Sendable {
         if let range, await ask("the range endpoint", { try await range.contains(digest) }) { return true }
         return false
     }
-
-    /// Ends the connections. A question under way counts as unanswered.
-    public func shutdown() async { await range?.shutdown() }
 
     private func ask(_ name: String, _ question: () async throws -> Bool) async -> Bool {
         do {

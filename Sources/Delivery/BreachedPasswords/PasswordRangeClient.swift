@@ -2,14 +2,13 @@ internal import AsyncHTTPClient
 internal import Foundation
 internal import NIOCore
 internal import NIOHTTP1
-internal import NIOSSL
 
 /// Asks a k-anonymity range endpoint, in the protocol of Have I Been Pwned: `GET {base}/{first 5 digits of the SHA-1}` answers with a line
 /// `SUFFIX:COUNT` for each known digest that begins so. The endpoint learns five digits of a digest and nothing else.
 ///
 /// It asks for padding, so that the size of the answer tells an observer nothing, and follows no redirect. It connects at the first question.
-/// `Sendable`; safe from any task.
-final class PasswordRangeClient: Sendable {
+/// A value; safe from any task.
+struct PasswordRangeClient: Sendable {
     /// The largest answer that is read, in bytes. With padding, answers have some 40 KiB.
     private static let largestAnswer = 1 << 20
     static let prefixDigits = 5
@@ -17,7 +16,16 @@ final class PasswordRangeClient: Sendable {
     private let base: String
     private let timeout: Duration
     private let sleep: @Sendable (Duration) async throws -> Void
-    private let client: LazyHTTPClient
+
+    /// One for the process, which ends with it. It is made at the first question.
+    private static let client: HTTPClient = {
+        var settings = HTTPClient.Configuration(
+            redirectConfiguration: .disallow, timeout: .init(connect: .seconds(10), read: .seconds(10)),
+            connectionPool: .init(idleTimeout: .seconds(30)))
+        settings.connectionPool.retryConnectionEstablishment = false
+        settings.tracing.tracer = nil
+        return HTTPClient(eventLoopGroupProvider: .singleton, configuration: settings)
+    }()
 
     /// - Parameters:
     ///   - base: The address before the prefix: https, or http on this machine.
@@ -35,7 +43,6 @@ final class PasswordRangeClient: Sendable {
         self.base = base.hasSuffix("/") ? String(base.dropLast()) : base
         self.timeout = timeout
         self.sleep = sleep
-        client = LazyHTTPClient(timeout: timeout)
     }
 
     /// Asks for a digest.
@@ -50,10 +57,9 @@ final class PasswordRangeClient: Sendable {
         request.headers.add(name: "add-padding", value: "true")
         request.headers.add(name: "accept", value: "text/plain")
         let limit = TimeAmount(timeout)
-        let answer = try await withThrowingTaskGroup(of: [UInt8].self) { [request, client, sleep, timeout] group in
+        let answer = try await withThrowingTaskGroup(of: [UInt8].self) { [request, sleep, timeout] group in
             group.addTask {
-                let http = try await client.value()
-                let response = try await http.execute(request, timeout: limit)
+                let response = try await Self.client.execute(request, timeout: limit)
                 guard response.status == .ok else {
                     throw BreachedPasswordError("The endpoint answered with status \(response.status.code).")
                 }
@@ -69,9 +75,6 @@ final class PasswordRangeClient: Sendable {
         return Self.answer(answer, contains: Array(digest.dropFirst(Self.prefixDigits)))
     }
 
-    /// Ends the connections.
-    func shutdown() async { await client.shutdown() }
-
     /// Whether an answer holds a suffix that was seen at least once; padding counts zero.
     static func answer(_ answer: [UInt8], contains suffix: [UInt8]) -> Bool {
         answer.split { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }.contains { line in
@@ -80,35 +83,5 @@ final class PasswordRangeClient: Sendable {
             let isSame = zip(parts[0], suffix).allSatisfy { $0 == $1 || ($0 >= UInt8(ascii: "a") && $0 - 32 == $1) }
             return isSame && parts[1].contains { (UInt8(ascii: "1")...UInt8(ascii: "9")).contains($0) }
         }
-    }
-}
-
-/// An HTTP client that is made when it is first needed: commands that set no password connect to nothing.
-private actor LazyHTTPClient {
-    private let timeout: Duration
-    private var client: HTTPClient?
-    private var isOver = false
-
-    init(timeout: Duration) { self.timeout = timeout }
-
-    func value() throws -> HTTPClient {
-        guard !isOver else { throw BreachedPasswordError("The server is stopping.") }
-        if let client { return client }
-        let limit = TimeAmount(timeout)
-        var settings = HTTPClient.Configuration(
-            redirectConfiguration: .disallow, timeout: .init(connect: limit, read: limit),
-            connectionPool: .init(idleTimeout: .seconds(30)))
-        settings.connectionPool.retryConnectionEstablishment = false
-        settings.tracing.tracer = nil
-        let fresh = HTTPClient(eventLoopGroupProvider: .singleton, configuration: settings)
-        client = fresh
-        return fresh
-    }
-
-    func shutdown() async {
-        isOver = true
-        // It fails only where it was shut down before.
-        try? await client?.shutdown()
-        client = nil
     }
 }

@@ -55,13 +55,11 @@ struct ServeCommand: AsyncParsableCommand {
                 await sender.shutdown()
                 await logoutSender.shutdown()
                 await messages.shutdown()
-                await parts.breachedPasswords?.shutdown()
                 throw error
             }
             await sender.shutdown()
             await logoutSender.shutdown()
             await messages.shutdown()
-            await parts.breachedPasswords?.shutdown()
             try await parts.store.close()
         }
     }

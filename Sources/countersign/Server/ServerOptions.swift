@@ -1,6 +1,5 @@
 import ArgumentParser
 import AuthorizationServer
-import Delivery
 import Foundation
 import IdentityEngine
 import Logging
@@ -62,15 +61,15 @@ struct ServerOptions: ParsableArguments {
         logger.logLevel = Logger.Level(rawValue: configuration.logLevel) ?? .info
         let masterKey = try configuration.loadMasterKey()
         let store = try SQLiteStore(path: configuration.storePath)
-        let breachedPasswords = try file.breachedPasswords.makeCheck(logger: logger)
+        let breachedPasswords = try file.breachedPasswords.makeCheck(logger: logger).map { BreachedPasswordLists($0) }
         let engine = IdentityEngine(
             store: store,
             environment: EngineEnvironment(
                 random: SystemRandomSource(), masterKey: masterKey, passwordHasher: PasswordHasher(width: configuration.hashingWidth),
-                breachedPasswords: breachedPasswords.map { BreachedPasswordLists($0) }))
+                breachedPasswords: breachedPasswords))
         return ServerParts(
             organization: file.organization, warnings: file.warnings.map { "\(config):\($0)" }, messages: file.messages,
-            breachedPasswords: breachedPasswords, configuration: configuration, store: store, engine: engine,
+            configuration: configuration, store: store, engine: engine,
             logger: logger)
     }
 }
@@ -81,8 +80,6 @@ struct ServerParts {
     /// What the org file most likely does not mean, each with its place.
     let warnings: [String]
     let messages: MessageSettings
-    /// Connects when a password is set; `nil` without lists.
-    let breachedPasswords: BreachedPasswordCheck?
     let configuration: AuthorizationServer.Configuration
     let store: SQLiteStore
     let engine: IdentityEngine

@@ -36,13 +36,7 @@ struct BreachedPasswordAttacks {
         var organization = PushOrganization(classic: ClassicPolicy(signOnPolicy: "one factor", recovery: [.email]))
         organization.breachedPasswords = BreachedPasswordLists(check)
         organization.passwordPolicy.age = .init(maximumDays: 30)
-        do {
-            try await PushServer.with(organization) { server in try await body(server, endpoint) }
-        } catch {
-            await check.shutdown()
-            throw error
-        }
-        await check.shutdown()
+        try await PushServer.with(organization) { server in try await body(server, endpoint) }
     }
 
     private static func context(_ server: PushServer) -> RequestContext { RequestContext(now: server.clock.now, requestID: "test") }
