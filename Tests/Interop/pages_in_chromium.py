@@ -227,7 +227,8 @@ class PageLooks:
                 check(wide <= 0, f"{where}: wider than the window by {wide}")
                 small = browser.script(
                     "return [...document.querySelectorAll('button, a:not(.skip), input:not([type=hidden])')]"
-                    ".filter((e) => e.getBoundingClientRect().height < 44).map((e) => e.outerHTML)")
+                    # What is folded away has no boxes.
+                    ".filter((e) => e.getClientRects().length > 0 && e.getBoundingClientRect().height < 44).map((e) => e.outerHTML)")
                 check(not small, f"{where}: too small to hit: {small}")
                 self.backgrounds.add(browser.script("return getComputedStyle(document.body).backgroundColor"))
             browser.judge(f"{name}-{width}-dark")

@@ -140,8 +140,7 @@ struct FrontPage {
             phonesPage: sandbox.phoneURL?.absoluteString, resourceServer: sandbox.messagesURL?.absoluteString,
             authority: sandbox.authority?.certificateFile.path(), clock: clock,
             users: users.map(view), applications: applications.map(view), messageCount: messages.count,
-            messages: messages.suffix(Self.shownMessages).reversed().map(view),
-            groups: groups)
+            messages: messages.suffix(Self.shownMessages).reversed().map(view), hasMessages: !messages.isEmpty, groups: groups)
     }
 
     /// The calls under their headings, in the order of the list.

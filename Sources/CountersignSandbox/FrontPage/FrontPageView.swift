@@ -62,5 +62,6 @@ struct FrontPageView: Sendable {
     var applications: [Application]
     var messageCount: Int
     var messages: [Message]
+    var hasMessages: Bool
     var groups: [CallGroup]
 }
