@@ -155,7 +155,7 @@ let package = Package(
         .target(
             name: "ResourceServer",
             dependencies: [
-                "JOSE",
+                "AuthFoundation", "JOSE",
                 .product(name: "Hummingbird", package: "hummingbird", condition: server),
                 .product(name: "HTTPTypes", package: "swift-http-types", condition: server),
                 .product(name: "NIOCore", package: "swift-nio", condition: server),

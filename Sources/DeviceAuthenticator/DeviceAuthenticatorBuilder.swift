@@ -121,7 +121,7 @@ public final class DeviceAuthenticatorBuilder: Sendable {
         return PushDevice(
             store: EnrollmentStore(folder: folder, keys: keys), keys: keys,
             transport: OrgTransport(
-                session: parts.session ?? OAuth2Client.defaultSession ?? EphemeralSession.shared,
+                session: parts.session ?? OAuth2Client.defaultSession ?? OrgTransport.ownSession,
                 userAgent: SystemName.userAgent(application: applicationConfig, profile: profile), clock: OrgClock(parts.clock)),
             randomness: parts.randomness, userVerifier: parts.userVerifier,
             description: DeviceDescription(

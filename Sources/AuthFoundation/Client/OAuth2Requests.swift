@@ -125,6 +125,8 @@ struct DiscoveryRequest: APIRequest {
     let url: URL
     /// A copy from before a change of the server would make the client fail until the app is reinstalled.
     var cachePolicy: URLRequest.CachePolicy { .reloadIgnoringLocalAndRemoteCacheData }
+    /// A sign-in waits for it.
+    var timeoutInterval: TimeInterval { 20 }
 }
 
 /// Fetches the issuer's keys.
@@ -137,6 +139,8 @@ struct KeysRequest: OAuth2APIRequest {
     var query: [String: (any APIRequestArgument)?]? { ["client_id": clientId] }
     var acceptsType: APIContentType? { .json }
     var category: OAuth2APIRequestCategory { .configuration }
+    /// A sign-in waits for it.
+    var timeoutInterval: TimeInterval { 20 }
 }
 
 /// Revokes a token (RFC 7009).

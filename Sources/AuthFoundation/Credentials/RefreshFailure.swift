@@ -42,8 +42,7 @@ struct RefreshFailure {
         case let error as URLError:
             switch error.code {
             case .networkConnectionLost, .badServerResponse, .cannotParseResponse, .timedOut, .cannotDecodeContentData,
-                .cannotDecodeRawData,
-                .zeroByteResource:
+                .cannotDecodeRawData, .dataLengthExceedsMaximum, .zeroByteResource:
                 true
             #if canImport(FoundationNetworking)
             // What that implementation has no code for, such as an answer that breaks off in the middle.

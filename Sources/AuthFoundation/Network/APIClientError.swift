@@ -67,6 +67,8 @@ extension APIClientError: LocalizedError {
         case .unsupportedContentType(let type): "The format \(type.rawValue) is not supported."
         case .httpError(let error as URLError): error.explanation
         case .httpError(let error): error.localizedDescription
+        case .statusCode(let status) where (300..<400).contains(status):
+            "The server redirects to another place (status \(status)), which the client does not follow. Check the issuer's URL."
         case .statusCode(let status):
             status >= 500
                 ? "The server failed with status \(status). Try again later."
@@ -119,6 +121,7 @@ extension URLError {
         case .serverCertificateUntrusted, .serverCertificateHasUnknownRoot, .secureConnectionFailed:
             "No secure connection to \(host): its certificate is not trusted."
         case .dataLengthExceedsMaximum: "The answer of \(host) is larger than any answer of this protocol."
+        case .cannotDecodeContentData: "The answer of \(host) is compressed, although the request asked for no compression."
         default: "The request to \(host) failed (URL error \(code.rawValue)). Check the network and try again."
         }
     }

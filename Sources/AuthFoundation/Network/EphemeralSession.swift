@@ -4,160 +4,84 @@ package import Foundation
 package import FoundationNetworking
 #endif
 
-/// The session of clients that are given none: no cookies, nothing on disk, a limit on the size of answers, and no redirect that would
-/// carry credentials to another origin.
+/// The session that clients use unless the app passes one.
+///
+/// - It keeps no cookies and writes nothing to disk.
+/// - It stops reading a response at the first byte beyond the size limit, and refuses a larger `Content-Length` at once.
+/// - It asks for no compression and refuses a compressed response: a few kilobytes can expand to gigabytes.
+/// - A request, with its redirects and its whole response, must complete within the request's `timeoutInterval`.
+/// - It follows redirects only as ``RedirectRule`` allows.
 package final class EphemeralSession: URLSessionProtocol {
-    /// The one that clients share, and with it the connections to their servers. It remembers nothing between requests.
+    /// The session that clients share. It remembers nothing between requests.
     package static let shared = EphemeralSession()
 
-    private let session: URLSession
-    private let delegate: Delegate
-    private let servesOneRequest: Bool
+    package let configuration: URLSessionConfiguration
+    private let clock: any OAuth2Clock
+    #if canImport(FoundationNetworking)
     private let isBrowserless: Bool
+    private let maximumResponseSize: Int
+    #else
+    private let session: BoundedURLSession
+    #endif
 
+    /// Creates a session.
+    ///
     /// - Parameters:
-    ///   - servesOneRequest: Whether a request with a body is sent through this session itself.
-    ///   - isBrowserless: Whether it gives redirects to the caller, who does what a browser would.
-    ///   - keepsCookies: Whether it keeps cookies, in memory; nil if it is browserless. Those of requests with a body are not kept.
-    package init(servesOneRequest: Bool = false, isBrowserless: Bool = false, keepsCookies: Bool? = nil) {
-        self.servesOneRequest = servesOneRequest
+    ///   - isBrowserless: Whether redirects are returned to the caller, which does what a browser would do.
+    ///   - keepsCookies: Whether cookies are kept, in memory; `nil` keeps them if `isBrowserless` is set. On Linux, cookies from responses to
+    ///     requests with a body are not kept.
+    ///   - maximumResponseSize: The largest response body, in bytes; `nil` for 4 MiB.
+    ///   - clock: Measures the time limit of requests.
+    package init(
+        isBrowserless: Bool = false, keepsCookies: Bool? = nil, maximumResponseSize: Int? = nil,
+        clock: any OAuth2Clock = DeviceClock()
+    ) {
+        self.clock = clock
+        configuration = Self.configuration(keepsCookies: keepsCookies ?? isBrowserless)
+        let maximumResponseSize = maximumResponseSize ?? RequestSender.maximumResponseSize
+        #if canImport(FoundationNetworking)
         self.isBrowserless = isBrowserless
-        delegate = Delegate(followsRedirects: !isBrowserless)
+        self.maximumResponseSize = maximumResponseSize
+        #else
+        session = BoundedURLSession(configuration, followsRedirects: !isBrowserless, maximumResponseSize: maximumResponseSize)
+        #endif
+    }
+
+    /// Sends a request and waits for the whole response.
+    ///
+    /// - Throws: `URLError.dataLengthExceedsMaximum` if the response is too large, `URLError.cannotDecodeContentData` if it is compressed
+    ///   although the request did not ask for that, `URLError.timedOut` if it is not complete in time, or another `URLError`.
+    package func data(for request: URLRequest) async throws -> (Data, URLResponse) {
+        var request = request
+        if request.value(forHTTPHeaderField: "Accept-Encoding") == nil {
+            request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
+        }
+        return try await session(for: request).data(for: request, clock: clock)
+    }
+
+    /// The session that sends a request.
+    ///
+    /// On Linux each request has its own. A hostile response can keep a session's only thread busy, and that must not delay other requests.
+    /// A request with a body on a kept connection that breaks would also be sent again without its body, and wait until it times out.
+    private func session(for request: URLRequest) -> BoundedURLSession {
+        #if canImport(FoundationNetworking)
+        BoundedURLSession(
+            request.httpBody == nil ? configuration : Self.configuration(keepsCookies: false), followsRedirects: !isBrowserless,
+            maximumResponseSize: maximumResponseSize)
+        #else
+        session
+        #endif
+    }
+
+    private static func configuration(keepsCookies: Bool) -> URLSessionConfiguration {
         let configuration = URLSessionConfiguration.ephemeral
-        if !(keepsCookies ?? isBrowserless) {
+        if !keepsCookies {
             configuration.httpCookieStorage = nil
             configuration.httpShouldSetCookies = false
             configuration.httpCookieAcceptPolicy = .never
         }
         configuration.urlCache = nil
-        session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
-    }
-
-    deinit {
-        session.finishTasksAndInvalidate()
-    }
-
-    package var configuration: URLSessionConfiguration { session.configuration }
-
-    package func data(for request: URLRequest) async throws -> (Data, URLResponse) {
-        #if canImport(FoundationNetworking)
-        // There, a request on a kept connection that breaks is sent anew without its body, and waits until it times out: longer than the
-        // grace that a lost refresh has. So what has a body gets a connection of its own.
-        if request.httpBody != nil, !servesOneRequest {
-            let session = EphemeralSession(servesOneRequest: true, isBrowserless: isBrowserless, keepsCookies: false)
-            return try await session.data(for: request)
-        }
-        #endif
-        let task = session.dataTask(with: request)
-        return try await withTaskCancellationHandler {
-            try Task.checkCancellation()
-            return try await withCheckedThrowingContinuation { continuation in
-                delegate.begin(task, continuation)
-                task.resume()
-                // A cancellation that came before this found nothing to cancel.
-                if Task.isCancelled { cancel(task) }
-            }
-        } onCancel: {
-            cancel(task)
-        }
-    }
-
-    /// Ends the wait for a request.
-    ///
-    /// On Linux the request itself is left to end, unheard: Foundation traps there if one is cancelled at the moment in which it ends, and has
-    /// ended within before its delegate is told.
-    private func cancel(_ task: URLSessionTask) {
-        #if canImport(FoundationNetworking)
-        delegate.giveUp(task)
-        #else
-        task.cancel()
-        #endif
-    }
-
-    private final class Delegate: NSObject, URLSessionDataDelegate, Sendable {
-        private struct Answer {
-            let continuation: CheckedContinuation<(Data, URLResponse), any Error>
-            var response: URLResponse?
-            var body = Data()
-            var isTooLarge = false
-        }
-
-        private let answers = Locked<[Int: Answer]>([:])
-        private let followsRedirects: Bool
-
-        init(followsRedirects: Bool) {
-            self.followsRedirects = followsRedirects
-        }
-
-        func begin(_ task: URLSessionTask, _ continuation: CheckedContinuation<(Data, URLResponse), any Error>) {
-            answers.withLock { $0[task.taskIdentifier] = Answer(continuation: continuation) }
-        }
-
-        /// Lets the caller go; what still comes for the request is passed over.
-        func giveUp(_ task: URLSessionTask) {
-            let answer = answers.withLock { $0.removeValue(forKey: task.taskIdentifier) }
-            answer?.continuation.resume(throwing: URLError(.cancelled))
-        }
-
-        func urlSession(
-            _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
-            completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
-        ) {
-            answers.withLock { $0[dataTask.taskIdentifier]?.response = response }
-            completionHandler(.allow)
-        }
-
-        func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-            let isTooLarge = answers.withLock { answers in
-                guard var answer = answers.removeValue(forKey: dataTask.taskIdentifier) else { return false }
-                answer.body.append(data)
-                answer.isTooLarge = answer.body.count > RequestSender.maximumResponseSize
-                answers[dataTask.taskIdentifier] = answer
-                return answer.isTooLarge
-            }
-            if isTooLarge { dataTask.cancel() }
-        }
-
-        func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-            guard let answer = answers.withLock({ $0.removeValue(forKey: task.taskIdentifier) }) else { return }
-            if answer.isTooLarge {
-                answer.continuation.resume(throwing: URLError(.dataLengthExceedsMaximum))
-            } else if let error {
-                answer.continuation.resume(throwing: error)
-            } else if let response = answer.response ?? task.response {
-                answer.continuation.resume(returning: (answer.body, response))
-            } else {
-                answer.continuation.resume(throwing: URLError(.badServerResponse))
-            }
-        }
-
-        func urlSession(
-            _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
-            newRequest request: URLRequest,
-            completionHandler: @escaping @Sendable (URLRequest?) -> Void
-        ) {
-            completionHandler(followsRedirects && RedirectRule.follows(request, from: task.originalRequest) ? request : nil)
-        }
-    }
-}
-
-/// Which redirects a client follows.
-enum RedirectRule {
-    /// Within the origin always; elsewhere only a request without credentials, never from https to http, and to plain http only on this
-    /// machine.
-    static func follows(_ next: URLRequest, from original: URLRequest?) -> Bool {
-        guard let from = original?.url, let to = next.url else { return false }
-        if origin(of: from) == origin(of: to) { return true }
-        guard LoopbackRule.isAcceptable(to), to.scheme?.lowercased() == "https" || from.scheme?.lowercased() != "https" else {
-            return false
-        }
-        let carriesCredentials =
-            original?.value(forHTTPHeaderField: "Authorization") != nil || original?.httpBody != nil || original?.httpMethod != "GET"
-        return !carriesCredentials
-    }
-
-    private static func origin(of url: URL) -> String {
-        let scheme = url.scheme?.lowercased() ?? ""
-        return "\(scheme)://\(url.host()?.lowercased() ?? ""):\(url.port ?? (scheme == "https" ? 443 : 80))"
+        configuration.urlCredentialStorage = nil
+        return configuration
     }
 }

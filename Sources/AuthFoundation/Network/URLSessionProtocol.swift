@@ -8,6 +8,9 @@ public import FoundationNetworking
 public protocol URLSessionProtocol: Sendable {
     /// Sends a request and waits for the whole answer.
     ///
+    /// The client checks the answer's size only when this function has returned. The session that a client uses by default stops reading at
+    /// the limit; a session of the app's own has to do so by itself.
+    ///
     /// - Parameter request: The request.
     /// - Returns: The body and the answer's head.
     /// - Throws: `URLError` if no answer came; `CancellationError` or `URLError.cancelled` if the task was cancelled.

@@ -10,6 +10,8 @@ internal import FoundationNetworking
 struct OrgTransport: Sendable {
     /// No answer of this protocol comes near it.
     private static let maximumResponseSize = 1 << 20
+    /// The session that is used unless the app passes one. It stops reading at the limit.
+    static let ownSession = EphemeralSession(maximumResponseSize: maximumResponseSize)
 
     let session: any URLSessionProtocol
     let userAgent: String

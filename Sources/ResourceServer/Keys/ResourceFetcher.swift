@@ -1,3 +1,4 @@
+internal import AuthFoundation
 public import Foundation
 
 #if canImport(FoundationNetworking)
@@ -54,25 +55,28 @@ public struct FetchResponse: Sendable {
     }
 }
 
-/// Fetches by URLSession: no cookies, no cache, ten seconds. `Sendable`.
+/// Fetches by `URLSession`. `Sendable`.
+///
+/// A request must complete within ten seconds. An answer of more than a mebibyte or with a compression that was not asked for is refused, and
+/// reading stops at once. There are no cookies and no cache; redirects to another host are not followed.
 public struct URLSessionFetcher: ResourceFetcher {
-    private let session: URLSession
+    private static let timeout: TimeInterval = 10
+    private static let maximumResponseSize = 1 << 20
 
-    /// Makes a fetcher with a session of its own.
+    private let session: EphemeralSession
+
+    /// Creates a fetcher with a session of its own.
     public init() {
-        let configuration = URLSessionConfiguration.ephemeral
-        configuration.timeoutIntervalForRequest = 10
-        configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
-        session = URLSession(configuration: configuration)
+        session = EphemeralSession(maximumResponseSize: Self.maximumResponseSize)
     }
 
     /// Sends one request.
     ///
     /// - Parameter request: What to send.
     /// - Returns: The answer, whatever its status.
-    /// - Throws: `URLError` if there was no answer.
+    /// - Throws: `URLError` if there was no answer, or it was refused.
     public func fetch(_ request: FetchRequest) async throws -> FetchResponse {
-        var message = URLRequest(url: request.url)
+        var message = URLRequest(url: request.url, cachePolicy: .reloadIgnoringLocalCacheData, timeoutInterval: Self.timeout)
         message.setValue("application/json", forHTTPHeaderField: "Accept")
         message.setValue(request.authorization, forHTTPHeaderField: "Authorization")
         if let form = request.form {
@@ -80,9 +84,7 @@ public struct URLSessionFetcher: ResourceFetcher {
             message.setValue("application/x-www-form-urlencoded", forHTTPHeaderField: "Content-Type")
             message.httpBody = Data(form.utf8)
         }
-        // In a task of its own, so that a cancelled caller does not cancel it: on Linux a cancellation that meets the request's end
-        // stops the process. The time limit ends it.
-        let (data, response) = try await Task { [session, message] in try await session.data(for: message) }.value
+        let (data, response) = try await session.data(for: message)
         guard let status = (response as? HTTPURLResponse)?.statusCode else { throw URLError(.badServerResponse) }
         return FetchResponse(status: status, body: Array(data))
     }

@@ -1,0 +1,26 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// The redirects that a client follows.
+enum RedirectRule {
+    /// Within the origin always; to another port or scheme of the same host only a request without credentials, and never from https to
+    /// http; to another host never. A redirected discovery document or key set would replace the issuer's.
+    static func follows(_ next: URLRequest, from original: URLRequest?) -> Bool {
+        guard let from = original?.url, let to = next.url else { return false }
+        if origin(of: from) == origin(of: to) { return true }
+        guard let host = from.host(), host.lowercased() == to.host()?.lowercased(), LoopbackRule.isAcceptable(to),
+            to.scheme?.lowercased() == "https" || from.scheme?.lowercased() != "https"
+        else { return false }
+        let carriesCredentials =
+            original?.value(forHTTPHeaderField: "Authorization") != nil || original?.httpBody != nil || original?.httpMethod != "GET"
+        return !carriesCredentials
+    }
+
+    private static func origin(of url: URL) -> String {
+        let scheme = url.scheme?.lowercased() ?? ""
+        return "\(scheme)://\(url.host()?.lowercased() ?? ""):\(url.port ?? (scheme == "https" ? 443 : 80))"
+    }
+}

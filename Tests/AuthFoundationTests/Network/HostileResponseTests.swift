@@ -1,0 +1,161 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import AuthFoundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// A hostile server answers requests of the client's own session.
+@Suite("Attacks: responses to the client")
+struct HostileResponseTests {
+    private func request(_ server: HostileServer, _ path: String = "/") throws -> URLRequest {
+        URLRequest(url: try url("http://127.0.0.1:\(server.port)\(path)"))
+    }
+
+    private func response(_ head: String, _ body: String = "") -> HostileServer.Answer {
+        .bytes("\(head)\r\nContent-Length: \(body.utf8.count)\r\nConnection: close\r\n\r\n\(body)")
+    }
+
+    @Test("A response without end is refused, and the connection is closed.", .timeLimit(.minutes(1)))
+    func endless() async throws {
+        let server = try HostileServer { _ in .endless("HTTP/1.1 200 OK\r\n\r\n") }
+        await #expect(throws: URLError(.dataLengthExceedsMaximum)) { try await EphemeralSession().data(for: request(server)) }
+        while server.openConnections > 0 { await Task.yield() }
+        #expect(server.sent < 64 << 20)
+    }
+
+    @Test("A Content-Length above the limit is refused before the body arrives.", .timeLimit(.minutes(1)))
+    func contentLength() async throws {
+        let server = try HostileServer { _ in .drip("HTTP/1.1 200 OK\r\nContent-Length: 5000000\r\n\r\n") }
+        await #expect(throws: URLError(.dataLengthExceedsMaximum)) { try await EphemeralSession().data(for: request(server)) }
+    }
+
+    @Test("Requests ask for no compression, unless the app asks for one.")
+    func acceptEncoding() async throws {
+        let server = try HostileServer { _ in response("HTTP/1.1 200 OK") }
+        _ = try await EphemeralSession().data(for: request(server))
+        var own = try request(server)
+        own.setValue("gzip", forHTTPHeaderField: "Accept-Encoding")
+        _ = try await EphemeralSession().data(for: own)
+        #expect(server.heads[0].contains("\r\nAccept-Encoding: identity"))
+        #expect(server.heads[1].contains("\r\nAccept-Encoding: gzip"))
+    }
+
+    @Test(
+        "A compressed response that was not asked for is refused, and the connection is closed.", .timeLimit(.minutes(1)),
+        arguments: ["gzip", "deflate", "x-gzip", "GZIP", "gzip, gzip", "identity, gzip"])
+    func compressed(encoding: String) async throws {
+        let server = try HostileServer { _ in .gzip("HTTP/1.1 200 OK\r\nContent-Encoding: \(encoding)\r\n\r\n") }
+        await #expect(throws: URLError(.cannotDecodeContentData)) { try await EphemeralSession().data(for: request(server)) }
+        while server.openConnections > 0 { await Task.yield() }
+    }
+
+    @Test("A response that arrives byte by byte ends at the request's time limit.", .timeLimit(.minutes(1)))
+    func drip() async throws {
+        let clock = ManualClock()
+        let server = try HostileServer { _ in .drip("HTTP/1.1 200 OK\r\n\r\n") }
+        let session = EphemeralSession(clock: clock)
+        let request = try request(server)
+        let task = Task { try await session.data(for: request) }
+        await clock.sleepers(1)
+        clock.advance(by: request.timeoutInterval + 1)
+        await #expect(throws: URLError(.timedOut)) { try await task.value }
+        while server.openConnections > 0 { await Task.yield() }
+    }
+
+    @Test("A discovery that arrives byte by byte fails, after 20 seconds for each attempt.", .timeLimit(.minutes(1)))
+    func drippingDiscovery() async throws {
+        let clock = ManualClock()
+        let server = try HostileServer { _ in .drip("HTTP/1.1 200 OK\r\n\r\n") }
+        let client = OAuth2Client(
+            OAuth2Client.Configuration(issuerURL: try url("http://127.0.0.1:\(server.port)"), clientId: "app", scope: "openid"),
+            session: EphemeralSession(clock: clock), clock: SkippingClock())
+        let task = Task { try await client.openIdConfiguration() }
+        for _ in 0..<3 {
+            await clock.sleepers(1)
+            #expect(clock.waits == [20])
+            clock.advance(by: 20)
+        }
+        let error = await #expect(throws: APIClientError.self) { try await task.value }
+        #expect(error == .httpError(URLError(.timedOut)))
+    }
+
+    @Test("Discovery is not redirected to another host.")
+    func redirectedDiscovery() async throws {
+        let other = try HostileServer { _ in response("HTTP/1.1 200 OK", "{}") }
+        let server = try HostileServer { _ in
+            response("HTTP/1.1 302 Found\r\nLocation: http://localhost:\(other.port)/.well-known/openid-configuration")
+        }
+        let client = OAuth2Client(
+            OAuth2Client.Configuration(issuerURL: try url("http://127.0.0.1:\(server.port)"), clientId: "app", scope: "openid"),
+            session: EphemeralSession(), clock: SkippingClock())
+        let error = await #expect(throws: APIClientError.self) { try await client.openIdConfiguration() }
+        #expect(error == .statusCode(302))
+        #expect(other.heads.isEmpty)
+    }
+
+    @Test(
+        "A 401 response with any challenge is returned to the caller.", .timeLimit(.minutes(1)),
+        arguments: ["Basic realm=\"x\"", "Basic", "Digest realm=\"x\", nonce=\"y\"", "DPoP error=\"use_dpop_nonce\"", "Bearer", "=,\"", ""])
+    func challenge(_ challenge: String) async throws {
+        let server = try HostileServer { _ in response("HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: \(challenge)", "refused") }
+        let (data, answer) = try await EphemeralSession().data(for: request(server))
+        #expect((answer as? HTTPURLResponse)?.statusCode == 401)
+        #expect(String(decoding: data, as: UTF8.self) == "refused")
+    }
+
+    @Test("A response that ends where it exceeds the limit is refused, whichever comes first.", .timeLimit(.minutes(2)))
+    func endAtTheLimit() async throws {
+        let body = String(repeating: "x", count: 11)
+        let server = try HostileServer { _ in .bytes("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n\(body)") }
+        let session = EphemeralSession(maximumResponseSize: 10)
+        let request = try request(server)
+        for _ in 0..<300 {
+            await #expect(throws: URLError(.dataLengthExceedsMaximum)) { try await session.data(for: request) }
+        }
+    }
+
+    @Test("Cancelling a request closes its connection.", .timeLimit(.minutes(1)))
+    func cancelled() async throws {
+        let server = try HostileServer { _ in .drip("HTTP/1.1 200 OK\r\n\r\n") }
+        let request = try request(server)
+        let task = Task { try await EphemeralSession().data(for: request) }
+        while server.heads.isEmpty { await Task.yield() }
+        task.cancel()
+        await #expect(throws: (any Error).self) { try await task.value }
+        while server.openConnections > 0 { await Task.yield() }
+    }
+
+    @Test("Requests that are cancelled at any moment, of responses of any kind, do not stop the process.", .timeLimit(.minutes(5)))
+    func cancelledAtAnyMoment() async throws {
+        let server = try HostileServer { head in
+            switch head.split(separator: " ")[1] {
+            case "/redirect": response("HTTP/1.1 302 Found\r\nLocation: /short", "moved")
+            case "/endless": .endless("HTTP/1.1 200 OK\r\n\r\n")
+            case "/excess": .bytes("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" + String(repeating: "x", count: 101))
+            case "/gzip": .gzip("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n")
+            default: response("HTTP/1.1 200 OK", "hello")
+            }
+        }
+        let session = EphemeralSession(maximumResponseSize: 100)
+        let paths = ["/short", "/redirect", "/endless", "/excess", "/gzip"]
+        let requests = try paths.map { try request(server, $0) }
+        await withTaskGroup(of: Void.self) { group in
+            for request in requests {
+                group.addTask {
+                    for round in 0..<200 {
+                        let task = Task { try await session.data(for: request) }
+                        for _ in 0..<(round * 7 % 200) { await Task.yield() }
+                        task.cancel()
+                        _ = await task.result
+                    }
+                }
+            }
+        }
+        let (data, _) = try await session.data(for: requests[0])
+        #expect(String(decoding: data, as: UTF8.self) == "hello")
+    }
+}

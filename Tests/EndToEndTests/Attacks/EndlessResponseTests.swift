@@ -1,0 +1,77 @@
+import Foundation
+import TestSupport
+import Testing
+
+#if os(Linux)
+/// A hostile issuer tries to fill the memory of the processes that read its responses.
+@Suite("Attacks: responses without end")
+struct EndlessResponseTests {
+    /// Far above what the command needs, and far below what any of the responses holds.
+    private static let memoryLimit = 400 << 20
+
+    struct Response: Sendable, CustomTestStringConvertible {
+        let name: String
+        let answer: HostileServer.Answer
+        var testDescription: String { name }
+    }
+
+    static let responses = [
+        Response(name: "an endless body", answer: .endless("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n")),
+        Response(
+            name: "endless chunks",
+            answer: .endless(
+                "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
+                Array("10000\r\n".utf8) + [UInt8](repeating: 0x20, count: 65_536) + Array("\r\n".utf8))),
+        Response(name: "endless gzip", answer: .gzip("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n")),
+        Response(name: "a gigabyte by its Content-Length", answer: .endless("HTTP/1.1 200 OK\r\nContent-Length: 1073741824\r\n\r\n")),
+        Response(name: "an endless error", answer: .endless("HTTP/1.1 400 Bad Request\r\n\r\n")),
+    ]
+
+    @Test("A command whose issuer answers without end fails with bounded memory.", .timeLimit(.minutes(5)), arguments: responses)
+    func boundedMemory(_ response: Response) async throws {
+        let server = try HostileServer { _ in response.answer }
+        let issuer = "http://127.0.0.1:\(server.port)/oauth2/default"
+        let folder = try TemporaryFolder()
+        let commands: [(arguments: [String], input: String)] = [
+            // The client's own requests.
+            (["doctor", "--issuer", issuer, "--client-id", "app"], ""),
+            // The resource server's.
+            (["token", "verify", "--issuer", issuer], Self.token),
+            // The phone's.
+            (["phone", "enroll", "--uri", "http://127.0.0.1:\(server.port)/enroll/x#client_id=app&ticket=ticket"], ""),
+            // The classic SDK's.
+            (["sign-in", "classic", "jane", "--issuer", "http://127.0.0.1:\(server.port)"], "password\n"),
+        ]
+        for command in commands {
+            let before = server.sent
+            let ended = try await Self.measured(
+                command.arguments, input: command.input, environment: ["COUNTERSIGN_PHONE": folder.path + "phone"])
+            #expect((1...3).contains(ended.status), "\(command.arguments): \(ended.status), \(ended.output)\(ended.errors)")
+            let peak = try #require(ended.errors.firstMatch(of: /peak (\d+)/).flatMap { Int($0.1) }, "\(ended.errors)")
+            #expect(peak * 1024 < Self.memoryLimit, "\(command.arguments) used \(peak / 1024) MiB.")
+            // Reading stopped: what was sent more is in the system's buffers. A failed discovery is tried three times, and by both schemes.
+            #expect(server.sent - before < 128 << 20, "\(command.arguments) read \((server.sent - before) >> 20) MiB.")
+        }
+    }
+
+    private static let token = "eyJhbGciOiJSUzI1NiIsImtpZCI6ImEifQ.e30.c2ln\n"
+
+    /// Runs the command and writes the peak of its resident memory, in kibibytes, to its standard error. The process status of Linux has it
+    /// since the start of the program; what `wait4` reports includes the memory of the test process that started it.
+    private static func measured(
+        _ arguments: [String], input: String, environment: [String: String]
+    ) async throws -> ChildProcess.Ended {
+        let script = """
+            exec 3<&0; "$@" <&3 & p=$!
+            while kill -0 $p 2>/dev/null; do
+              m=$(sed -n 's/^VmHWM:[^0-9]*\\([0-9]*\\).*/\\1/p' /proc/$p/status 2>/dev/null); [ -n "$m" ] && peak=$m
+              sleep 0.02
+            done
+            wait $p; s=$?; echo "peak $peak" >&2; exit $s
+            """
+        return try await ChildProcess.run(
+            URL(filePath: "/bin/sh"), ["-c", script, "sh", try Command.executable.path()] + arguments, input: input,
+            environment: environment)
+    }
+}
+#endif

@@ -1,0 +1,159 @@
+internal import AuthFoundation
+internal import Foundation
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+/// A server on this machine that attacks its clients: it answers with any bytes, for as long as the client reads.
+///
+/// Each connection has a thread of its own. No connection sends more than ``limit`` bytes.
+public final class HostileServer: Sendable {
+    /// An answer.
+    public struct Answer: Sendable {
+        let head: [UInt8]
+        let piece: [UInt8]
+        let isDripping: Bool
+
+        /// Sends bytes and closes the connection.
+        public static func bytes(_ text: String) -> Answer { Answer(head: Array(text.utf8), piece: [], isDripping: false) }
+
+        /// Sends a head and then the same piece again and again.
+        public static func endless(_ head: String, _ piece: [UInt8] = [UInt8](repeating: 0x20, count: 65_536)) -> Answer {
+            Answer(head: Array(head.utf8), piece: piece, isDripping: false)
+        }
+
+        /// Sends a head and then one byte at a time.
+        public static func drip(_ head: String) -> Answer { Answer(head: Array(head.utf8), piece: [0x20], isDripping: true) }
+
+        /// Sends a head with compressed zeros, of which each kilobyte expands to 158 kilobytes.
+        public static func gzip(_ head: String) -> Answer {
+            // RFC 1952: the header of a member. RFC 1951: a final block with fixed codes that begins with the literal 0; then copies of 258
+            // bytes at distance 1, 13 bits each, so that the pattern repeats after 13 bytes.
+            var bits: [UInt8] = [1, 1, 0] + [0, 0, 1, 1, 0, 0, 0, 0]
+            while bits.count < 11 + 13 * 8 * 64 { bits += [1, 1, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0, 0] }
+            func bytes(_ bits: ArraySlice<UInt8>) -> [UInt8] {
+                stride(from: bits.startIndex, to: bits.endIndex, by: 8).map { start in
+                    (0..<8).reduce(UInt8(0)) { $0 | bits[start + $1] << UInt8($1) }
+                }
+            }
+            // Whole patterns only: what follows the first 16 bits repeats.
+            let beginning = bytes(bits[0..<16])
+            let pattern = bytes(bits[16..<16 + 13 * 8])
+            let header: [UInt8] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3]
+            return Answer(
+                head: Array(head.utf8) + header + beginning, piece: Array(repeatElement(pattern, count: 5_000).joined()), isDripping: false)
+        }
+    }
+
+    /// The most bytes that a connection sends.
+    public static let limit = 4 << 30
+
+    /// The port.
+    public let port: Int
+    private let descriptor: Int32
+    private let state: Locked<(heads: [String], sent: Int, open: Int)>
+
+    /// The requests that arrived, without their bodies.
+    public var heads: [String] { state.withLock { $0.heads } }
+    /// The number of bytes that the clients' systems took, on all connections.
+    public var sent: Int { state.withLock { $0.sent } }
+    /// The number of connections that are still answered.
+    public var openConnections: Int { state.withLock { $0.open } }
+
+    /// Starts a server.
+    ///
+    /// - Parameter answer: The answer to a request with this head.
+    /// - Throws: If the system has no port.
+    public init(_ answer: @escaping @Sendable (_ head: String) -> Answer) throws {
+        #if canImport(Glibc)
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        #else
+        let descriptor = socket(AF_INET, SOCK_STREAM, 0)
+        #endif
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isListening = withUnsafeMutablePointer(to: &address) { address in
+            address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, length) == 0 && listen(descriptor, 64) == 0 && getsockname(descriptor, $0, &length) == 0
+            }
+        }
+        guard descriptor >= 0, isListening else { throw PlainListener.Failure() }
+        self.descriptor = descriptor
+        port = Int(UInt16(bigEndian: address.sin_port))
+        let state = Locked((heads: [String](), sent: 0, open: 0))
+        self.state = state
+        Thread.detachNewThread {
+            while case let connection = accept(descriptor, nil, nil), connection >= 0 {
+                state.withLock { $0.open += 1 }
+                Thread.detachNewThread {
+                    Self.serve(connection, state, answer)
+                    state.withLock { $0.open -= 1 }
+                }
+            }
+        }
+    }
+
+    deinit {
+        shutdown(descriptor, Int32(SHUT_RDWR))
+        Self.closeSystem(descriptor)
+    }
+
+    private static func serve(
+        _ connection: Int32, _ state: Locked<(heads: [String], sent: Int, open: Int)>, _ answer: @Sendable (String) -> Answer
+    ) {
+        defer { closeSystem(connection) }
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        let count = recv(connection, &buffer, buffer.count, 0)
+        guard count > 0 else { return }
+        let head = String(decoding: buffer[..<count], as: UTF8.self).components(separatedBy: "\r\n\r\n")[0]
+        state.withLock { $0.heads.append(head) }
+        let answer = answer(head)
+        guard send(answer.head, on: connection, state) else { return }
+        guard !answer.piece.isEmpty else {
+            // The rest of the request is read before the connection closes; otherwise the system resets it, and the answer may be lost.
+            shutdown(connection, Int32(SHUT_WR))
+            var limit = timeval(tv_sec: 5, tv_usec: 0)
+            setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+            while recv(connection, &buffer, buffer.count, 0) > 0 {}
+            return
+        }
+        var sent = 0
+        while sent < limit, send(answer.piece, on: connection, state) {
+            sent += answer.piece.count
+            // The peer's close is seen while nothing is sent.
+            if answer.isDripping { usleep(20_000) }
+        }
+    }
+
+    /// - Returns: Whether the peer still reads.
+    private static func send(
+        _ bytes: [UInt8], on connection: Int32, _ state: Locked<(heads: [String], sent: Int, open: Int)>
+    ) -> Bool {
+        var sent = 0
+        while sent < bytes.count {
+            let count = bytes[sent...].withUnsafeBytes { sendSystem(connection, $0.baseAddress, $0.count) }
+            guard count > 0 else { return false }
+            sent += count
+            state.withLock { $0.sent += count }
+        }
+        return true
+    }
+
+    #if canImport(Glibc)
+    private static func sendSystem(_ connection: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
+        Glibc.send(connection, bytes, count, Int32(MSG_NOSIGNAL))
+    }
+    private static func closeSystem(_ descriptor: Int32) { _ = Glibc.close(descriptor) }
+    #else
+    private static func sendSystem(_ connection: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
+        Darwin.send(connection, bytes, count, 0)
+    }
+    private static func closeSystem(_ descriptor: Int32) { _ = Darwin.close(descriptor) }
+    #endif
+}
