@@ -64,10 +64,14 @@ extension IdentityEngine {
 
     private static func bindingMessage(_ text: String?) throws(Refusal) -> String? {
         guard let text else { return nil }
-        let isPlain = text.unicodeScalars.allSatisfy { !CharacterSet.controlCharacters.contains($0) }
+        // Line and paragraph separators break lines as line feeds do, and are no control characters.
+        let isPlain = text.unicodeScalars.allSatisfy {
+            !CharacterSet.controlCharacters.contains($0) && !CharacterSet.newlines.contains($0)
+        }
         guard text.utf8.count <= longestMessage * 4, text.count <= longestMessage, isPlain else {
             throw Refusal(
-                .invalidBindingMessage, "A binding_message has at most \(longestMessage) characters, and no control characters.",
+                .invalidBindingMessage,
+                "A binding_message has at most \(longestMessage) characters, no line breaks and no control characters.",
                 reason: "bc: binding_message")
         }
         return text

@@ -17,7 +17,7 @@ struct CredentialListCommand: AsyncParsableCommand {
             try await vault.open {
                 let summaries = try Credential.allIDs.compactMap { try Credential.with(id: $0).map(CredentialSummary.init) }
                 if json {
-                    Terminal.write(JSONText.line(["credentials": .array(summaries.map(\.json))]))
+                    Terminal.write(json: ["credentials": .array(summaries.map(\.json))])
                 } else if summaries.isEmpty {
                     Terminal.note("There are no credentials in \(vault.directory.path()).")
                 } else {

@@ -12,9 +12,9 @@ struct CredentialUserInfoCommand: AsyncParsableCommand {
     func run() async throws {
         try await options.use { credential in
             let info = try await credential.userInfo()
-            let claims = info.allClaims.sorted().map { name in "\(name)  \(info.payload[name].map { "\($0)" } ?? "")" }
+            let claims = info.allClaims.sorted().map { name -> TerminalText in "\(name)  \(info.payload[name].map { "\($0)" } ?? "")" }
             let json = JSONValue.object(info.payload.mapValues { JSONValue.string("\($0)") })
-            options.tell(Terminal.printable(claims.joined(separator: "\n")), json: json)
+            options.tell(claims.joined(separator: "\n"), json: json)
         }
     }
 }

@@ -33,8 +33,8 @@ final class DemoBrowser: Sendable {
     func becomes(_ visitor: @escaping SandboxBrowser.Visitor) { state.withLock { $0.visitor = visitor } }
 
     /// Tells a person what to do; nothing if there is none.
-    func tell(_ words: String) {
-        if walker == nil { Terminal.note("\n" + words) }
+    func tell(_ words: TerminalText) {
+        if walker == nil { Terminal.note("\n\(words)") }
     }
 
     /// How many pages were shown; 0 in a real browser, where that is not known.
@@ -81,7 +81,7 @@ final class DemoBrowser: Sendable {
             while !Task.isCancelled {
                 if app.code != shown {
                     shown = app.code
-                    Terminal.note("Jane's authenticator app shows \(Terminal.styledNote(shown, .bold))")
+                    Terminal.note("Jane's authenticator app shows \(Terminal.styledNote("\(shown)", .bold))")
                 }
                 do { try await TerminalClock.sleep(for: .seconds(1)) } catch { return }
             }

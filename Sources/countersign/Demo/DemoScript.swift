@@ -90,7 +90,7 @@ struct DemoScript {
     /// Waits for the phone: for whoever watches, unless it approves by itself.
     private func approved(_ flow: DirectAuthenticationFlow, on phone: VirtualPhone) async throws -> Token {
         if !approvesByItself {
-            Terminal.note("\nApprove the sign-in on Jane's phone: \(Terminal.styledNote(phonePage, .bold))")
+            Terminal.note("\nApprove the sign-in on Jane's phone: \(Terminal.styledNote("\(phonePage)", .bold))")
         }
         let notice = ApprovalNotice(json: false, isQuiet: approvesByItself)
         var status = try await notice.show(number: nil) { try await flow.resume(with: .oob(channel: .push)) }

@@ -35,11 +35,11 @@ struct StepReporter {
                 "step": .string(name), "passed": .bool(passed), "milliseconds": .double((milliseconds * 10).rounded() / 10),
                 "detail": .string(detail),
             ]
-            return Terminal.write(JSONText.line(line))
+            return Terminal.write(json: line)
         }
         let mark = passed ? Terminal.styled("✓", .green) : Terminal.styled("✗", .red)
-        let time = Terminal.styled(milliseconds.formatted(.number.precision(.fractionLength(1))) + " ms", .dim)
-        let rest = detail.isEmpty ? "" : "\n    " + Terminal.styled(Terminal.printable(detail), .dim)
+        let time = Terminal.styled("\(milliseconds.formatted(.number.precision(.fractionLength(1)))) ms", .dim)
+        let rest: TerminalText = detail.isEmpty ? "" : "\n    \(Terminal.styled("\(detail)", .dim))"
         Terminal.write("\(mark) \(name) (\(time))\(rest)")
     }
 }

@@ -63,7 +63,7 @@ struct DoctorCommand: AsyncParsableCommand {
                 let list = findings.map { finding -> JSONValue in
                     ["check": .string(finding.check), "result": .string(finding.result.rawValue), "text": .string(finding.text)]
                 }
-                Terminal.write(JSONText.line(["findings": .array(list)]))
+                Terminal.write(json: ["findings": .array(list)])
             } else {
                 for finding in findings { Terminal.write(finding.line) }
             }
@@ -84,13 +84,13 @@ struct Finding {
     static func warning(_ check: String, _ text: String) -> Finding { Finding(check: check, result: .warning, text: text) }
     static func wrong(_ check: String, _ text: String) -> Finding { Finding(check: check, result: .wrong, text: text) }
 
-    var line: String {
+    var line: TerminalText {
         let mark =
             switch result {
             case .right: Terminal.styled("✓", .green)
             case .warning: Terminal.styled("!", .yellow)
             case .wrong: Terminal.styled("✗", .red)
             }
-        return "\(mark) \(check): \(Terminal.printable(text))"
+        return "\(mark) \(check): \(text)"
     }
 }

@@ -27,10 +27,10 @@ struct EnrollmentSummary {
             }
     }
 
-    var line: String {
+    var line: TerminalText {
         let features = [verifiesUser ? "PIN" : nil, answersCIBA ? "CIBA" : nil, state == "active" ? nil : state].compactMap { $0 }
-        return "\(id)  \(Terminal.printable(user))  \(clientID) at \(organization)"
-            + (features.isEmpty ? "" : "  (\(features.joined(separator: ", ")))")
+        let end: TerminalText = features.isEmpty ? "" : "  (\(features.joined(separator: ", ")))"
+        return "\(id)  \(user)  \(clientID) at \(organization)\(end)"
     }
 
     var json: JSONValue {

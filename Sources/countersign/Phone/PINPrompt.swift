@@ -10,7 +10,7 @@ struct PINPrompt: UserVerifier {
         let pin: String
         switch request.purpose {
         case .makeKey: pin = try await chosen()
-        case .approve: pin = try await given("PIN (\(Terminal.printableLine(request.reason))): ")
+        case .approve: pin = try await given("PIN (\(request.reason)): ")
         }
         return UserVerification(method: .pin, secret: Data(pin.utf8))
     }
@@ -30,7 +30,7 @@ struct PINPrompt: UserVerifier {
         throw .failed
     }
 
-    private func given(_ prompt: String) async throws(UserVerificationFailure) -> String {
+    private func given(_ prompt: TerminalText) async throws(UserVerificationFailure) -> String {
         do {
             guard let pin = try await TerminalInput.line(prompt, isSecret: true), !pin.isEmpty else {
                 throw UserVerificationFailure.cancelled

@@ -68,7 +68,7 @@ struct PhoneAnswerOptions: ParsableArguments {
             Terminal.note(request.text)
             let answer = try answer(request)
             try await Interruption.cancels { try await request.send(answer) }
-            Terminal.write(json ? JSONText.line(["id": .string(request.id), "answer": .string(answer.name)]) : answer.done)
+            Terminal.write(answer.done, or: ["id": .string(request.id), "answer": .string(answer.name)], isJSON: json)
         }
     }
 }

@@ -37,7 +37,7 @@ struct PhoneDialog: Sendable {
         return .later
     }
 
-    private var prompt: String {
+    private var prompt: TerminalText {
         guard let numbers = request.challenge.numberChoices else { return "Approve? [y]es, [n]o, [s]uspicious: it was not me, [l]ater: " }
         return "Which number does the sign-in show (\(numbers.joined(separator: ", ")))? Or [n]o, [s]uspicious: it was not me, [l]ater: "
     }

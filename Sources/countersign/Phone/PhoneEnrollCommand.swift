@@ -70,7 +70,7 @@ struct PhoneEnrollCommand: AsyncParsableCommand {
 
     private func tell(_ enrollment: AuthenticatorEnrollment) {
         let summary = EnrollmentSummary(enrollment)
-        guard !json else { return Terminal.write(JSONText.line(summary.json)) }
+        guard !json else { return Terminal.write(json: summary.json) }
         Terminal.write("Enrolled: \(summary.line)")
         Terminal.note(
             "A terminal has no push token: requests wait until `countersign phone listen` or `countersign phone pending` fetches them.")

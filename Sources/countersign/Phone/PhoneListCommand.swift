@@ -15,7 +15,7 @@ struct PhoneListCommand: AsyncParsableCommand {
         try await Outcome.of(json: json) {
             let summaries = try TerminalPhone(phone.url).enrollments.map(EnrollmentSummary.init)
             if json {
-                Terminal.write(JSONText.line(["enrollments": .array(summaries.map(\.json))]))
+                Terminal.write(json: ["enrollments": .array(summaries.map(\.json))])
             } else if summaries.isEmpty {
                 Terminal.note("No account is on the phone in \(phone.url.path()).")
             } else {

@@ -28,7 +28,7 @@ struct PhoneListener: Sendable {
             for (enrollment, error) in waiting.failures {
                 if Self.isTransient(error) {
                     guard offline.insert(enrollment.enrollmentId).inserted else { continue }
-                    Terminal.note(Terminal.printable(PhoneFailure.text(of: error, for: enrollment)) + " Trying again.")
+                    Terminal.note("\(PhoneFailure.text(of: error, for: enrollment)) Trying again.")
                 } else {
                     listened.removeAll { $0.enrollmentId == enrollment.enrollmentId }
                     guard !listened.isEmpty else { throw error }
@@ -59,12 +59,12 @@ struct PhoneListener: Sendable {
         guard !json else {
             var line = request.json
             line["event"] = "request"
-            Terminal.write(JSONText.line(line))
+            Terminal.write(json: line)
             return true
         }
-        Terminal.write("\n" + request.text)
+        Terminal.write("\n\(request.text)")
         guard asks else {
-            let id = Terminal.printable(request.id)
+            let id = request.id
             Terminal.write("Answer it with `countersign phone approve \(id)` or `countersign phone deny \(id)`.")
             return true
         }
@@ -79,7 +79,7 @@ struct PhoneListener: Sendable {
                 try await request.send(answer)
                 Terminal.write(answer.done)
             } catch let error as DeviceAuthenticatorError {
-                Terminal.note(Terminal.printable(PhoneFailure.text(of: error)))
+                Terminal.note("\(PhoneFailure.text(of: error))")
                 return error.reason == .network
             }
             return false
@@ -100,20 +100,18 @@ struct PhoneListener: Sendable {
 
     private func tellRefused(_ enrollment: AuthenticatorEnrollment, _ error: DeviceAuthenticatorError) {
         guard !json else {
-            return Terminal.write(
-                JSONText.line([
-                    "event": "refused", "enrollment": .string(enrollment.enrollmentId),
-                    "user": .string(enrollment.user.name ?? enrollment.user.id),
-                    "organization": .string(enrollment.organization.url.absoluteString), "message": .string(PhoneFailure.text(of: error)),
-                ]))
+            return Terminal.write(json: [
+                "event": "refused", "enrollment": .string(enrollment.enrollmentId),
+                "user": .string(enrollment.user.name ?? enrollment.user.id),
+                "organization": .string(enrollment.organization.url.absoluteString), "message": .string(PhoneFailure.text(of: error)),
+            ])
         }
-        Terminal.note(
-            Terminal.printable(PhoneFailure.text(of: error, for: enrollment)) + " The other accounts are still listened for.")
+        Terminal.note("\(PhoneFailure.text(of: error, for: enrollment)) The other accounts are still listened for.")
     }
 
     private func tellOver(_ id: String) {
-        if json { return Terminal.write(JSONText.line(["event": "over", "id": .string(id)])) }
-        Terminal.write("The request \(Terminal.printable(id)) is over: it was answered, cancelled where it was started, or it has expired.")
+        if json { return Terminal.write(json: ["event": "over", "id": .string(id)]) }
+        Terminal.write("The request \(id) is over: it was answered, cancelled where it was started, or it has expired.")
     }
 }
 
@@ -149,7 +147,7 @@ struct SelfAnswer: Sendable {
             try await listener.run(except: try earlier.get())
         } catch is CancellationError {
         } catch {
-            Terminal.note(Terminal.printable("This phone can't fetch the request: \(Outcome.explain(error)) Answer it on another phone."))
+            Terminal.note("This phone can't fetch the request: \(Outcome.explain(error)) Answer it on another phone.")
         }
     }
 }

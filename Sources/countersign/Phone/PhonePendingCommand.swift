@@ -33,7 +33,7 @@ struct PhonePendingCommand: AsyncParsableCommand {
                 return requests
             }
             if json {
-                Terminal.write(JSONText.line(["requests": .array(requests.map(\.json))]))
+                Terminal.write(json: ["requests": .array(requests.map(\.json))])
             } else if requests.isEmpty {
                 Terminal.note("Nothing waits.")
             } else {

@@ -36,7 +36,7 @@ struct PhoneRemoveCommand: AsyncParsableCommand {
                 try await Interruption.cancels { try await command.remove(enrollment, from: device) }
             }
             let id = enrollment.enrollmentId
-            Terminal.write(json ? JSONText.line(["id": .string(id), "removed": true]) : "Removed \(id)\(here ? ", here alone" : "").")
+            Terminal.write("Removed \(id)\(here ? ", here alone" : "").", or: ["id": .string(id), "removed": true], isJSON: json)
         }
     }
 

@@ -12,13 +12,13 @@ struct PhoneRequest: Sendable {
     private var account: String { enrollment.user.name ?? enrollment.user.id }
 
     /// What a person has to know to decide. What could not be verified is not shown.
-    var text: String {
+    var text: TerminalText {
         let app = challenge.appInstanceName ?? "An application"
         let question = challenge.isCIBA ? "\(app) asks for your approval" : "\(app) wants to sign you in"
-        var lines = [Terminal.styled(Terminal.printableLine(question), .bold)]
+        var lines = [Terminal.styled("\(question)", .bold)]
         func add(_ name: String, _ value: String?) {
             guard let value else { return }
-            lines.append("  " + name.padding(toLength: 9, withPad: " ", startingAt: 0) + Terminal.printableLine(value))
+            lines.append("  \(name.padding(toLength: 9, withPad: " ", startingAt: 0))\(value)")
         }
         add("Message", challenge.cibaBindingMessage)
         add("Account", "\(account) at \(enrollment.organization.url.absoluteString)")
@@ -56,7 +56,7 @@ enum PhoneAnswer: Sendable, Equatable {
     case deny(suspicious: Bool)
 
     /// What was done, when it was delivered.
-    var done: String {
+    var done: TerminalText {
         switch self {
         case .approve: "Approved."
         case .deny(suspicious: false): "Denied."
@@ -81,7 +81,7 @@ extension PhoneRequest {
             switch (step, answer) {
             case (let step as RemediationStepUserConsent, .approve(let number)): step.provide(.approved, selectedNumber: number)
             case (let step as RemediationStepUserConsent, .deny(let suspicious)): step.provide(.denied, reportSuspicious: suspicious)
-            case (let step as RemediationStepMessage, _): Terminal.note(PhoneFailure.text(of: step.reasonType))
+            case (let step as RemediationStepMessage, _): Terminal.note("\(PhoneFailure.text(of: step.reasonType))")
             default: step.defaultProcess()
             }
         }

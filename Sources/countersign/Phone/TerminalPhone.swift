@@ -103,7 +103,7 @@ struct TerminalPhone: Sendable {
     func requests(for enrollments: [AuthenticatorEnrollment]) async throws -> [PhoneRequest] {
         let waiting = try await waiting(for: enrollments)
         if let (_, error) = waiting.failures.first, waiting.failures.count == enrollments.count { throw error }
-        for (enrollment, error) in waiting.failures { Terminal.note(Terminal.printable(PhoneFailure.text(of: error, for: enrollment))) }
+        for (enrollment, error) in waiting.failures { Terminal.note("\(PhoneFailure.text(of: error, for: enrollment))") }
         return waiting.requests
     }
 
@@ -151,6 +151,6 @@ private struct PhoneLog: OktaLoggerProtocol {
     }
 
     private func tell(_ text: String) {
-        Terminal.note(Terminal.styledNote("Warning: ", .yellow) + Terminal.printable(text))
+        Terminal.note("\(Terminal.styledNote("Warning: ", .yellow))\(text)")
     }
 }

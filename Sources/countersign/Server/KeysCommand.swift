@@ -55,7 +55,7 @@ struct KeysRotateCommand: AsyncParsableCommand {
                 let list = changes.map { change -> JSONValue in
                     ["key": .string(change.keyID), "action": .string(describe(change.action))]
                 }
-                Terminal.write(JSONText.line(["changes": .array(list)]))
+                Terminal.write(json: ["changes": .array(list)])
             } else if changes.isEmpty {
                 Terminal.write("The next keys are published already. Use --now to sign with them at once.")
             } else {

@@ -23,7 +23,7 @@ struct ApprovalNotice: Sendable {
         if json, !isQuiet {
             var line: JSONValue = ["status": "waiting", "channel": "push"]
             line["number"] = number.map(JSONValue.string)
-            Terminal.write(JSONText.line(line))
+            Terminal.write(json: line)
             return try await work()
         }
         return try await show(text(number: number), work)
@@ -36,10 +36,10 @@ struct ApprovalNotice: Sendable {
     ///   - work: The wait.
     /// - Returns: What the work gave.
     /// - Throws: What the work threw.
-    func show<Result: Sendable>(_ text: String, _ work: () async throws -> Result) async throws -> Result {
+    func show<Result: Sendable>(_ text: TerminalText, _ work: () async throws -> Result) async throws -> Result {
         guard !isQuiet else { return try await work() }
         guard isMoving else {
-            Terminal.note(text + ".")
+            Terminal.note("\(text).")
             return try await work()
         }
         let movement = Task {
@@ -59,13 +59,13 @@ struct ApprovalNotice: Sendable {
         }
     }
 
-    private func text(number: String?) -> String {
+    private func text(number: String?) -> TerminalText {
         guard let number else { return "Waiting for your approval on your phone" }
-        return "Pick the number \(Terminal.styledNote(Terminal.printable(number), .bold)) on your phone"
+        return "Pick the number \(Terminal.styledNote("\(number)", .bold)) on your phone"
     }
 
     /// Leaves the line without what moved.
-    private func stop(_ movement: Task<Void, Never>, text: String) async {
+    private func stop(_ movement: Task<Void, Never>, text: TerminalText) async {
         movement.cancel()
         await movement.value
         Terminal.rewriteNote("\(text).\n")

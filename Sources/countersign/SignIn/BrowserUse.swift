@@ -41,7 +41,7 @@ struct BrowserUse: ParsableArguments {
     private static func show(json: Bool) -> @Sendable (URL) async throws -> Void {
         { page in
             if json {
-                Terminal.write(JSONText.line(["status": "waiting", "url": page.absoluteString]))
+                Terminal.write(json: ["status": "waiting", "url": .string(page.absoluteString)])
             } else {
                 Terminal.note("Open this address in a browser on this machine; Ctrl-C gives up:\n\n\(page.absoluteString)\n")
             }

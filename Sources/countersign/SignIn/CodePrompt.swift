@@ -18,7 +18,8 @@ struct CodePrompt: Sendable {
     ) async throws -> DirectAuthenticationFlow.Status? {
         let isInteractive = TerminalInput.isInteractive
         if canPush && !isInteractive { return nil }
-        let prompt = canPush ? "Code of your authenticator app (empty for a push to your phone): " : "Code of your authenticator app: "
+        let prompt: TerminalText =
+            canPush ? "Code of your authenticator app (empty for a push to your phone): " : "Code of your authenticator app: "
         for attempt in 1... {
             guard let code = try await TerminalInput.line(prompt), !code.isEmpty else {
                 if canPush { return nil }

@@ -33,12 +33,12 @@ struct DeviceNotice: Sendable {
     var columns = Terminal.noteColumns
 
     /// What a person reads.
-    func text(_ verification: DeviceAuthorizationFlow.Verification) -> String {
+    func text(_ verification: DeviceAuthorizationFlow.Verification) -> TerminalText {
         let address = verification.verificationUri.absoluteString
-        let code = Terminal.styledNote(Terminal.printableLine(verification.userCode), .bold)
+        let code = Terminal.styledNote("\(verification.userCode)", .bold)
         let symbol = qrCode(of: verification)
         let opening = symbol == nil ? "Open this address in any browser" : "Open this address in any browser, or scan the QR code"
-        return """
+        let text: TerminalText = """
             \(opening), on your phone for example:
 
                 \(address)
@@ -47,7 +47,8 @@ struct DeviceNotice: Sendable {
 
                 \(code)
 
-            """ + (symbol.map { "\n" + $0 } ?? "")
+            """
+        return text + .own(symbol.map { "\n" + $0 } ?? "")
     }
 
     /// What a script reads.

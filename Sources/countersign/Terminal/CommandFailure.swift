@@ -1,8 +1,11 @@
 import ArgumentParser
 import AuthFoundation
+import AuthorizationServer
 import BrowserSignin
 import DeviceAuthenticator
 import Foundation
+import IdentityEngine
+import JOSE
 import OktaAuthSdk
 import OktaDirectAuth
 
@@ -28,21 +31,27 @@ enum Outcome {
         } catch let error as CleanExit {
             throw error
         } catch is CancellationError {
-            tell("Cancelled.", json: json)
+            tell("Cancelled.", "Cancelled.", json: json)
             // What a shell tells of a program that Ctrl-C has ended.
             throw ExitCode(130)
         } catch {
-            tell(explain(error), json: json)
+            tell(explain(error), lines(of: error), json: json)
             throw code(for: error)
         }
     }
 
-    private static func tell(_ text: String, json: Bool) {
+    private static func tell(_ text: String, _ lines: TerminalText, json: Bool) {
         if json {
-            Terminal.write(JSONText.line(["error": text]))
+            Terminal.write(json: ["error": .string(text)])
         } else {
-            Terminal.note(Terminal.styled("countersign: ", .red) + Terminal.printable(text))
+            Terminal.note("\(Terminal.styledNote("countersign: ", .red))\(lines)")
         }
+    }
+
+    /// An error on one line, because its text may be the issuer's. The problems of an org file, and ports in use, have a line each.
+    private static func lines(of error: any Error) -> TerminalText {
+        guard error is OrgFileError || error is OrganizationError || error is PortError else { return TerminalText(explain(error)) }
+        return explain(error).split(separator: "\n").map { TerminalText($0) }.joined(separator: "\n")
     }
 
     static func explain(_ error: any Error) -> String {

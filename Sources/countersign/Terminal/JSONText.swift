@@ -1,7 +1,16 @@
+import DeviceAuthenticator
 import JOSE
 
 /// JSON for scripts: one value per line.
 enum JSONText {
-    static func line(_ value: JSONValue) -> String { value.serializedString }
-    static func line(_ members: [String: String]) -> String { JSONValue.object(members.mapValues(JSONValue.string)).serializedString }
+    /// The value on one line. Characters that would steer a terminal are written as `\u` escapes; JSON has them in strings only.
+    static func line(_ value: JSONValue) -> String {
+        let text = value.serializedString
+        guard text.unicodeScalars.contains(where: PrintableText.steers) else { return text }
+        return text.unicodeScalars.map { scalar in
+            guard PrintableText.steers(scalar) else { return String(scalar) }
+            let digits = String(scalar.value, radix: 16)
+            return "\\u" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+        }.joined()
+    }
 }

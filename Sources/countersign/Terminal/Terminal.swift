@@ -1,5 +1,5 @@
-import DeviceAuthenticator
 import Foundation
+import JOSE
 
 #if canImport(Glibc)
 import Glibc
@@ -30,46 +30,60 @@ enum Terminal {
 
     private static let notesShowColour = notesAreSeen && ProcessInfo.processInfo.environment["NO_COLOR"] == nil
 
-    /// How many characters a line of the notes has: what COLUMNS says, or the terminal, or 80.
-    static var noteColumns: Int {
-        if let said = ProcessInfo.processInfo.environment["COLUMNS"].flatMap({ Int($0) }), said > 0 { return said }
-        var size = winsize()
-        guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
-        return Int(size.ws_col)
-    }
+    /// The width of the notes' terminal in characters; 80 if it is unknown.
+    static var noteColumns: Int { columns(of: STDERR_FILENO) ?? 80 }
 
-    /// Writes a line of the result; ends the program if nobody reads it.
-    static func write(_ line: String) {
+    /// Writes a line of the result, wrapped at words on a terminal. Ends the program if the reader has closed the output.
+    static func write(_ line: TerminalText) { output(wrapped(line, for: STDOUT_FILENO)) }
+
+    /// Writes a line of JSON. It is not wrapped: a program reads it.
+    static func write(json value: JSONValue) { output(JSONText.line(value)) }
+
+    private static func output(_ line: String) {
         do {
             try FileHandle.standardOutput.write(contentsOf: Data((line + "\n").utf8))
         } catch {
-            // Nobody reads any more, as with `| head`.
+            // The reader has closed the output, as `| head` does.
             exit(EXIT_FAILURE)
         }
     }
 
-    static func note(_ line: String) {
-        // Who closed it wants no notes.
-        try? FileHandle.standardError.write(contentsOf: Data((line + "\n").utf8))
+    /// Writes a line of the result as text, or as JSON if the user asked for that.
+    static func write(_ line: TerminalText, or json: @autoclosure () -> JSONValue, isJSON: Bool) {
+        if isJSON { write(json: json()) } else { write(line) }
     }
 
-    static func styled(_ text: String, _ colour: Colour) -> String {
-        showsColour ? "\u{1B}[\(colour.rawValue)m\(text)\u{1B}[0m" : text
+    /// Writes a note to the standard error, wrapped at words on a terminal.
+    static func note(_ line: TerminalText) {
+        // A closed standard error means that the user wants no notes.
+        try? FileHandle.standardError.write(contentsOf: Data((wrapped(line, for: STDERR_FILENO) + "\n").utf8))
     }
 
-    /// A text in the place of the last line of the notes, which stays open.
-    static func rewriteNote(_ text: String) {
-        try? FileHandle.standardError.write(contentsOf: Data("\r\u{1B}[2K\(text)".utf8))
+    /// Asks a question: a note that leaves the cursor behind it.
+    static func prompt(_ text: TerminalText) {
+        try? FileHandle.standardError.write(contentsOf: Data(text.rendered.utf8))
+    }
+
+    static func styled(_ text: TerminalText, _ colour: Colour) -> TerminalText { showsColour ? text.styled(colour) : text }
+
+    /// Replaces the last line of the notes, and leaves the cursor in it.
+    static func rewriteNote(_ text: TerminalText) {
+        try? FileHandle.standardError.write(contentsOf: Data("\r\u{1B}[2K\(text.rendered)".utf8))
     }
 
     /// The same as ``styled(_:_:)`` for notes.
-    static func styledNote(_ text: String, _ colour: Colour) -> String {
-        notesShowColour ? "\u{1B}[\(colour.rawValue)m\(text)\u{1B}[0m" : text
+    static func styledNote(_ text: TerminalText, _ colour: Colour) -> TerminalText { notesShowColour ? text.styled(colour) : text }
+
+    private static func wrapped(_ text: TerminalText, for descriptor: Int32) -> String {
+        guard isatty(descriptor) == 1, let columns = columns(of: descriptor), columns >= 20 else { return text.rendered }
+        return LineWrapping.wrap(text.rendered, columns: columns)
     }
 
-    /// A text from elsewhere without what would steer the terminal, or turn the direction of what follows.
-    static func printable(_ text: String) -> String { PrintableText.lines(text) }
-
-    /// The same for a text that is not to look like further lines of ours.
-    static func printableLine(_ text: String) -> String { PrintableText.line(text) }
+    /// The width of a terminal: the variable COLUMNS, or what the terminal reports; `nil` if neither is known.
+    private static func columns(of descriptor: Int32) -> Int? {
+        if let said = ProcessInfo.processInfo.environment["COLUMNS"].flatMap({ Int($0) }), said > 0 { return said }
+        var size = winsize()
+        guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+        return Int(size.ws_col)
+    }
 }

@@ -26,7 +26,7 @@ enum TerminalInput {
     ///   - isSecret: Whether what is typed is not to be seen.
     /// - Returns: The line without its end; nil at the end of the input.
     /// - Throws: `CancellationError` if the task was cancelled, which Ctrl-C does.
-    static func line(_ prompt: String, isSecret: Bool = false) async throws -> String? {
+    static func line(_ prompt: TerminalText, isSecret: Bool = false) async throws -> String? {
         try await Interruption.cancels {
             let wait = Wait()
             let line = await withTaskCancellationHandler {
@@ -60,7 +60,7 @@ enum TerminalInput {
             _ = write(endings.write, &byte, 1)
         }
 
-        func line(_ prompt: String, isSecret: Bool) -> String? {
+        func line(_ prompt: TerminalText, isSecret: Bool) -> String? {
             guard TerminalInput.isInteractive else { return read() }
             var shown = termios()
             let hides = isSecret && tcgetattr(STDIN_FILENO, &shown) == 0
@@ -73,19 +73,14 @@ enum TerminalInput {
                 // What was typed before it was asked for answers something else.
                 tcflush(STDIN_FILENO, TCIFLUSH)
             }
-            Self.show(prompt)
+            Terminal.prompt(prompt)
             defer {
                 if hides {
                     tcsetattr(STDIN_FILENO, TCSADRAIN, &shown)
-                    Self.show("\n")
+                    Terminal.prompt("\n")
                 }
             }
             return read()
-        }
-
-        private static func show(_ text: String) {
-            // Who closed it wants no prompts.
-            try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
         }
 
         /// Byte by byte: what comes after the line belongs to who reads next.

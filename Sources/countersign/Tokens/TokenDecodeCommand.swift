@@ -13,19 +13,19 @@ struct TokenDecodeCommand: AsyncParsableCommand {
     func run() async throws {
         try await Outcome.of(json: json) {
             let (header, claims) = try TokenInput.parts(of: try await TokenInput.read())
-            if json { return Terminal.write(JSONText.line(["header": header, "claims": claims])) }
-            Terminal.write(Terminal.styled("Header", .bold) + "\n" + Self.text(header))
-            Terminal.write(Terminal.styled("Claims (not verified)", .bold) + "\n" + Self.text(claims))
+            if json { return Terminal.write(json: ["header": header, "claims": claims]) }
+            Terminal.write("\(Terminal.styled("Header", .bold))\n\(Self.text(header))")
+            Terminal.write("\(Terminal.styled("Claims (not verified)", .bold))\n\(Self.text(claims))")
         }
     }
 
-    private static func text(_ object: JSONValue) -> String {
-        (object.objectValue ?? [:]).sorted { $0.key < $1.key }.map { name, value in
-            var line = "  \(name)  \(value.serializedString)"
+    private static func text(_ object: JSONValue) -> TerminalText {
+        (object.objectValue ?? [:]).sorted { $0.key < $1.key }.map { name, value -> TerminalText in
+            var line: TerminalText = "  \(name)  \(value.serializedString)"
             if ["exp", "iat", "nbf", "auth_time", "updated_at"].contains(name), let seconds = value.doubleValue {
-                line += "  (\(Date(timeIntervalSince1970: seconds).formatted(.iso8601)))"
+                line = "\(line)  (\(Date(timeIntervalSince1970: seconds).formatted(.iso8601)))"
             }
-            return Terminal.printable(line)
+            return line
         }.joined(separator: "\n")
     }
 }

@@ -31,13 +31,13 @@ struct TokenVerifyCommand: AsyncParsableCommand {
             do {
                 let verified = try await verifier.verify(token)
                 if json {
-                    Terminal.write(JSONText.line(["valid": true, "claims": .object(verified.claims)]))
+                    Terminal.write(json: ["valid": true, "claims": .object(verified.claims)])
                 } else {
                     Terminal.write("\(Terminal.styled("Valid", .green)) until \(verified.expiresAt.formatted(.iso8601)).")
                 }
             } catch let error as AccessTokenError {
                 if json {
-                    Terminal.write(JSONText.line(["valid": false, "code": .string(error.code.rawValue), "error": .string(error.message)]))
+                    Terminal.write(json: ["valid": false, "code": .string(error.code.rawValue), "error": .string(error.message)])
                 } else {
                     Terminal.note("\(Terminal.styled("Not valid", .red)): \(error.message)")
                 }

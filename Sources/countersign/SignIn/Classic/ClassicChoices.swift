@@ -102,9 +102,9 @@ enum ClassicQuestion {
 
     /// - Throws: ``CommandFailure`` if nothing is given; `CancellationError` after Ctrl-C.
     static func ask(_ prompt: String, isSecret: Bool = false) async throws -> String {
-        let answer = try await TerminalInput.line(Terminal.printableLine(prompt), isSecret: isSecret)
+        let answer = try await TerminalInput.line("\(prompt)", isSecret: isSecret)
         guard let answer = answer?.trimmingCharacters(in: .whitespaces), !answer.isEmpty else {
-            throw CommandFailure("The sign-in was given up: nothing was given for “\(Terminal.printableLine(prompt))”.")
+            throw CommandFailure("The sign-in was given up: nothing was given for “\(prompt)”.")
         }
         return answer
     }

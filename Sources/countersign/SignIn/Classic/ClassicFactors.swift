@@ -102,7 +102,7 @@ enum ClassicFactors {
     }
 
     private static func tell(number: Int) {
-        Terminal.note("Pick the number \(Terminal.styledNote(String(number), .bold)) on your phone.")
+        Terminal.note("Pick the number \(Terminal.styledNote("\(number)", .bold)) on your phone.")
     }
 
     private static func number() async throws -> String? {
@@ -115,7 +115,7 @@ enum ClassicFactors {
     private static func enrol(_ factor: OktaFactorQuestion) async throws -> OktaAuthStatus {
         let questions = try await factor.downloadSecurityQuestions()
         for (index, question) in questions.enumerated() {
-            Terminal.note("  \(index + 1)) \(Terminal.printableLine(question.questionText ?? question.question ?? ""))")
+            Terminal.note("  \(index + 1)) \(question.questionText ?? question.question ?? "")")
         }
         guard let number = Int(try await ClassicQuestion.ask("Which question: ")), questions.indices.contains(number - 1),
             let key = questions[number - 1].question

@@ -54,7 +54,7 @@ final class ClassicSession {
 
     /// Tells of an end that leaves no credential.
     func tellEnd(hasSessionToken: Bool) {
-        if json { return Terminal.write(JSONText.line(["status": "done", "session_token": hasSessionToken ? "unused" : "none"])) }
+        if json { return Terminal.write(json: ["status": "done", "session_token": hasSessionToken ? "unused" : "none"]) }
         Terminal.write(hasSessionToken ? "Signed in. Without --client-id there are no tokens." : "Done.")
     }
 
@@ -79,10 +79,10 @@ final class ClassicSession {
             let choice = try await choose(from: choices)
             return try await choice.action()
         } catch let error as OktaError where Self.leavesState(error) {
-            Terminal.note(Terminal.printable(error.description))
+            Terminal.note("\(error.description)")
             return status
         } catch let error as ClassicQuestion.Mistyped {
-            Terminal.note(error.text)
+            Terminal.note("\(error.text)")
             return status
         }
     }
@@ -102,11 +102,11 @@ final class ClassicSession {
                 "status": .string(status.statusType.rawValue), "choices": .array(choices.map { .string($0.title) }),
             ]
             line["factor_result"] = status.factorResult.map { .string($0.rawValue) }
-            return Terminal.write(JSONText.line(line))
+            return Terminal.write(json: line)
         }
-        Terminal.note("\n" + Terminal.styledNote(ClassicText.headline(of: status), .bold))
+        Terminal.note("\n\(Terminal.styledNote("\(ClassicText.headline(of: status))", .bold))")
         for (index, choice) in choices.enumerated() {
-            Terminal.note("  \(choice.key ?? String(index + 1))) \(Terminal.printableLine(choice.title))")
+            Terminal.note("  \(choice.key ?? String(index + 1))) \(choice.title)")
         }
     }
 
@@ -119,7 +119,7 @@ final class ClassicSession {
             if word.isEmpty { return choices[0] }
             if let choice = choices.first(where: { $0.key == word }) { return choice }
             if let number = Int(word), choices.indices.contains(number - 1), choices[number - 1].key == nil { return choices[number - 1] }
-            Terminal.note("“\(Terminal.printableLine(word))” is none of the choices.")
+            Terminal.note("“\(word)” is none of the choices.")
         }
     }
 

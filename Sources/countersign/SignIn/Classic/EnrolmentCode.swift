@@ -18,16 +18,16 @@ enum EnrolmentCode {
             guard let activation = totp.activation, let secret = activation.sharedSecret else { return }
             let uri = uri(for: activation, issuer: totp.qrCodeLink?.href.host() ?? "Countersign", account: user ?? "account")
             let symbol = uri.flatMap { drawing.symbol(of: $0) }
-            if let symbol { Terminal.note(symbol) }
+            if let symbol { Terminal.note(.own(symbol)) }
             let way = symbol == nil ? "Type this secret" : "Scan it, or type this secret"
-            Terminal.note("\(way) in your authenticator app: \(Terminal.printableLine(secret))")
+            Terminal.note("\(way) in your authenticator app: \(secret)")
         case let push as OktaFactorPush:
             guard let link = push.qrCodeLink else { return }
             let isAsked = drawing.colors != nil && isPicture(link.href, of: organization)
             let symbol = isAsked ? await text(of: link.href).flatMap { drawing.symbol(of: $0) } : nil
-            if let symbol { Terminal.note(symbol) }
+            if let symbol { Terminal.note(.own(symbol)) }
             let opening = symbol == nil ? "The code to scan with your device is at" : "Scan it with your device; it is also at"
-            Terminal.note("\(opening) \(Terminal.printableLine(link.href.absoluteString))")
+            Terminal.note("\(opening) \(link.href.absoluteString)")
         default: break
         }
     }

@@ -1,0 +1,99 @@
+import DeviceAuthenticator
+
+/// Text for the terminal. The literal parts are the command's own words; every interpolated value is made printable and kept on one line.
+///
+/// Names, scopes, ids and error descriptions come from issuers, and a hostile issuer may send escape sequences that steer the terminal, or
+/// line breaks that forge further lines of the command. What a value may do is therefore decided here and not where it is shown.
+struct TerminalText: ExpressibleByStringInterpolation, Sendable {
+    /// The text with the command's own line breaks and escape sequences.
+    let rendered: String
+
+    init(stringLiteral text: String) {
+        rendered = text
+    }
+
+    init(stringInterpolation: StringInterpolation) {
+        rendered = stringInterpolation.rendered
+    }
+
+    /// A value from elsewhere, on one line.
+    init(_ value: some StringProtocol) {
+        rendered = PrintableText.line(String(value))
+    }
+
+    private init(rendered: String) {
+        self.rendered = rendered
+    }
+
+    /// Text that the command itself made, line breaks and escape sequences included: JSON, or a QR code.
+    static func own(_ text: String) -> TerminalText { TerminalText(rendered: text) }
+
+    /// This text in a colour.
+    func styled(_ colour: Terminal.Colour) -> TerminalText {
+        TerminalText(rendered: "\u{1B}[\(colour.rawValue)m\(rendered)\u{1B}[0m")
+    }
+
+    static func + (first: TerminalText, second: TerminalText) -> TerminalText { TerminalText(rendered: first.rendered + second.rendered) }
+
+    struct StringInterpolation: StringInterpolationProtocol {
+        fileprivate var rendered = ""
+
+        init(literalCapacity: Int, interpolationCount: Int) {
+            rendered.reserveCapacity(literalCapacity + 16 * interpolationCount)
+        }
+
+        mutating func appendLiteral(_ literal: String) { rendered += literal }
+
+        mutating func appendInterpolation(_ text: TerminalText) { rendered += text.rendered }
+
+        mutating func appendInterpolation(_ value: some CustomStringConvertible) { rendered += PrintableText.line(value.description) }
+    }
+}
+
+extension Sequence<TerminalText> {
+    func joined(separator: TerminalText) -> TerminalText { .own(map(\.rendered).joined(separator: separator.rendered)) }
+}
+
+/// Breaks long lines at spaces. A word is never broken: it may be an address or a secret that the user copies.
+enum LineWrapping {
+    /// - Parameters:
+    ///   - text: Lines, with or without escape sequences, which take no room.
+    ///   - columns: The width of the terminal.
+    /// - Returns: The lines; those that a longer one was broken into are indented like it.
+    static func wrap(_ text: String, columns: Int) -> String {
+        text.split(separator: "\n", omittingEmptySubsequences: false).map { line(String($0), columns: columns) }.joined(separator: "\n")
+    }
+
+    private static func line(_ line: String, columns: Int) -> String {
+        guard width(line) > columns else { return line }
+        let indent = String(line.prefix { $0 == " " })
+        var lines: [String] = []
+        var current = indent
+        for word in line.dropFirst(indent.count).split(separator: " ", omittingEmptySubsequences: false) {
+            let longer = current == indent ? current + word : current + " " + word
+            if current == indent || width(longer) <= columns {
+                current = longer
+            } else {
+                lines.append(current)
+                current = indent + word
+            }
+        }
+        return (lines + [current]).joined(separator: "\n")
+    }
+
+    /// The number of characters that are seen.
+    private static func width(_ text: String) -> Int {
+        var count = 0
+        var isEscaped = false
+        for character in text {
+            if isEscaped {
+                isEscaped = character != "m"
+            } else if character == "\u{1B}" {
+                isEscaped = true
+            } else {
+                count += 1
+            }
+        }
+        return count
+    }
+}
