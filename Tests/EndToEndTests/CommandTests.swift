@@ -106,7 +106,7 @@ struct CommandTests {
             #expect(revoked.status == 0, "\(revoked.errors)")
             let after = try await Command.run(["credential", "show"] + vault)
             #expect(after.status == 1)
-            #expect(after.errors.contains("Nobody is signed in"))
+            #expect(after.errors.contains("There is no default credential"))
             #expect(sandbox.count(.revoke) == 2)
         }
     }

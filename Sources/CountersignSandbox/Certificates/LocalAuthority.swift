@@ -1,3 +1,4 @@
+internal import AuthFoundation
 internal import Crypto
 public import Foundation
 internal import SwiftASN1
@@ -25,11 +26,21 @@ public struct LocalAuthority: Sendable {
     /// - Parameter environment: The environment to look in.
     /// - Returns: The folder, which need not exist.
     public static func standardFolder(environment: [String: String] = ProcessInfo.processInfo.environment) -> URL {
-        if let path = environment["XDG_DATA_HOME"], path.hasPrefix("/") {
-            return URL(filePath: path, directoryHint: .isDirectory).appending(path: "countersign")
-        }
-        return URL.homeDirectory.appending(path: ".local/share/countersign")
+        UserFolders.data(
+            environment: environment, home: UserFolders.home(environment: environment, systemHome: NSHomeDirectory())
+        ).appending(path: "countersign")
     }
+
+    /// Whether a folder has an authority. Writes nothing.
+    ///
+    /// - Parameter folder: Where it would be kept.
+    /// - Returns: Whether certificate and key are there.
+    public static func exists(in folder: URL) -> Bool {
+        [keyFileName, certificateFileName].allSatisfy { FileManager.default.fileExists(atPath: folder.appending(path: $0).path()) }
+    }
+
+    private static let keyFileName = "sandbox-ca.key"
+    private static let certificateFileName = "sandbox-ca.pem"
 
     /// Opens the authority of a folder, or makes it.
     ///
@@ -40,8 +51,8 @@ public struct LocalAuthority: Sendable {
     ///   - now: The wall clock.
     /// - Throws: If the folder can't be written, or what is in it can't be read.
     public init(folder: URL, now: Date) throws {
-        let keyFile = folder.appending(path: "sandbox-ca.key")
-        certificateFile = folder.appending(path: "sandbox-ca.pem")
+        let keyFile = folder.appending(path: Self.keyFileName)
+        certificateFile = folder.appending(path: Self.certificateFileName)
         if let keyPEM = try? String(contentsOf: keyFile, encoding: .utf8),
             let pem = try? String(contentsOf: certificateFile, encoding: .utf8)
         {

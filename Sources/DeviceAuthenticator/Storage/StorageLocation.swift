@@ -1,3 +1,4 @@
+internal import AuthFoundation
 internal import Foundation
 
 /// Where an authenticator stores unless the app names a folder.
@@ -11,7 +12,7 @@ enum StorageLocation {
         }
         throw StorageError.missingAppGroupEntitlement
         #else
-        return try folder(group: group, environment: ProcessInfo.processInfo.environment, home: NSHomeDirectory())
+        return try folder(group: group, environment: ProcessInfo.processInfo.environment, home: UserFolders.home)
         #endif
     }
 
@@ -21,14 +22,8 @@ enum StorageLocation {
                 "The applicationGroupId \"\(group)\" names a folder here, so it is made of letters, digits, dots, hyphens and underscores and does not begin with a dot. Choose another one, or name a folder with storageDirectory(_:)."
             )
         }
-        let data: URL
-        // A relative path in XDG_DATA_HOME is invalid and to be ignored, says the specification.
-        if let path = environment["XDG_DATA_HOME"], path.hasPrefix("/") {
-            data = URL(fileURLWithPath: path, isDirectory: true)
-        } else {
-            data = URL(fileURLWithPath: home, isDirectory: true).appendingPathComponent(".local/share", isDirectory: true)
-        }
-        return data.appendingPathComponent("countersign/devices/\(group)", isDirectory: true)
+        return UserFolders.data(environment: environment, home: home).appendingPathComponent(
+            "countersign/devices/\(group)", isDirectory: true)
     }
 
     private static func isFileName(_ name: String) -> Bool {

@@ -6,9 +6,10 @@ import JOSE
 /// Works with kept credentials.
 struct CredentialCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "credential", abstract: "List, show, refresh and revoke kept credentials.",
+        commandName: "credential", abstract: "List, show, use, refresh and revoke kept credentials.",
         subcommands: [
-            CredentialListCommand.self, CredentialShowCommand.self, CredentialRefreshCommand.self, CredentialRevokeCommand.self,
+            CredentialListCommand.self, CredentialShowCommand.self, CredentialUseCommand.self, CredentialRefreshCommand.self,
+            CredentialRevokeCommand.self,
             CredentialUserInfoCommand.self,
         ])
 }
@@ -34,7 +35,9 @@ struct CredentialOptions: ParsableArguments {
                     try await body(credential)
                 } else {
                     guard let credential = try Credential.loadDefault() else {
-                        throw CommandFailure("Nobody is signed in. Use `countersign sign-in password`, or name a credential with --id.")
+                        throw CommandFailure(
+                            "There is no default credential. Sign in with `countersign sign-in`, choose one with `countersign credential use`, or name one with --id."
+                        )
                     }
                     try await body(credential)
                 }
@@ -42,7 +45,7 @@ struct CredentialOptions: ParsableArguments {
         }
     }
 
-    func tell(_ text: String, json value: JSONValue) {
-        Terminal.write(json ? JSONText.line(value) : text)
+    func tell(_ text: TerminalText, json value: JSONValue) {
+        Terminal.write(text, or: value, isJSON: json)
     }
 }

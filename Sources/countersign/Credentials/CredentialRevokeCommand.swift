@@ -12,8 +12,12 @@ struct CredentialRevokeCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await options.use { credential in
-            try await credential.revoke()
-            options.tell("Signed out.", json: ["id": .string(credential.id), "revoked": true])
+            do {
+                try await credential.revoke()
+                options.tell("Signed out.", json: ["id": .string(credential.id), "revoked": true])
+            } catch let error where error.isMissingRevocationEndpoint {
+                options.tell("\(SignOutCommand.withoutRevocation)", json: ["id": .string(credential.id), "revoked": false])
+            }
         }
     }
 }

@@ -35,14 +35,14 @@ struct CredentialSummary {
         return json
     }
 
-    var line: String {
-        "\(isDefault ? "*" : " ") \(id)  \(Terminal.printable(name))  \(clientID) at \(issuer)"
+    var line: TerminalText {
+        "\(isDefault ? "*" : " ") \(id)  \(name)  \(clientID) at \(issuer)"
     }
 
-    var details: String {
+    var details: TerminalText {
         """
         id        \(id)\(isDefault ? " (default)" : "")
-        person    \(Terminal.printable(name))
+        person    \(name)
         issuer    \(issuer)
         client    \(clientID)
         scopes    \(scopes.joined(separator: " "))
@@ -51,8 +51,16 @@ struct CredentialSummary {
         """
     }
 
-    /// Tells that the person has been signed in.
-    func tellSignedIn(json isJSON: Bool) {
-        Terminal.write(isJSON ? JSONText.line(json) : "Signed in as \(Terminal.printable(name)); credential \(id).")
+    /// Keeps the token of a new sign-in as the default credential, and tells the user.
+    ///
+    /// - Throws: Errors of the storage.
+    static func keep(_ token: Token, json: Bool) throws {
+        let credential = try Credential.store(token)
+        try Credential.setDefault(credential)
+        CredentialSummary(credential).tellSignedIn(json: json)
+    }
+
+    private func tellSignedIn(json isJSON: Bool) {
+        Terminal.write("Signed in as \(name); credential \(id).", or: json, isJSON: isJSON)
     }
 }

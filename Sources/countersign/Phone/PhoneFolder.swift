@@ -1,4 +1,5 @@
 import ArgumentParser
+import AuthFoundation
 import Foundation
 
 /// Where the phone is kept.
@@ -12,14 +13,12 @@ struct PhoneFolder: ParsableArguments {
 
     var url: URL {
         path.map { URL(filePath: $0, directoryHint: .isDirectory) }
-            ?? Self.standard(environment: ProcessInfo.processInfo.environment, home: NSHomeDirectory())
+            ?? Self.standard(environment: ProcessInfo.processInfo.environment, home: UserFolders.home)
     }
 
     /// `COUNTERSIGN_PHONE` if set, else `countersign/phone` in the user's data folder (XDG base directories).
     static func standard(environment: [String: String], home: String) -> URL {
         if let path = environment["COUNTERSIGN_PHONE"], !path.isEmpty { return URL(filePath: path, directoryHint: .isDirectory) }
-        // A relative path in XDG_DATA_HOME is invalid and to be ignored, says the specification.
-        let data = environment["XDG_DATA_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? home + "/.local/share"
-        return URL(filePath: data, directoryHint: .isDirectory).appending(path: "countersign/phone", directoryHint: .isDirectory)
+        return UserFolders.data(environment: environment, home: home).appending(path: "countersign/phone", directoryHint: .isDirectory)
     }
 }

@@ -45,7 +45,7 @@ struct SignInBrowserCommand: AsyncParsableCommand {
                 try await vault.open {
                     let token = try await Self.token(
                         OAuth2Client(configuration), in: browser, hint: hint, isEphemeral: isEphemeral, json: json)
-                    CredentialSummary(try Credential.store(token)).tellSignedIn(json: json)
+                    try CredentialSummary.keep(token, json: json)
                 }
             }
         }

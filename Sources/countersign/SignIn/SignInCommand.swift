@@ -37,7 +37,7 @@ struct SignInPasswordCommand: AsyncParsableCommand {
                 try await vault.open {
                     let signIn = DirectSignIn(client: OAuth2Client(configuration), takesSecondFactor: false)
                     let token = try await signIn.token(for: username, password: password)
-                    CredentialSummary(try Credential.store(token)).tellSignedIn(json: json)
+                    try CredentialSummary.keep(token, json: json)
                 }
             }
         }

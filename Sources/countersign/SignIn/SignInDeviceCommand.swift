@@ -39,10 +39,10 @@ struct SignInDeviceCommand: AsyncParsableCommand {
                 try await vault.open {
                     let flow = DeviceAuthorizationFlow(client: OAuth2Client(configuration))
                     let verification = try await flow.start()
-                    if json { Terminal.write(JSONText.line(notice.json(verification))) } else { Terminal.note(notice.text(verification)) }
+                    if json { Terminal.write(json: notice.json(verification)) } else { Terminal.note(notice.text(verification)) }
                     let waiting = ApprovalNotice(isQuiet: json)
                     let token = try await waiting.show("Waiting until you have signed in there") { try await flow.resume() }
-                    CredentialSummary(try Credential.store(token)).tellSignedIn(json: json)
+                    try CredentialSummary.keep(token, json: json)
                 }
             }
         }

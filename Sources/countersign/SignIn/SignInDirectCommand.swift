@@ -40,7 +40,7 @@ struct SignInDirectCommand: AsyncParsableCommand {
                     let signIn = DirectSignIn(
                         client: OAuth2Client(configuration), notice: ApprovalNotice(json: json), codePrompt: CodePrompt())
                     let token = try await signIn.token(for: name, password: password)
-                    CredentialSummary(try Credential.store(token)).tellSignedIn(json: json)
+                    try CredentialSummary.keep(token, json: json)
                 }
             }
         }

@@ -29,7 +29,8 @@ struct SignOutCommand: AsyncParsableCommand {
             }
             if case .failed(let error as BrowserSigninError) = report.session, case .userCancelledLogin = error { throw error }
             options.tell(Self.text(report), json: Self.json(report, credential))
-            if let failure = report.failure { throw failure }
+            if case .failed(let error) = report.session { throw error }
+            if case .failed(let error) = report.tokens, !error.isMissingRevocationEndpoint { throw error }
         }
     }
 
@@ -47,25 +48,42 @@ struct SignOutCommand: AsyncParsableCommand {
         return report
     }
 
-    private static func text(_ report: BrowserSignin.SignOutReport) -> String {
+    private static func text(_ report: BrowserSignin.SignOutReport) -> TerminalText {
         let session =
             switch report.session {
             case .done: "The session has ended."
             case .skipped: "The session, if there is one, goes on."
             case .failed: "The session could not be ended."
             }
-        return
-            "\(session) \(report.tokens.isDone ? "The tokens are revoked and removed." : "The tokens are removed here, but not revoked yet.")"
+        let tokens =
+            switch report.tokens {
+            case .done: "The tokens are revoked and removed."
+            case .failed(let error) where error.isMissingRevocationEndpoint: Self.withoutRevocation
+            case .skipped, .failed: "The tokens are removed here, but not revoked yet."
+            }
+        return "\(session) \(tokens)"
     }
+
+    /// The outcome at an issuer that offers no revocation.
+    static let withoutRevocation =
+        "The tokens are removed here. The issuer has no revocation endpoint, so they stay valid until they expire."
 
     private static func json(_ report: BrowserSignin.SignOutReport, _ credential: Credential) -> JSONValue {
         func word(_ outcome: BrowserSignin.SignOutReport.Outcome) -> JSONValue {
             switch outcome {
             case .done: "done"
             case .skipped: "skipped"
-            case .failed: "failed"
+            case .failed(let error): error.isMissingRevocationEndpoint ? "removed" : "failed"
             }
         }
         return ["id": .string(credential.id), "session": word(report.session), "tokens": word(report.tokens)]
+    }
+}
+
+extension Error {
+    /// Whether the issuer has no revocation endpoint (RFC 7009).
+    var isMissingRevocationEndpoint: Bool {
+        guard case .missingOpenIdConfiguration(attribute: "revocation_endpoint")? = self as? OAuth2Error else { return false }
+        return true
     }
 }

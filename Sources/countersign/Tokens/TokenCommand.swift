@@ -5,8 +5,8 @@ import JOSE
 /// Looks at tokens.
 struct TokenCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "token", abstract: "Decode and verify JSON Web Tokens.",
-        subcommands: [TokenDecodeCommand.self, TokenVerifyCommand.self])
+        commandName: "token", abstract: "Print the tokens of a credential, decode and verify JSON Web Tokens.",
+        subcommands: [TokenPrintCommand.self, TokenDecodeCommand.self, TokenVerifyCommand.self])
 }
 
 /// A token from the command line's standard input: arguments are seen by every process of the machine.

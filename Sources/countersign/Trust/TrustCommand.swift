@@ -6,7 +6,10 @@ import Foundation
 struct TrustCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "trust", abstract: "Make this machine trust the sandbox's certificate authority.",
-        discussion: "The authority can speak for localhost only. Without --install nothing is changed; the commands are shown.")
+        discussion: """
+            The authority can speak for localhost only. Without --install nothing is written; the commands are shown. `countersign sandbox \
+            --tls` creates the authority, and so does --install if there is none yet.
+            """)
 
     @Flag(help: "Run the commands for this system; most need an administrator.")
     var install = false
@@ -17,13 +20,18 @@ struct TrustCommand: AsyncParsableCommand {
     func run() async throws {
         try await Outcome.of {
             let folder = data.map { URL(filePath: $0, directoryHint: .isDirectory) } ?? LocalAuthority.standardFolder()
+            guard install || LocalAuthority.exists(in: folder) else {
+                throw CommandFailure(
+                    "There is no authority in \(folder.path()) yet. `countersign sandbox --tls` creates one, and so does `countersign trust --install`."
+                )
+            }
             let authority = try LocalAuthority(folder: folder, now: Date())
             let file = authority.certificateFile.path()
             Terminal.write("The sandbox's authority is \(file).\n")
             let name = authority.fileName
             for target in TrustTarget.all(certificate: file, named: name) {
-                Terminal.write(Terminal.styled(target.name, .bold))
-                for command in target.commands { Terminal.write("  " + command.joined(separator: " ")) }
+                Terminal.write(Terminal.styled("\(target.name)", .bold))
+                for command in target.commands { Terminal.write("  \(command.joined(separator: " "))") }
             }
             Terminal.write("Without installing, for a program that lets itself be told:")
             Terminal.write("  curl --cacert \(file) …\n  SSL_CERT_FILE=\(file) python3 …")

@@ -7,20 +7,14 @@ enum VaultLocation {
         if let path = environment["COUNTERSIGN_VAULT"], !path.isEmpty {
             return URL(fileURLWithPath: path, isDirectory: true)
         }
-        let data: URL
-        // A relative path in XDG_DATA_HOME is invalid and to be ignored, says the specification.
-        if let path = environment["XDG_DATA_HOME"], path.hasPrefix("/") {
-            data = URL(fileURLWithPath: path, isDirectory: true)
-        } else {
-            data = URL(fileURLWithPath: home, isDirectory: true).appendingPathComponent(".local/share", isDirectory: true)
-        }
         let name = program.isEmpty ? "default" : program
-        return data.appendingPathComponent("countersign/\(name)/credentials", isDirectory: true)
+        return UserFolders.data(environment: environment, home: home).appendingPathComponent(
+            "countersign/\(name)/credentials", isDirectory: true)
     }
 
     static var current: URL {
         folder(
-            environment: ProcessInfo.processInfo.environment, home: NSHomeDirectory(),
+            environment: ProcessInfo.processInfo.environment, home: UserFolders.home,
             program: URL(fileURLWithPath: ProcessInfo.processInfo.arguments.first ?? "").lastPathComponent)
     }
 }

@@ -73,7 +73,7 @@ struct SignInClassicCommand: AsyncParsableCommand {
                 guard let sessionToken, let configuration else { return await session.tellEnd(hasSessionToken: sessionToken != nil) }
                 try await vault.open {
                     let token = try await SessionTokenFlow(client: OAuth2Client(configuration)).start(with: sessionToken)
-                    CredentialSummary(try Credential.store(token)).tellSignedIn(json: json)
+                    try CredentialSummary.keep(token, json: json)
                 }
             }
         }
