@@ -142,6 +142,67 @@ extension CommandTests {
         }
     }
 
+    @Test("The doctor names a certificate that is not trusted, and how to trust a sandbox's.", .timeLimit(.minutes(5)))
+    func doctorCertificate() async throws {
+        let folder = try TemporaryFolder()
+        let sandbox = try Command.start(
+            ["sandbox", "--tls", "--https-port", "0", "--messages-port", "0", "--phone-port", "0", "--data", folder.path + "data"],
+            environment: ["HOME": folder.path, "XDG_DATA_HOME": ""])
+        let text = try await sandbox.waitFor("Press Ctrl-C to stop.")
+        let issuer = try #require(text.firstMatch(of: /Issuer +(https:\S+)/)?.1, "\(text)")
+        let untrusted = try await Command.run(["doctor", "--issuer", String(issuer), "--client-id", "password-app"])
+        #expect(untrusted.status == 1 && untrusted.output.contains("Certificate: This machine does not trust"), "\(untrusted.output)")
+        #expect(untrusted.output.contains("`countersign trust`"))
+        let plain = issuer.replacing("https://", with: "http://")
+        let mixedUp = try await Command.run(["doctor", "--issuer", plain, "--client-id", "password-app"])
+        #expect(
+            mixedUp.status == 1 && mixedUp.output.contains("speaks https and not http. Write the issuer with https://."),
+            "\(mixedUp.output)")
+        #expect(mixedUp.output.contains("`countersign trust`"))
+        sandbox.interrupt()
+        #expect(await sandbox.end().status == 0)
+    }
+
+    @Test("The doctor names an https issuer whose server speaks http.", .timeLimit(.minutes(5)))
+    func doctorPlainServer() async throws {
+        try await withSandbox { sandbox in
+            let issuer = sandbox.issuer.absoluteString.replacing("http://", with: "https://")
+            let ended = try await Command.run(["doctor", "--issuer", issuer, "--client-id", "password-app"])
+            #expect(ended.status == 1)
+            #expect(ended.output.contains("speaks http and not https. Write the issuer with http://"), "\(ended.output)")
+        }
+    }
+
+    @Test("The doctor keeps the slash at the end of an issuer.", .timeLimit(.minutes(5)))
+    func doctorTrailingSlash() async throws {
+        let document = { @Sendable (issuer: String) in
+            #"{"issuer":"\#(issuer)","authorization_endpoint":"http://127.0.0.1:9/a","token_endpoint":"http://127.0.0.1:9/t","jwks_uri":"http://127.0.0.1:9/k","response_types_supported":["code"],"subject_types_supported":["public"],"id_token_signing_alg_values_supported":["RS256"]}"#
+        }
+        let server = try HostileServer { head in
+            let port = head.firstMatch(of: /Host: 127.0.0.1:(\d+)/)?.1 ?? ""
+            guard head.hasPrefix("GET /.well-known/") else { return .bytes("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n") }
+            let body = document("http://127.0.0.1:\(port)/")
+            return .bytes("HTTP/1.1 200 OK\r\nContent-Length: \(body.utf8.count)\r\nConnection: close\r\n\r\n\(body)")
+        }
+        let issuer = "http://127.0.0.1:\(server.port)"
+        let same = try await Command.run(["doctor", "--issuer", issuer + "/", "--client-id", "app"])
+        #expect(same.output.contains("client app of \(issuer)/\n"), "\(same.output)")
+        #expect(same.output.contains("Discovery: the issuer answers"), "\(same.output)")
+        let other = try await Command.run(["doctor", "--issuer", issuer, "--client-id", "app"])
+        #expect(other.output.contains("differ in the slash at the end"), "\(other.output)")
+    }
+
+    @Test("A public browser client of an issuer that shows a page for prompt=none passes the doctor.", .timeLimit(.minutes(5)))
+    func doctorPageForPromptNone() async throws {
+        let issuer = try HostileIssuer(refuses: true, tokenError: "unsupported_grant_type")
+        let ended = try await Command.run(
+            ["doctor", "--redirect-uri", "http://127.0.0.1/callback", "--json"] + issuer.arguments)
+        #expect(ended.status == 0, "\(ended.output)")
+        let findings = try JSONValue(parsing: ended.output.trimmingCharacters(in: .newlines))["findings"]?.arrayValue ?? []
+        let results = Dictionary(findings.map { ($0["check"]?.stringValue ?? "", $0["result"]?.stringValue) }) { first, _ in first }
+        #expect(results["Browser"] == "right" && results["Grant"] == "right", "\(ended.output)")
+    }
+
     @Test("the doctor says when there is no password to sign in with")
     func doctorWithoutPassword() async throws {
         let ended = try await Command.run(

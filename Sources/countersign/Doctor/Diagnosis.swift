@@ -31,7 +31,7 @@ struct Diagnosis {
         var findings: [Finding] = []
         let list: OAuth2Client.PropertyListConfiguration
         do {
-            list = try settings.list()
+            list = try listAsWritten()
             findings.append(
                 .right("Settings", "\(settings.name) is complete; client \(list.clientId) of \(list.issuerURL.absoluteString)"))
         } catch {
@@ -44,11 +44,14 @@ struct Diagnosis {
             client = OAuth2Client(try OAuth2Client.Configuration(plist: list))
             metadata = try await client.openIdConfiguration()
         } catch {
+            let document = list.discoveryURL ?? list.issuerURL.appending(path: ".well-known/openid-configuration")
+            let finding = await ConnectionDiagnosis(url: document).finding(for: error)
             return findings + [
-                .wrong(
-                    "Discovery",
-                    "\(list.issuerURL.absoluteString)/.well-known/openid-configuration can't be read: \(Outcome.explain(error)) Check the issuer's host and path, for instance /oauth2/default."
-                )
+                finding
+                    ?? .wrong(
+                        "Discovery",
+                        "\(document.absoluteString) can't be read: \(Outcome.explain(error)) Check the issuer's host and path, for instance /oauth2/default."
+                    )
             ]
         }
         findings += discovery(metadata, list)
@@ -63,6 +66,15 @@ struct Diagnosis {
         }
         findings += await trial.run()
         return findings
+    }
+
+    /// The settings with the issuer exactly as it is written. Apps may leave out or add a slash at the end; the doctor compares every character.
+    private func listAsWritten() throws -> OAuth2Client.PropertyListConfiguration {
+        var list = try settings.list()
+        if let written = writtenIssuer, written.contains("://"), written.hasSuffix("/"), let url = URL(string: written) {
+            list.issuerURL = url
+        }
+        return list
     }
 
     private func scheme(of list: OAuth2Client.PropertyListConfiguration) -> [Finding] {
@@ -99,7 +111,15 @@ struct Diagnosis {
     }
 
     private func discovery(_ metadata: OpenIdConfiguration, _ list: OAuth2Client.PropertyListConfiguration) -> [Finding] {
-        guard metadata.issuer.absoluteString == list.issuerURL.absoluteString else {
+        let (named, configured) = (metadata.issuer.absoluteString, list.issuerURL.absoluteString)
+        if named != configured, named == configured + "/" || configured == named + "/" {
+            return [
+                .warning(
+                    "Discovery",
+                    "The issuer's name is \(named), and the settings differ in the slash at the end. Write it as the issuer does.")
+            ]
+        }
+        guard named == configured else {
             return [
                 .warning("Discovery", "The document names another issuer: \(metadata.issuer.absoluteString). Tokens will carry that one.")
             ]

@@ -17,7 +17,10 @@ struct TrialNavigation {
             let flow = try AuthorizationCodeFlow(client: client)
             let start = try await flow.start(with: .init(additionalParameters: ["prompt": "none"]))
             guard let redirect = try await SilentNavigation(client: client).redirect(from: start, to: redirectUri) else {
-                return .warning("Browser", "The issuer shows a page where it was asked for none. Sign in once with a browser to see it.")
+                return .right(
+                    "Browser",
+                    "The issuer takes \(clientID) and shows a page of its own, although prompt=none asks for none. `countersign sign-in browser` shows whether people can sign in there."
+                )
             }
             let token = try await flow.resume(with: redirect)
             // Nobody has them.

@@ -86,7 +86,8 @@ struct TrialSignIn {
             return .wrong(
                 "Client",
                 "The issuer does not know the client \(clientID), or it needs a secret. Compare clientId with the app's general settings.")
-        case .unauthorizedClient where hasBrowser && person == nil:
+        case .unauthorizedClient where hasBrowser && person == nil,
+            .other(code: "unsupported_grant_type") where hasBrowser && person == nil:
             return .right(
                 "Grant", "\(clientID) signs in through a browser alone: it is not allowed the password grant, and needs none for that.")
         case .unauthorizedClient:
