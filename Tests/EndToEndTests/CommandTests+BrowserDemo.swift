@@ -1,7 +1,11 @@
+import AuthorizationServer
+import CountersignSandbox
 import Foundation
 import JOSE
 import TestSupport
 import Testing
+
+@testable import countersign
 
 /// The demo of sign-in with a browser.
 extension CommandTests {
@@ -17,10 +21,21 @@ extension CommandTests {
             steps.compactMap { $0["step"]?.stringValue } == [
                 "Sandbox started", "Phone enrolled", "Signed in on the server's pages, with a password and a push", "Id token validated",
                 "Single sign-on to a second app", "Signed out", "Signed in to the second app with the password alone",
-                "Stepped up with a code of an authenticator app", "Code for a device received", "Device signed in without a keyboard",
+                "Stepped up with a second factor", "Code for a device received", "Device signed in without a keyboard",
                 "Signed out",
             ])
         #expect(steps[2]["detail"]?.stringValue?.contains(/the number \d+ was picked on the phone\./) == true)
+    }
+
+    @Test("The demo of a browser accepts an approval on the phone at the step-up.", .timeLimit(.minutes(5)))
+    func steppedUpByPhone() async throws {
+        let numbers = OrgFile.sandboxDefault.replacing("number_challenge: never", with: "number_challenge: always")
+        try await withSandbox(.init(organization: numbers)) { sandbox in
+            var script = BrowserDemoScript(
+                sandbox: sandbox, reporter: StepReporter(json: true), browser: DemoBrowser(walks: true, clock: sandbox.clock))
+            script.stepsUpByPhone = true
+            try await script.run()
+        }
     }
 
     @Test("without a browser to walk the pages for, the demo of one stays up until Ctrl-C", .timeLimit(.minutes(5)))

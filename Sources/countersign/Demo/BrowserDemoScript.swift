@@ -16,6 +16,8 @@ struct BrowserDemoScript {
     let sandbox: Sandbox
     let reporter: StepReporter
     let browser: DemoBrowser
+    /// Whether the browser that walks the pages by itself picks the phone at the step-up, and not the authenticator app.
+    var stepsUpByPhone = false
 
     func run() async throws {
         try await Credential.withStorage(MemoryTokenStorage(), clock: sandbox.clock) {
@@ -25,7 +27,7 @@ struct BrowserDemoScript {
                 "a virtual phone of \($0.login)"
             }
             try await useOneSession(phone)
-            try await stepUp()
+            try await stepUp(phone)
         }
     }
 
@@ -63,7 +65,7 @@ struct BrowserDemoScript {
         try await signOut(token, of: signin, telling: "The browser opens once more, to end its session.")
     }
 
-    private func stepUp() async throws {
+    private func stepUp(_ phone: VirtualPhone) async throws {
         browser.tell("Once more the second app, without a session. Jane's password is enough for it: \(Self.jane.password ?? "").")
         _ = try await reporter.step("Signed in to the second app with the password alone") {
             try proved(["pwd"], await browser.signIn(browser.signin(Self.second, sandbox)), isWhole: true)
@@ -71,16 +73,17 @@ struct BrowserDemoScript {
             "sso-app asks for one factor. The id token says which: \(Self.methods($0))"
         }
         let app = try await sandbox.authenticatorApp(for: Self.jane.login)
-        browser.becomes(SandboxBrowser.person(Self.jane, app: app))
+        browser.becomes(stepsUpByPhone ? SandboxBrowser.person(Self.jane, phone: phone) : SandboxBrowser.person(Self.jane, app: app))
         browser.tell(
             """
-            Now the first app, which asks for two factors. The password is not asked for again: give the code of Jane's authenticator app.
+            Now the first app, which asks for two factors. The password is not asked for again: give the code of Jane's authenticator app, or
+            approve on Jane's phone.
             """)
         let signin = try await browser.signin(Self.first, sandbox)
-        let token = try await reporter.step("Stepped up with a code of an authenticator app") {
-            try await browser.showing(app) { try proved(["pwd", "otp", "mfa"], await browser.signIn(signin)) }
+        let token = try await reporter.step("Stepped up with a second factor") {
+            try await browser.showing(app) { try proved(["pwd", "mfa"], await browser.signIn(signin)) }
         } telling: {
-            "browser-app asks for two factors; the password still counted, and only the code was asked for. The id token: \(Self.methods($0))"
+            "browser-app asks for two factors; the password still counted, and only the second factor was asked for. The id token: \(Self.methods($0))"
         }
         try await signInDevice()
         try await signOut(token, of: signin, telling: "The browser opens for the last time, to end its session.")
