@@ -66,6 +66,8 @@ public struct AuthorizationServer: Service, Redacted {
             sender: messageSender ?? MessageRouter(mail: nil, telephone: nil), look: MessageWriter.Look(configuration.branding),
             engine: engine, clock: clock,
             logger: logger)
+        let signals = SignalMetrics(logger: logger)
+        engine.observeSignals { signals.record($0) }
         logouts = logoutSender.map { LogoutDelivery(sender: $0, logger: logger) }
         pipeline = RequestPipeline(
             engine: engine, pushes: pushes, messages: messages, logouts: logouts, interceptor: interceptor,

@@ -24,6 +24,10 @@ public final class IdentityEngine: Sendable, Redacted {
     /// Stands in for accounts that do not exist.
     let decoys: DecoyAccounts
 
+    /// Counts wrong codes and answers of all recoveries together.
+    let recoveryBudget = RecoveryBudget()
+
+    private let observer = Locked<(@Sendable (SecuritySignal) -> Void)?>(nil)
     private let logNumber = Locked<UInt32>(0)
     private let latest = Locked<OrgSnapshot?>(nil)
 
@@ -66,6 +70,16 @@ public final class IdentityEngine: Sendable, Redacted {
     public func removeExpired(now: Date, limit: Int) async throws -> Int {
         try await store.removeExpired(now: now, limit: limit)
     }
+
+    /// Has attacks on the organization reported, beside the system log: for metrics and alerts.
+    ///
+    /// - Parameter report: Called for each signal, from any thread, after what it is about was committed. Replaces the one before.
+    public func observeSignals(_ report: @escaping @Sendable (SecuritySignal) -> Void) {
+        observer.withLock { $0 = report }
+    }
+
+    /// Reports a signal.
+    func report(_ signal: SecuritySignal) { observer.withLock { $0 }?(signal) }
 
     /// Numbers the lines of the system log, from 1 on and round again.
     func nextLogNumber() -> UInt32 {

@@ -86,7 +86,8 @@ extension RateLimits {
             perClient: section.int("per_client", default: standard.perClient),
             perAddress: section.int("per_address", default: standard.perAddress),
             perAddressSignIns: section.int("per_address_sign_ins", default: standard.perAddressSignIns),
-            perUser: section.int("per_user", default: standard.perUser), messages: section.int("messages", default: standard.messages))
+            perUser: section.int("per_user", default: standard.perUser), messages: section.int("messages", default: standard.messages),
+            recoveryGuesses: section.int("recovery_guesses", default: standard.recoveryGuesses))
         section.reportUnknownKeys()
     }
 }

@@ -44,8 +44,8 @@ extension OrgFile {
 
         password_policy:
           minimum_length: 8
-          lockout_attempts: 10              # 0: never
-          lockout_minutes: 15               # unlimited: until an administrator opens the account
+          lockout_attempts: 10              # wrong answers until the account is locked for 30 seconds, then 1, 2, 5, 15 minutes; 0: never
+          lockout_minutes: 15               # the longest lock; unlimited: the first one stays until an administrator opens the account
           scrypt_log_n: 15                  # 14 to 20; 15 takes 32 MiB a hash, each step doubles memory and time
           #complexity:                      # fewest of each kind; long passwords are better than mixed ones
           #  lowercase: 1
@@ -247,6 +247,7 @@ extension OrgFile {
           per_address: 1200
           per_address_sign_ins: 120         # passwords tried from one address, whoever's; raise it if many sign in behind one proxy
           per_user: 60
+          recovery_guesses: 100             # wrong codes and answers in all recoveries, an hour; then only known devices and networks recover
           messages: 600                     # mails, texts and calls to everybody together: what they can cost
 
         # Proofs of the key that a client's tokens are bound to.

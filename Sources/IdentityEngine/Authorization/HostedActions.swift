@@ -41,7 +41,8 @@ extension IdentityEngine {
             case _ where state.transaction.end != nil: return answer
             case .cancel: isMade = try await cancel(state, context: context)
             case .password(let login, let password):
-                let verifier = PasswordVerifier(environment: environment)
+                let verifier = PasswordVerifier(
+                    environment: environment, origin: RequestOrigin(context, application: state.application))
                 isMade = try await answerFactor(.password(password), as: login, state, token: token, context: context) { _ in verifier }
             case .code(let code):
                 // A second factor only: whose it could be is known then.
@@ -170,7 +171,8 @@ extension IdentityEngine {
     ) async throws -> Bool {
         // Once somebody proved something, it is theirs: what else is typed as a name does not count.
         let login = first.user?.value.login ?? Self.possibleName(typed)
-        let attempts = countAttempt(login: login, snapshot: first.snapshot, context: context)
+        let origin = RequestOrigin(context, application: first.application)
+        let attempts = try await countFirstAttempt(login: login, from: origin, snapshot: first.snapshot, context: context)
         guard attempts.isAdmitted else {
             return try await note(.tooManyAttempts, until: attempts.reset, first, login: login)
         }
@@ -222,19 +224,22 @@ extension IdentityEngine {
             let state: HostedState
             do {
                 state = try HostedState(
-                    token, browser: BrowserSecrets(browser: browser), snapshot: snapshot(view), view: view, now: context.now)
+                    token, browser: BrowserSecrets(browser: browser), snapshot: snapshot(view), view: view, context: context)
             } catch is HostedEnd {
                 return nil
             }
             let account = try state.user == nil ? namedAccount(login, in: view) : nil
             guard let person = state.user ?? account?.user else { return Answering(state: state, account: account) }
-            let isOpen = person.value.isOpen(policy: state.snapshot.passwordPolicy, now: context.now)
+            let origin = RequestOrigin(context, application: state.application)
+            let isOpen = person.value.isOpen(to: origin, policy: state.snapshot.passwordPolicy, now: context.now)
             guard account == nil || isProved && isOpen else {
-                let subject = SignInTransaction.Subject(unproved: person.value, of: state.transaction, snapshot: state.snapshot)
+                let subject = SignInTransaction.Subject(
+                    unproved: person.value, of: state.transaction, from: origin, snapshot: state.snapshot)
                 return Answering(state: state, person: person, subject: subject, account: account)
             }
             return Answering(
-                state: state, person: person, subject: try view.subject(person.value, of: state.transaction, snapshot: state.snapshot),
+                state: state, person: person,
+                subject: try view.subject(person.value, of: state.transaction, snapshot: state.snapshot, from: context),
                 enrollments: try view.usableEnrollments(of: person.value.id, snapshot: state.snapshot), account: account)
         }
     }

@@ -38,7 +38,8 @@ extension IdentityEngine {
         guard context.now < proof.time.addingTimeInterval(EnrollmentPermission.freshness) else {
             return try await restart(state, context: context)
         }
-        let attempts = countAttempt(login: user.value.login, snapshot: state.snapshot, context: context)
+        let attempts = countAttempt(
+            login: user.value.login, of: user.value, from: state.subject?.origin ?? .unknown, snapshot: state.snapshot, context: context)
         guard attempts.isAdmitted else {
             return try await note(.tooManyAttempts, until: attempts.reset, state) ? answer : nil
         }
@@ -72,7 +73,8 @@ extension IdentityEngine {
         guard let channel = pending.code?.channel, state.canEnroll(by: channel), let user = state.user, let subject = state.subject else {
             return true
         }
-        let attempts = countAttempt(login: user.value.login, snapshot: state.snapshot, context: context)
+        let attempts = countAttempt(
+            login: user.value.login, of: user.value, from: state.subject?.origin ?? .unknown, snapshot: state.snapshot, context: context)
         guard attempts.isAdmitted else {
             return try await note(.tooManyAttempts, until: attempts.reset, state)
         }

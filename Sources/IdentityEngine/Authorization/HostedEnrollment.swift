@@ -32,7 +32,8 @@ extension IdentityEngine {
             return true
         }
         guard let pending = state.pendingApp(at: context.now) else { return try await note(.lateCode, state) }
-        let attempts = countAttempt(login: user.value.login, snapshot: state.snapshot, context: context)
+        let attempts = countAttempt(
+            login: user.value.login, of: user.value, from: state.subject?.origin ?? .unknown, snapshot: state.snapshot, context: context)
         guard attempts.isAdmitted else {
             return try await note(.tooManyAttempts, until: attempts.reset, state)
         }

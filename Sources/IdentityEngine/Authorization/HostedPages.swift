@@ -43,7 +43,7 @@ extension IdentityEngine {
         try await store.read { [self] view in
             do {
                 return .success(
-                    try HostedState(token, browser: browser, snapshot: snapshot(view), view: view, now: context.now))
+                    try HostedState(token, browser: browser, snapshot: snapshot(view), view: view, context: context))
             } catch let end as HostedEnd {
                 return .failure(end)
             }
@@ -114,12 +114,10 @@ extension IdentityEngine {
         var changes = try logEntries(effects, userID: next.userID, of: next, context: context) + state.transaction.closingChallenge
         guard let user = state.user else { return HostedAnswer(.refused(HostedRefusal(.over))) }
         if let approver = state.approver { changes.append(.put(try approver.record())) }
-        // Where the sign-in that the person approved was started.
-        let known = state.transaction.challenge?.fingerprint.map { SignInOrigin.remembering($0, of: user.value) } ?? user.value
         var written = user
-        if isApproved, known != user.value {
-            changes.append(.put(try user.record(holding: known)))
-            written.value = known
+        for case .writeUser(let changed) in effects {
+            changes.append(.put(try user.record(holding: changed)))
+            written.value = changed
         }
         next.hosted?.notice = nil
         switch outcome {

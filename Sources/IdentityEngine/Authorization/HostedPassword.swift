@@ -8,7 +8,8 @@ extension IdentityEngine {
     func changePassword(_ password: String, repeated: String, _ state: HostedState, context: RequestContext) async throws -> Bool {
         // Sent twice, or by going back: the page tells where it stands.
         guard let user = state.user, let subject = state.subject, state.passwordDue != nil else { return true }
-        let attempts = countAttempt(login: user.value.login, snapshot: state.snapshot, context: context)
+        let attempts = countAttempt(
+            login: user.value.login, of: user.value, from: state.subject?.origin ?? .unknown, snapshot: state.snapshot, context: context)
         guard attempts.isAdmitted else {
             return try await note(.tooManyAttempts, until: attempts.reset, state)
         }
@@ -18,7 +19,8 @@ extension IdentityEngine {
         }
         let judged: NewPassword
         do {
-            judged = try await judgeNewPassword(password, of: user.value, policy: state.snapshot.passwordPolicy, now: context.now)
+            judged = try await judgeNewPassword(
+                password, of: user.value, from: subject.origin, policy: state.snapshot.passwordPolicy, now: context.now)
         } catch is PasswordHasher.Overloaded {
             return try await note(.busy, state)
         }

@@ -17,7 +17,8 @@ extension IdentityEngine {
         // Proved too long ago: from the beginning, as with an app.
         let fresh = proof.time.addingTimeInterval(EnrollmentPermission.freshness)
         guard context.now < fresh else { return try await restart(state, context: context) }
-        let attempts = countAttempt(login: user.login, snapshot: state.snapshot, context: context)
+        let attempts = countAttempt(
+            login: user.login, of: user, from: state.subject?.origin ?? .unknown, snapshot: state.snapshot, context: context)
         guard attempts.isAdmitted else {
             return try await note(.tooManyAttempts, until: attempts.reset, state) ? HostedAnswer(.goOn(token: token)) : nil
         }

@@ -32,7 +32,8 @@ struct HostedState: Sendable {
     var transaction: SignInTransaction { stored.value }
 
     /// Finds the sign-in that a page's address names; throws ``HostedEnd`` if it does not go on in this browser.
-    init(_ token: String, browser: BrowserSecrets, snapshot: OrgSnapshot, view: any StoreView, now: Date) throws {
+    init(_ token: String, browser: BrowserSecrets, snapshot: OrgSnapshot, view: any StoreView, context: RequestContext) throws {
+        let now = context.now
         guard token.utf8.count <= 64, case (let stored, .fresh)? = try view.transaction(.stateToken, secret: token, now: now),
             let hosted = stored.value.hosted
         else { throw HostedEnd(.over) }
@@ -55,7 +56,7 @@ struct HostedState: Sendable {
         if stored.value.userID != nil {
             guard let user, stored.value.isAbout(user.value), user.value.status == .active else { throw HostedEnd(.over) }
         }
-        subject = try user.flatMap { try view.subject($0.value, of: stored.value, snapshot: snapshot) }
+        subject = try user.flatMap { try view.subject($0.value, of: stored.value, snapshot: snapshot, from: context) }
         held = try user.map { try view.records(.enrollment, where: "user", is: $0.value.id, limit: 200).map(Enrollment.init) } ?? []
         enrollments = try user.map { try view.usableEnrollments(of: $0.value.id, snapshot: snapshot) } ?? []
         if hosted.inherited > 0 {

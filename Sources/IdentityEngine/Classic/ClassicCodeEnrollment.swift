@@ -93,7 +93,7 @@ extension IdentityEngine {
             case .success(let enrollment):
                 let changes = try questionEnrollment(
                     enrollment, user: state.user, holding: state.allEnrollments.filter { $0.status != .deleted }, context: context)
-                let verifier = QuestionVerifier(environment: environment, enrollments: [])
+                let verifier = QuestionVerifier(environment: environment, enrollments: [], origin: state.subject.origin)
                 return try await setUp(verifier, as: .question, state, changes: changes, context: context)
             }
         } catch is PasswordHasher.Overloaded {

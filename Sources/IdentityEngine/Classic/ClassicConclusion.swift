@@ -9,7 +9,6 @@ extension IdentityEngine {
     ///   - outcome: Where it stands.
     ///   - effects: What changes beside it.
     ///   - state: The sign-in as it was read.
-    ///   - user: The person as something else than the step changed them; nil for as they were read.
     ///   - writesUser: Whether the person is written though nothing of them changed: somebody else's change at that moment is a conflict.
     ///   - changes: What else is written.
     ///   - remembers: Whether the device is to stand in for what was proved.
@@ -19,11 +18,11 @@ extension IdentityEngine {
     /// - Throws: ``ClassicRefusal`` for what is answered so, committed too; ``StoreError`` if the store failed.
     func conclude(
         _ next: SignInTransaction, _ outcome: SignInTransaction.Outcome, _ effects: [SignInTransaction.Effect], _ state: ClassicState,
-        user: User? = nil, writesUser: Bool = false, changes: [Change] = [], remembers: Bool = false, wrong: ClassicRefusal,
+        writesUser: Bool = false, changes: [Change] = [], remembers: Bool = false, wrong: ClassicRefusal,
         context: RequestContext
     ) async throws -> ClassicAnswer? {
         var next = next
-        var person = user ?? state.user.value
+        var person = state.user.value
         var changes = try logEntries(effects, userID: next.userID, of: next, context: context) + changes
         for effect in effects {
             switch effect {
@@ -56,8 +55,8 @@ extension IdentityEngine {
         case .tryAgain:
             // A locked account lets nobody on, and its sign-ins are over; but for who is about to unlock it.
             let isLocked =
-                next.classic?.recovery == nil && person.lockedAt != nil
-                && !person.isLockOver(policy: state.snapshot.passwordPolicy, now: context.now)
+                next.classic?.recovery == nil
+                && person.isLocked(for: state.subject.origin, policy: state.snapshot.passwordPolicy, now: context.now)
             if isLocked {
                 next.end = .refused
                 changes.append(.closeTickets(of: RecordReference(.transaction, next.id)))

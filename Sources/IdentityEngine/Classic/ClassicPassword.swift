@@ -29,7 +29,7 @@ extension IdentityEngine {
                 try countClassicAttempt(state, context: context)
             }
             do {
-                let verifier = PasswordVerifier(environment: environment)
+                let verifier = PasswordVerifier(environment: environment, origin: state.subject.origin)
                 let policy = state.snapshot.passwordPolicy
                 guard case .proved = try await verifier.verify(.password(old), of: state.user.value, policy: policy) else {
                     let cause = "The old password is wrong. Enter the one that you signed in with."
@@ -44,7 +44,9 @@ extension IdentityEngine {
 
     /// Judges a new password, and writes it with the step that it is.
     private func setPassword(_ new: String, _ state: ClassicState, context: RequestContext) async throws -> ClassicAnswer? {
-        switch try await judgeNewPassword(new, of: state.user.value, policy: state.snapshot.passwordPolicy, now: context.now) {
+        switch try await judgeNewPassword(
+            new, of: state.user.value, from: state.subject.origin, policy: state.snapshot.passwordPolicy, now: context.now)
+        {
         case .refused(let rules): throw ClassicRefusal.passwordKept(rules.map(\.violation).joined(separator: " "))
         case .good(let hash):
             let (next, outcome, effects) = state.transaction.step(.passwordChanged(hash: hash, state.subject), now: context.now)
@@ -54,7 +56,8 @@ extension IdentityEngine {
 
     /// Counts an attempt of the person whom a sign-in is about; throws ``ClassicRefusal`` over a limit.
     func countClassicAttempt(_ state: ClassicState, context: RequestContext) throws(ClassicRefusal) {
-        let attempts = countAttempt(login: state.user.value.login, snapshot: state.snapshot, context: context)
+        let attempts = countAttempt(
+            login: state.user.value.login, of: state.user.value, from: state.subject.origin, snapshot: state.snapshot, context: context)
         guard attempts.isAdmitted else {
             throw ClassicRefusal.tooManyRequests(attempts, reason: "sign-in attempts for one user name or from one address")
         }

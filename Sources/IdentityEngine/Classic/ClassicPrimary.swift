@@ -33,8 +33,8 @@ extension IdentityEngine {
                 autoPush: caller.autoPush.isEmpty ? nil : Array(caller.autoPush.prefix(ClassicSignIn.mostAutoPush)))
             return .success(
                 try await classicSignIn(
-                    transaction, username: request.username, password: request.password, policy: policy, snapshot: snapshot,
-                    context: context))
+                    transaction, username: request.username, password: request.password, application: application, policy: policy,
+                    snapshot: snapshot, context: context))
         } catch let refusal as ClassicRefusal {
             return .failure(refusal)
         }
@@ -51,22 +51,25 @@ extension IdentityEngine {
     }
 
     private func classicSignIn(
-        _ transaction: SignInTransaction, username: String, password: String, policy: ClassicPolicy, snapshot: OrgSnapshot,
-        context: RequestContext
+        _ transaction: SignInTransaction, username: String, password: String, application: Application, policy: ClassicPolicy,
+        snapshot: OrgSnapshot, context: RequestContext
     ) async throws -> ClassicAnswer {
         let username = Self.possibleName(username)
-        let attempts = countAttempt(login: username, snapshot: snapshot, context: context)
+        let device = transaction.classic?.renewsDevice == true ? nil : transaction.classic?.device
+        let origin = RequestOrigin(context, application: application, device: device)
+        let attempts = try await countFirstAttempt(login: username, from: origin, snapshot: snapshot, context: context)
         guard attempts.isAdmitted else {
             throw ClassicRefusal.tooManyRequests(attempts, reason: "sign-in attempts for one user name or from one address")
         }
-        let verifier = PasswordVerifier(environment: environment)
+        let verifier = PasswordVerifier(environment: environment, origin: origin)
         do {
             let answer = try await judgeFirst(
                 .password(password), of: username, transaction, readsEnrollments: false, snapshot: snapshot, context: context
             ) { _ in
                 verifier
             } commit: { next, outcome, effects, account in
-                try await commitFirst(next, outcome, effects, account: account, policy: policy, snapshot: snapshot, context: context)
+                try await commitFirst(
+                    next, outcome, effects, account: account, from: origin, policy: policy, snapshot: snapshot, context: context)
             }
             guard let answer else {
                 throw ClassicRefusal.tooManyRequests(nil, reason: "the account changed on every attempt to write it")
@@ -82,7 +85,7 @@ extension IdentityEngine {
     /// - Returns: The answer; nil if somebody else wrote the user first.
     private func commitFirst(
         _ next: SignInTransaction, _ outcome: SignInTransaction.Outcome, _ effects: [SignInTransaction.Effect], account: NamedAccount,
-        policy: ClassicPolicy, snapshot: OrgSnapshot, context: RequestContext
+        from origin: RequestOrigin, policy: ClassicPolicy, snapshot: OrgSnapshot, context: RequestContext
     ) async throws -> Result<ClassicAnswer, ClassicRefusal>? {
         let user = account.user
         var person = user
@@ -99,8 +102,8 @@ extension IdentityEngine {
         if case .refused(let refusal) = outcome {
             if !effects.writesUser { changes.append(try account.idleWrite()) }
             guard try await store.commit(changes) == .committed else { return nil }
-            if policy.showsLockout, let person = person?.value, person.lockedAt != nil, person.status == .active,
-                !person.isLockOver(policy: snapshot.passwordPolicy, now: context.now)
+            if policy.showsLockout, let person = person?.value, person.status == .active,
+                person.isLocked(for: origin, policy: snapshot.passwordPolicy, now: context.now)
             {
                 var shown = ClassicTransaction(.lockedOut)
                 shown.relayState = next.classic?.relayState
@@ -149,7 +152,7 @@ extension IdentityEngine {
             do {
                 return Result<ClassicState, ClassicRefusal>.success(
                     try ClassicState(
-                        token, browser: browser, snapshot: snapshot(view), view: view, environment: environment, now: context.now))
+                        token, browser: browser, snapshot: snapshot(view), view: view, environment: environment, context: context))
             } catch let refusal as ClassicRefusal {
                 return .failure(refusal)
             }

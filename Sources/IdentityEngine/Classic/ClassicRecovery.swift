@@ -60,14 +60,24 @@ extension SignInTransaction {
             return refused(.overTransaction, Self.recoveryType, [])
         }
         var user = subject.user
-        var guessed = user.guessedAnswers ?? GuessedAnswers()
+        var guessed = user.guessedAnswers ?? RecoveryGuesses()
         guard !guessed.isClosed(at: now) else { return recoveryFailed("too many wrong answers in all recoveries together") }
         if isRight { return recovered(recovery, subject, now: now) }
         guessed.add(at: now)
         user.guessedAnswers = guessed
-        let isLocking = user.countFailure(of: .question, policy: subject.passwordPolicy, now: now) && subject.user.lockedAt == nil
-        let lock = Effect.log(type: "user.account.lock", .success, reason: "\(user.allFailures) failed attempts")
-        return recoveryFailed("wrong answer", [.writeUser(user)] + (isLocking ? [lock] : []))
+        let consequence = user.countFailure(of: .question, from: subject.callers, policy: subject.passwordPolicy, now: now)
+        return recoveryFailed("wrong answer", [.writeUser(user)] + consequence.log(of: .question))
+    }
+
+    /// A code that was sent was answered wrongly. Wrong codes count over all recoveries, as wrong answers do; they lock nothing, because
+    /// anybody who knows a name can have a code sent.
+    func recoveryCodeWrong(_ subject: Subject, now: Date) -> (SignInTransaction, Outcome, [Effect]) {
+        guard recovery(of: subject, at: [.code], now: now) != nil else { return refused(.overTransaction, Self.recoveryType, []) }
+        var user = subject.user
+        var guessed = user.guessedCodes ?? RecoveryGuesses()
+        guessed.add(at: now)
+        user.guessedCodes = guessed
+        return recoveryFailed("wrong code", [.writeUser(user)])
     }
 
     /// The code was wrong, or there is nobody whose it could be.
@@ -90,7 +100,8 @@ extension SignInTransaction {
         user.activationID = nil
         user.setPasswordHash(hash, remembering: subject.passwordPolicy.age.history, now: now)
         // Whoever comes here answered the question, if there is one; wrong codes of devices are remembered.
-        user.forgetFailures(of: .question)
+        user.forgetFailures(of: .question, from: subject.callers)
+        user.guessedCodes = nil
         let activated = recovery.kind == .activation ? [Self.activated] : []
         let reset =
             [Effect.writeUser(user)] + activated + [.log(type: "user.account.reset_password", .success, reason: "by the person")]
@@ -119,10 +130,9 @@ extension SignInTransaction {
             return (next, .recovering, [.log(type: Self.recoveryType, .success, reason: "another password can be set")])
         case .unlock:
             var user = subject.user
-            user.lockedAt = nil
-            user.failedAttempts = 0
-            user.failedCodes = nil
-            user.guessedAnswers = nil
+            user.openLocks()
+            user.forgetFailures(of: .question, from: subject.callers)
+            user.guessedCodes = nil
             next.end = .recovered
             return (next, .unlocked, [.writeUser(user), .log(type: "user.account.unlock", .success, reason: "by the person")])
         case .activation:
@@ -135,7 +145,7 @@ extension SignInTransaction {
             var changed = subject
             changed.user.setStatus(.active, now: now)
             changed.user.activationID = nil
-            guard changed.user.openLock(policy: subject.passwordPolicy, now: now) else {
+            guard changed.user.openLock(for: subject.callers, policy: subject.passwordPolicy, now: now) else {
                 return refused(.wrongCredentials("account is locked"), Self.recoveryType, [])
             }
             guard classic?.page == nil else {

@@ -43,7 +43,9 @@ extension IdentityEngine {
             let snapshot = try await snapshot()
             let (policy, trusted) = try admit(caller, snapshot: snapshot)
             let username = Self.possibleName(request.username)
-            let attempts = countAttempt(login: username, snapshot: snapshot, context: context)
+            guard let application = snapshot.classicApplication else { throw ClassicRefusal.notEnabled }
+            let origin = RequestOrigin(context, application: application)
+            let attempts = try await countFirstAttempt(login: username, from: origin, snapshot: snapshot, context: context)
             guard attempts.isAdmitted else {
                 throw ClassicRefusal.tooManyRequests(attempts, reason: "recoveries for one user name or from one address")
             }
@@ -54,11 +56,12 @@ extension IdentityEngine {
                     channel, to: User.key(forLogin: username), .anybody, limit: nil, requestID: context.requestID, now: context.now)
                 if let pace { throw ClassicRefusal(pace, context: context) }
             }
+            let isSpent = recoveryBudget.isSpent(limit: snapshot.rateLimits.recoveryGuesses, now: context.now)
             for _ in 0..<Self.attempts {
                 let found = try await store.read { [self] in
                     try RecoveryStart(
-                        request.kind, channel, policy, passwordPolicy: snapshot.passwordPolicy,
-                        account: namedAccount(username, withEnrollments: true, in: $0), now: context.now)
+                        request.kind, channel, policy, passwordPolicy: snapshot.passwordPolicy, isClosed: isSpent,
+                        account: namedAccount(username, withEnrollments: true, in: $0), from: origin, now: context.now)
                 }
                 let answer =
                     channel == nil
@@ -223,24 +226,32 @@ struct RecoveryStart: Sendable {
     let reason: String
 
     init(
-        _ kind: ClassicRecovery.Kind, _ channel: CodeChannel?, _ policy: ClassicPolicy, passwordPolicy: PasswordPolicy,
-        account: NamedAccount, now: Date
+        _ kind: ClassicRecovery.Kind, _ channel: CodeChannel?, _ policy: ClassicPolicy, passwordPolicy: PasswordPolicy, isClosed: Bool,
+        account: NamedAccount, from origin: RequestOrigin, now: Date
     ) {
         self.account = account
         let user = account.user
         // A lock is what guesses at any factor come to: recovering the password opens none, unless the person may unlock.
-        let isLocked = user?.value.lockedAt != nil && user?.value.isLockOver(policy: passwordPolicy, now: now) != true
+        let isLocked = user?.value.isLocked(for: origin, policy: passwordPolicy, now: now) == true
         isOpen =
             user?.value.status == .active
             && (kind == .password
                 ? channel == nil || user?.value.passwordHash != nil && (!isLocked || policy.unlocksBySelfService)
-                : user?.value.lockedAt != nil)
+                : user?.value.hasLock == true)
         guard let user, isOpen else {
             (destination, enrollment, reason) = (nil, nil, user == nil ? "unknown user" : "account is not open to it")
             return
         }
         guard let channel, policy.recovery.contains(channel), kind == .password || policy.unlocksBySelfService else {
             (destination, enrollment, reason) = (nil, nil, "policy does not allow it")
+            return
+        }
+        guard channel == .email || user.value.guessedCodes?.isClosed(at: now) != true else {
+            (destination, enrollment, reason) = (nil, nil, "too many wrong codes in all recoveries together")
+            return
+        }
+        guard channel == .email || !isClosed || user.value.knows(origin) else {
+            (destination, enrollment, reason) = (nil, nil, "too many wrong codes and answers of all users together")
             return
         }
         let held = account.enrollments

@@ -19,23 +19,57 @@ extension IdentityEngine {
                 throw ClassicRefusal.notAllowed(in: state.status(of: state.transaction)?.rawValue ?? "none")
             }
             guard let passCode else { throw ClassicRefusal.missing("passCode") }
-            let enrollment = state.recoveryTelephone(channel)
+            // With the way closed, the code is checked like anybody's, against nothing.
+            let enrollment = isRecoveryClosed(state, context) ? nil : state.recoveryTelephone(channel)
             let verifier = CodeVerifier(
                 environment: environment, channel: enrollment?.code?.channel ?? channel, enrollments: enrollment.map { [$0] } ?? [],
                 owner: state.transaction.id, now: context.now, occasion: .anybody)
             let verdict = verifier.verify(.code(passCode), of: state.user.value, policy: state.snapshot.passwordPolicy)
             var changes: [Change] = []
+            var isWrong = false
             let step: (SignInTransaction, SignInTransaction.Outcome, [SignInTransaction.Effect])
             switch verdict {
             case .proved(_, let used):
                 changes = try used?.changes() ?? []
                 step = state.transaction.step(.recoveryProved(hasQuestion: state.question != nil, state.subject), now: context.now)
             case .wrong(let counted):
+                isWrong = true
                 changes = [.put(try counted.record())]
-                step = state.transaction.step(.recoveryFailed("wrong code"), now: context.now)
+                step = state.transaction.step(.recoveryCodeWrong(state.subject), now: context.now)
             case .failed: step = state.transaction.step(.recoveryFailed("wrong code, or nobody's"), now: context.now)
             }
-            return try await conclude(step.0, step.1, step.2, state, changes: changes, wrong: .wrongRecoveryCode, context: context)
+            return try await concludeGuess(step, isWrong: isWrong, state, changes: changes, wrong: .wrongRecoveryCode, context: context)
+        }
+    }
+
+    /// Whether no code, or no answer to a question, of this recovery is looked at: after too many wrong codes of this user, or too many
+    /// wrong ones of all users where the user has never signed in from this origin.
+    private func isRecoveryClosed(_ state: ClassicState, _ context: RequestContext, isAnswer: Bool = false) -> Bool {
+        let user = state.user.value
+        if !isAnswer, user.guessedCodes?.isClosed(at: context.now) == true { return true }
+        return !user.knows(state.subject.origin)
+            && recoveryBudget.isSpent(limit: state.snapshot.rateLimits.recoveryGuesses, now: context.now)
+    }
+
+    /// Commits a step after a guess, and counts a wrong one for the whole organization.
+    private func concludeGuess(
+        _ step: (SignInTransaction, SignInTransaction.Outcome, [SignInTransaction.Effect]), isWrong: Bool, _ state: ClassicState,
+        writesUser: Bool = false, changes: [Change] = [], wrong: ClassicRefusal, context: RequestContext
+    ) async throws -> ClassicAnswer? {
+        do {
+            return try await conclude(
+                step.0, step.1, step.2, state, writesUser: writesUser, changes: changes, wrong: wrong, context: context)
+        } catch let refusal as ClassicRefusal {
+            // Refusals are thrown after the commit: a guess counts once, however often it met other writers.
+            guard isWrong else { throw refusal }
+            report(.wrongRecoveryGuess)
+            let limit = state.snapshot.rateLimits.recoveryGuesses
+            if recoveryBudget.count(limit: limit, now: context.now) {
+                let reason = "\(limit) wrong codes and answers in recoveries within an hour; no more are looked at from unknown origins"
+                _ = try await store.commit([logEntry("security.recovery.budget", .denied, reason: reason, context: context)])
+                report(.recoveryBudgetSpent)
+            }
+            throw refusal
         }
     }
 
@@ -59,7 +93,7 @@ extension IdentityEngine {
             if let pace { throw ClassicRefusal(pace, context: context) }
             var changes: [Change] = []
             var messages: [OutgoingMessage] = []
-            if let enrollment = state.recoveryTelephone(channel) {
+            if !isRecoveryClosed(state, context), let enrollment = state.recoveryTelephone(channel) {
                 let request = CodeRequest(
                     purpose: recovery.kind == .unlock ? .unlock : .recovery, owner: state.transaction.id, channel: channel)
                 do {
@@ -120,7 +154,7 @@ extension IdentityEngine {
                         return .success(
                             try ClassicState(
                                 stored, token: stateToken, browser: browser, snapshot: snapshot(view), view: view,
-                                environment: environment, now: context.now))
+                                environment: environment, context: context))
                     } catch let refusal as ClassicRefusal {
                         return .failure(refusal)
                     }
@@ -174,15 +208,18 @@ extension IdentityEngine {
                 counted = true
                 try countClassicAttempt(state, context: context)
             }
-            let verifier = QuestionVerifier(environment: environment, enrollments: state.enrollments)
+            let verifier = QuestionVerifier(environment: environment, enrollments: state.enrollments, origin: state.subject.origin)
             do {
                 let verdict = try await verifier.verify(.answer(answer), of: state.user.value, policy: state.snapshot.passwordPolicy)
                 let isRight = if case .proved = verdict { true } else { false }
                 // A right one is right only if no wrong one came in between, with which the question may have closed.
-                let (next, outcome, effects) = state.transaction.step(
-                    .recoveryAnswered(isRight: isRight, state.subject), now: context.now)
-                return try await conclude(
-                    next, outcome, effects, state, writesUser: isRight, wrong: .wrongRecoveryAnswer, context: context)
+                let isClosed = isRecoveryClosed(state, context, isAnswer: true)
+                let step =
+                    isClosed
+                    ? state.transaction.step(.recoveryFailed("too many wrong codes and answers of all users together"), now: context.now)
+                    : state.transaction.step(.recoveryAnswered(isRight: isRight, state.subject), now: context.now)
+                return try await concludeGuess(
+                    step, isWrong: !isRight && !isClosed, state, writesUser: isRight, wrong: .wrongRecoveryAnswer, context: context)
             } catch is PasswordHasher.Overloaded {
                 throw ClassicRefusal.busy(context)
             }
@@ -211,7 +248,9 @@ extension IdentityEngine {
                 try countClassicAttempt(state, context: context)
             }
             do {
-                switch try await judgeNewPassword(new, of: state.user.value, policy: state.snapshot.passwordPolicy, now: context.now) {
+                switch try await judgeNewPassword(
+                    new, of: state.user.value, from: state.subject.origin, policy: state.snapshot.passwordPolicy, now: context.now)
+                {
                 case .refused(let rules):
                     var refusal = ClassicRefusal(
                         code: "E0000080", status: 403, summary: "The password does not meet the requirements.",

@@ -35,20 +35,23 @@ struct ClassicState: Sendable {
     /// Finds the sign-in that a state token leads to; throws ``ClassicRefusal`` if it leads to none that is open. What goes on on a page
     /// goes on there only, in the browser that it began in.
     init(
-        _ token: String, browser: String? = nil, snapshot: OrgSnapshot, view: any StoreView, environment: EngineEnvironment, now: Date
+        _ token: String, browser: String? = nil, snapshot: OrgSnapshot, view: any StoreView, environment: EngineEnvironment,
+        context: RequestContext
     ) throws {
+        let now = context.now
         guard token.utf8.count <= 64, case (let stored, .fresh)? = try view.transaction(.stateToken, secret: token, now: now),
             let classic = stored.value.classic, classic.page?.browser == browser.map({ TicketDigest(of: $0).bytes })
         else { throw ClassicRefusal.invalidToken("stateToken: unknown, closed or of a page") }
         try self.init(
-            stored, token: token, browser: browser, snapshot: snapshot, view: view, environment: environment, now: now)
+            stored, token: token, browser: browser, snapshot: snapshot, view: view, environment: environment, context: context)
     }
 
     /// Reads what a sign-in that was found needs; throws ``ClassicRefusal`` if it is not open.
     init(
         _ stored: StoredTransaction, token: String, browser: String? = nil, snapshot: OrgSnapshot, view: any StoreView,
-        environment: EngineEnvironment, now: Date
+        environment: EngineEnvironment, context: RequestContext
     ) throws {
+        let now = context.now
         guard var policy = snapshot.organization.classic, let application = snapshot.classicApplication else {
             throw ClassicRefusal.notEnabled
         }
@@ -59,10 +62,11 @@ struct ClassicState: Sendable {
         let id = stored.value.userID ?? ""
         guard let user = try view.record(.user, id: id).map(StoredUser.init) ?? nobody,
             stored.value.isAbout(user.value), stored.value.isRecoveryOpen(to: user.value),
-            let subject = try view.subject(user.value, of: stored.value, snapshot: snapshot)
+            let subject = try view.subject(user.value, of: stored.value, snapshot: snapshot, from: context)
         else { throw ClassicRefusal.invalidToken("stateToken: the account changed") }
-        let isLocked = user.value.lockedAt != nil && !user.value.isLockOver(policy: snapshot.passwordPolicy, now: now)
-        guard !isLocked || classic.recovery != nil else { throw ClassicRefusal.invalidToken("stateToken: the account is locked") }
+        guard !subject.isLocked(at: now) || classic.recovery != nil else {
+            throw ClassicRefusal.invalidToken("stateToken: the account is locked")
+        }
         self.environment = environment
         policy = snapshot.classicPolicy(for: user.value) ?? policy
         (self.stored, self.classic, self.token, self.browser, self.snapshot) = (stored, classic, token, browser, snapshot)

@@ -25,8 +25,8 @@ extension IdentityEngine {
         enrollment.token = token
         let changes: [Change] = [
             .put(try enrollment.record()),
-            // Written as they were, so that of two enrolments at one moment the second sees the first.
-            .put(try state.user.record(holding: state.user.value)),
+            // Written also if nothing of them changes, so that of two enrolments at one moment the second sees the first.
+            try state.user.renewing(.token),
             try logEntry(
                 "user.mfa.factor.activate", .success, reason: "token, \(provider.rawValue)", userID: state.user.value.id, context: context),
         ]

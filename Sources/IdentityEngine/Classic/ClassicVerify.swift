@@ -96,7 +96,7 @@ extension IdentityEngine {
         let policy = state.snapshot.passwordPolicy
         let user = state.user.value
         if factor.question != nil {
-            let verifier = QuestionVerifier(environment: environment, enrollments: state.enrollments)
+            let verifier = QuestionVerifier(environment: environment, enrollments: state.enrollments, origin: state.subject.origin)
             do {
                 let verdict = try await verifier.verify(response, of: user, policy: policy)
                 return try await commit(verdict, verifier, state, remembers: remembers, wrong: .wrongCode, context: context)
@@ -209,14 +209,9 @@ extension IdentityEngine {
             next.classic?.selected = factor.classicID
             return try await show(next, of: state, closing: changes, context: context)
         }
-        var user = state.user.value
-        if let approver = state.approver {
-            changes.append(.put(try approver.record()))
-            // Where the sign-in that the person approved was started.
-            user = challenge.fingerprint.map { SignInOrigin.remembering($0, of: user) } ?? user
-        }
+        if let approver = state.approver { changes.append(.put(try approver.record())) }
         var answer = try await conclude(
-            next, outcome, effects, state, user: user, changes: changes, remembers: proof.remembersDevice, wrong: .wrongCode,
+            next, outcome, effects, state, changes: changes, remembers: proof.remembersDevice, wrong: .wrongCode,
             context: context)
         if let choice = proof.autoPush ?? state.classic.autoPushChoice {
             answer?.autoPush = state.classic.autoPush(of: factor.classicID, set: choice)

@@ -110,8 +110,7 @@ extension StoreView {
             now < ticket.expiresAt, now < stored.value.expiresAt,
             let user = try stored.value.userID.flatMap({ try record(.user, id: $0) }).map(StoredUser.init),
             stored.value.isAbout(user.value), user.value.status == .active,
-            user.value.lockedAt == nil || user.value.isLockOver(policy: snapshot.passwordPolicy, now: now),
-            let subject = try self.subject(user.value, of: stored.value, snapshot: snapshot),
+            let subject = try self.subject(user.value, of: stored.value, snapshot: snapshot, from: nil), !subject.isLocked(at: now),
             stored.value.allowsEnrollment(of: subject, now: now)
         else { return nil }
         // What a session brought counts as long as it is open.

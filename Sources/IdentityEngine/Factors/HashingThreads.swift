@@ -1,13 +1,12 @@
 internal import Foundation
 
-/// A few threads that work off a bounded queue.
+/// A few threads that work off a bounded queue, whose callers take turns.
 ///
 /// `@unchecked Sendable`: all state is in `state`, touched only while `condition` is locked. Jobs run, and continuations
 /// are resumed, after it was unlocked. The threads hold this object, not its owner, and end when the owner stops them.
 final class HashingThreads: @unchecked Sendable {
     private struct State {
-        var waiting: [(id: Int, job: Job)] = []
-        var nextID = 0
+        var waiting = FairQueue<Job>()
         /// Threads that exist, of which some wait for work and some are at it.
         var running = 0
         var idle = 0
@@ -17,7 +16,7 @@ final class HashingThreads: @unchecked Sendable {
 
     private struct Job {
         let run: @Sendable () -> Void
-        let cancel: @Sendable () -> Void
+        let fail: @Sendable (any Error) -> Void
     }
 
     private let condition = NSCondition()
@@ -31,14 +30,14 @@ final class HashingThreads: @unchecked Sendable {
     }
 
     /// Runs work on one of the threads.
-    func run<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
+    func run<Value: Sendable>(for share: HashingShare = .server, _ work: @escaping @Sendable () throws -> Value) async throws -> Value {
         let place = Locked<Place>(.outside)
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let job = Job(
                     run: { continuation.resume(with: Swift.Result { try work() }) },
-                    cancel: { continuation.resume(throwing: CancellationError()) })
-                guard let id = enqueue(job) else {
+                    fail: { continuation.resume(throwing: $0) })
+                guard let id = enqueue(job, for: share) else {
                     continuation.resume(throwing: PasswordHasher.Overloaded())
                     return
                 }
@@ -62,24 +61,29 @@ final class HashingThreads: @unchecked Sendable {
     func stop() {
         condition.lock()
         state.isStopped = true
-        let abandoned = state.waiting
-        state.waiting = []
+        let abandoned = state.waiting.removeAll()
         condition.broadcast()
         condition.unlock()
-        for entry in abandoned { entry.job.cancel() }
+        for job in abandoned { job.fail(CancellationError()) }
     }
 
     private enum Place: Equatable {
         case outside, queued(Int), cancelled
     }
 
-    private func enqueue(_ job: Job) -> Int? {
+    /// How many callers wait.
+    var waitingCount: Int {
         condition.lock()
         defer { condition.unlock() }
-        guard !state.isStopped, state.busy + state.waiting.count < width + queueLimit else { return nil }
-        let id = state.nextID
-        state.nextID += 1
-        state.waiting.append((id, job))
+        return state.waiting.count
+    }
+
+    private func enqueue(_ job: Job, for share: HashingShare) -> Int? {
+        condition.lock()
+        guard !state.isStopped, let (id, displaced) = state.waiting.append(job, for: share, limit: width + queueLimit - state.busy) else {
+            condition.unlock()
+            return nil
+        }
         if state.idle >= state.waiting.count {
             condition.signal()
         } else if state.running < width {
@@ -88,15 +92,16 @@ final class HashingThreads: @unchecked Sendable {
             thread.name = "password-hashing"
             thread.start()
         }
+        condition.unlock()
+        displaced?.fail(PasswordHasher.Overloaded())
         return id
     }
 
     private func withdraw(_ id: Int) {
         condition.lock()
-        let index = state.waiting.firstIndex { $0.id == id }
-        let entry = index.map { state.waiting.remove(at: $0) }
+        let job = state.waiting.remove(id)
         condition.unlock()
-        entry?.job.cancel()
+        job?.fail(CancellationError())
     }
 
     private func work() {
@@ -114,11 +119,11 @@ final class HashingThreads: @unchecked Sendable {
         state.idle += 1
         while state.waiting.isEmpty && !state.isStopped { condition.wait() }
         state.idle -= 1
-        guard !state.waiting.isEmpty else {
+        guard let job = state.waiting.next() else {
             state.running -= 1
             return nil
         }
         state.busy += 1
-        return state.waiting.removeFirst().job
+        return job
     }
 }

@@ -1,7 +1,8 @@
 /// Hashes and checks passwords on a few threads of its own.
 ///
 /// Scrypt takes some 100 ms and 32 MiB by intent: on the cooperative pool it would stop everything else, unbounded it
-/// would eat the memory. So there are `width` threads, started when first needed, and a queue that refuses when full.
+/// would eat the memory. So there are `width` threads, started when first needed, and a bounded queue in which callers take turns (see
+/// ``HashingShare``). A full queue refuses the caller who has most waiting in it.
 /// Safe from any task; a task that is cancelled while it waits gives up its place.
 public final class PasswordHasher: Sendable {
     /// The queue was full.
@@ -28,11 +29,12 @@ public final class PasswordHasher: Sendable {
     ///   - password: The password; composed and decomposed accents are the same.
     ///   - logN: The cost as a power of two, 10 to 20; 15 takes 32 MiB.
     ///   - salt: 16 random bytes.
+    ///   - share: The caller, who has every nth turn.
     /// - Returns: The hash with its parameters and salt, `$scrypt$ln=15,r=8,p=1$…$…`.
     /// - Throws: ``Overloaded`` when too many wait; `CancellationError`.
-    public func hash(_ password: String, logN: Int, salt: [UInt8]) async throws -> String {
+    public func hash(_ password: String, logN: Int, salt: [UInt8], for share: HashingShare = .server) async throws -> String {
         OperationMeter.note(.passwordHash, times: 1 << logN)
-        return try await threads.run { try PasswordHash(deriving: password, logN: logN, salt: salt).text }
+        return try await threads.run(for: share) { try PasswordHash(deriving: password, logN: logN, salt: salt).text }
     }
 
     /// Checks a password against a stored hash, with the hash's own parameters.
@@ -42,14 +44,17 @@ public final class PasswordHasher: Sendable {
     ///   - hash: The stored hash.
     ///   - logN: The cost that the policy asks for now. A wrong password takes as long as that, though the hash is older and
     ///     cheaper: its time must not tell that there is one. Nil takes the hash's own time.
+    ///   - share: The caller, who has every nth turn.
     /// - Returns: Whether it is the password; false for a hash that can not be read.
     /// - Throws: ``Overloaded`` when too many wait; `CancellationError`.
-    public func verify(_ password: String, against hash: String, spending logN: Int? = nil) async throws -> Bool {
+    public func verify(_ password: String, against hash: String, spending logN: Int? = nil, for share: HashingShare = .server) async throws
+        -> Bool
+    {
         guard let stored = PasswordHash(hash) else {
-            if let logN { try await verifyNobody(password, logN: logN) }
+            if let logN { try await verifyNobody(password, logN: logN, for: share) }
             return false
         }
-        let isRight = try await threads.run {
+        let isRight = try await threads.run(for: share) {
             if try stored.matches(password) { return true }
             // Each power is as much as all below it, and the check itself was the first.
             for cost in stored.logN..<max(stored.logN, logN ?? 0) {
@@ -66,10 +71,11 @@ public final class PasswordHasher: Sendable {
     /// - Parameters:
     ///   - password: What somebody typed.
     ///   - logN: The cost that the policy asks for.
+    ///   - share: The caller, who has every nth turn.
     /// - Throws: ``Overloaded`` when too many wait; `CancellationError`.
-    public func verifyNobody(_ password: String, logN: Int) async throws {
+    public func verifyNobody(_ password: String, logN: Int, for share: HashingShare = .server) async throws {
         OperationMeter.note(.passwordHash, times: 1 << logN)
-        _ = try await threads.run { try PasswordHash(deriving: password, logN: logN, salt: Self.nobodysSalt).hash }
+        _ = try await threads.run(for: share) { try PasswordHash(deriving: password, logN: logN, salt: Self.nobodysSalt).hash }
     }
 
     private static let nobodysSalt = [UInt8](repeating: 0, count: 16)

@@ -1,6 +1,8 @@
 /// Checks passwords against their scrypt hashes.
 struct PasswordVerifier: FactorVerifier {
     let environment: EngineEnvironment
+    /// Where the password is typed, which decides whom it waits for.
+    let origin: RequestOrigin
 
     var kind: FactorKind { .password }
     var factorClass: FactorClass { .knowledge }
@@ -15,13 +17,14 @@ struct PasswordVerifier: FactorVerifier {
     func verify(_ response: FactorResponse, of user: User?, policy: PasswordPolicy) async throws -> FactorVerdict {
         guard case .password(let password) = response else { return .failed }
         let hasher = environment.passwordHasher
+        let share = HashingShare(origin, of: user)
         guard let hash = user?.passwordHash, password.utf8.count <= Self.maximumBytes else {
-            try await hasher.verifyNobody(Self.beginning(of: password), logN: policy.scryptLogN)
+            try await hasher.verifyNobody(Self.beginning(of: password), logN: policy.scryptLogN, for: share)
             return .failed
         }
-        guard try await hasher.verify(password, against: hash, spending: policy.scryptLogN) else { return .failed }
+        guard try await hasher.verify(password, against: hash, spending: policy.scryptLogN, for: share) else { return .failed }
         guard PasswordHasher.needsRehash(hash, logN: policy.scryptLogN) else { return .proved(passwordHash: nil) }
         let salt = try environment.random.bytes(16)
-        return .proved(passwordHash: try await hasher.hash(password, logN: policy.scryptLogN, salt: salt))
+        return .proved(passwordHash: try await hasher.hash(password, logN: policy.scryptLogN, salt: salt, for: share))
     }
 }

@@ -55,7 +55,7 @@ struct SecondFactorOTPGrant: GrantHandler {
         else { throw Refusal(.invalidGrant, "The mfa_token is unknown or has expired. Begin again.", reason: "mfa_token: unknown") }
         self.stored = stored
         self.user = user
-        subject = try view.subject(user.value, of: stored.value, snapshot: request.snapshot)
+        subject = try view.subject(user.value, of: stored.value, snapshot: request.snapshot, from: request.context)
         enrollments = try view.usableEnrollments(of: user.value.id, snapshot: request.snapshot)
     }
 

@@ -45,7 +45,9 @@ struct WaitingTransaction: Sendable {
         subject =
             try isApproved && approver == nil
             ? nil
-            : user.flatMap { try view.subject($0.value, of: stored.value, scopes: scopes, snapshot: request.snapshot) }
+            : user.flatMap {
+                try view.subject($0.value, of: stored.value, scopes: scopes, snapshot: request.snapshot, from: request.context)
+            }
     }
 
     /// Takes the step, and tokens if it is the last one.
@@ -70,10 +72,7 @@ struct WaitingTransaction: Sendable {
         case .authenticated(let authentication):
             guard let user else { throw Refusal.overTransaction }
             engine.pollPacer.forget(digest)
-            // Where the sign-in that the person approved was started, which the client that polls need not be.
-            let origin = stored.value.challenge?.fingerprint
-            let known = origin.map { SignInOrigin.remembering($0, of: user.value) } ?? user.value
-            if known != user.value { changes.append(.put(try user.record(holding: known))) }
+            for case .writeUser(let changed) in effects { changes.append(.put(try user.record(holding: changed))) }
             if let approver { changes.append(.put(try approver.record())) }
             changes += [try stored.writing(next), .closeTickets(of: RecordReference(.transaction, next.id))]
             let issued = try UserGrant(request: request, user: user.value, authentication: authentication, scopes: scopes).issue(engine)

@@ -14,9 +14,10 @@ struct TypedCode: Sendable, Redacted {
 
     /// Counts the attempt; throws ``Refusal`` if there were too many.
     func count(_ engine: IdentityEngine) throws {
-        guard subject != nil else { throw Refusal.overTransaction }
+        guard let subject else { throw Refusal.overTransaction }
         guard !request.isRepeated else { return }
-        let attempts = engine.countAttempt(login: user.value.login, snapshot: request.snapshot, context: request.context)
+        let attempts = engine.countAttempt(
+            login: user.value.login, of: user.value, from: subject.origin, snapshot: request.snapshot, context: request.context)
         guard attempts.isAdmitted else {
             throw Refusal.tooManyRequests(attempts, reason: "sign-in attempts for one user name or from one address")
         }
@@ -102,7 +103,8 @@ struct BoundCode: Sendable {
         }
         typed = TypedCode(
             request: request, token: token, stored: stored, user: user,
-            subject: try view.subject(user.value, of: stored.value, scopes: scopes, snapshot: request.snapshot), scopes: scopes)
+            subject: try view.subject(user.value, of: stored.value, scopes: scopes, snapshot: request.snapshot, from: request.context),
+            scopes: scopes)
         enrollments = try view.usableEnrollments(of: user.value.id, snapshot: request.snapshot)
         self.channel = channel
     }

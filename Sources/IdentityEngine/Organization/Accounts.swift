@@ -19,8 +19,7 @@ extension User {
         passwordHash = hash
         mustChangePassword = false
         passwordChangedAt = Self.time(now, unlike: passwordChangedAt)
-        failedAttempts = 0
-        lockedAt = nil
+        openLocks()
     }
 
     /// Says what may be done with the account: deactivation ends for good what was granted before.

@@ -95,6 +95,7 @@ struct DefinitionCheck {
         range(limits.perAddressSignIns, 1...100_000_000, [.key("rateLimits"), .key("perAddressSignIns")], perMinute)
         range(limits.perUser, 1...100_000_000, [.key("rateLimits"), .key("perUser")], perMinute)
         range(limits.messages, 1...100_000_000, [.key("rateLimits"), .key("messages")], "messages per minute")
+        range(limits.recoveryGuesses, 1...1_000_000, [.key("rateLimits"), .key("recoveryGuesses")], "wrong answers per hour")
         let sessions = definition.sessions
         range(sessions.idleLifetime, 60...31_536_000, [.key("sessions"), .key("idleLifetime")], "seconds")
         range(sessions.lifetime, 60...31_536_000, [.key("sessions"), .key("lifetime")], "seconds")

@@ -43,12 +43,16 @@ extension IdentityEngine {
     ///
     /// - Parameters:
     ///   - password: The password as it was typed.
-    ///   - user: The person.
+    ///   - user: The user.
+    ///   - origin: Where the request comes from, which decides whom it waits for.
     ///   - policy: The password policy.
     ///   - now: When.
     /// - Returns: Its hash, or what it is against.
     /// - Throws: ``PasswordHasher/Overloaded`` when too many wait; `CancellationError`.
-    func judgeNewPassword(_ password: String, of user: User, policy: PasswordPolicy, now: Date) async throws -> NewPassword {
+    func judgeNewPassword(
+        _ password: String, of user: User, from origin: RequestOrigin, policy: PasswordPolicy, now: Date
+    ) async throws -> NewPassword {
+        let share = HashingShare(origin, of: user)
         if user.passwordStanding(under: policy, at: now) == .good, policy.age.minimumMinutes > 0, let changed = user.passwordChangedAt,
             user.passwordHash != nil, now < changed.addingTimeInterval(TimeInterval(policy.age.minimumMinutes) * 60)
         {
@@ -57,12 +61,12 @@ extension IdentityEngine {
         let violated = policy.violations(byNewPassword: password, login: user.login, names: user.names)
         guard violated.isEmpty else { return .refused(violated) }
         for earlier in user.rememberedPasswords(under: policy)
-        where try await environment.passwordHasher.verify(password, against: earlier) {
+        where try await environment.passwordHasher.verify(password, against: earlier, for: share) {
             return .refused([.unused(last: max(policy.age.history, 1))])
         }
         if await isBreached(password) { return .refused([.unexposed]) }
         let salt = try environment.random.bytes(16)
-        return .good(hash: try await environment.passwordHasher.hash(password, logN: policy.scryptLogN, salt: salt))
+        return .good(hash: try await environment.passwordHasher.hash(password, logN: policy.scryptLogN, salt: salt, for: share))
     }
 }
 

@@ -42,7 +42,7 @@ public struct SignOnRule: Sendable, Equatable, Codable {
     }
 }
 
-/// Limits on requests, each per minute.
+/// Limits on requests, each per minute unless it says otherwise.
 public struct RateLimits: Sendable, Equatable, Codable {
     /// Requests of one client to the protocol's endpoints.
     public var perClient: Int
@@ -55,16 +55,28 @@ public struct RateLimits: Sendable, Equatable, Codable {
     public var perUser: Int
     /// Mails, texts and calls to everybody together: what an attack on many accounts can cost.
     public var messages: Int
+    /// Wrong codes and answers in the recoveries of all users together, in an hour. After them, recoveries get no further until the hour is
+    /// over, except from networks and devices that their user has signed in from. By each process for itself.
+    public var recoveryGuesses: Int {
+        get { guesses ?? Self.standardRecoveryGuesses }
+        set { guesses = newValue == Self.standardRecoveryGuesses ? nil : newValue }
+    }
+
+    /// `nil` for the default, and in records of before there was a choice.
+    private var guesses: Int?
+    private static let standardRecoveryGuesses = 100
 
     /// Sets limits; the defaults suit a server of some ten thousand people.
     public init(
-        perClient: Int = 6_000, perAddress: Int = 1_200, perAddressSignIns: Int = 120, perUser: Int = 60, messages: Int = 600
+        perClient: Int = 6_000, perAddress: Int = 1_200, perAddressSignIns: Int = 120, perUser: Int = 60, messages: Int = 600,
+        recoveryGuesses: Int = 100
     ) {
         self.perClient = perClient
         self.perAddress = perAddress
         self.perAddressSignIns = perAddressSignIns
         self.perUser = perUser
         self.messages = messages
+        self.recoveryGuesses = recoveryGuesses
     }
 
     /// Reads limits; records of before messages were counted have none for them.
@@ -76,7 +88,8 @@ public struct RateLimits: Sendable, Equatable, Codable {
             perClient: try container.decode(Int.self, forKey: .perClient), perAddress: try container.decode(Int.self, forKey: .perAddress),
             perAddressSignIns: try container.decode(Int.self, forKey: .perAddressSignIns),
             perUser: try container.decode(Int.self, forKey: .perUser),
-            messages: try container.decodeIfPresent(Int.self, forKey: .messages) ?? RateLimits().messages)
+            messages: try container.decodeIfPresent(Int.self, forKey: .messages) ?? RateLimits().messages,
+            recoveryGuesses: try container.decodeIfPresent(Int.self, forKey: .guesses) ?? Self.standardRecoveryGuesses)
     }
 }
 

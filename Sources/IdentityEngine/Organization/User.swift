@@ -94,13 +94,17 @@ public struct User: Sendable, Equatable, Codable {
     }
     /// The hashes of the passwords before this one, the last one first, as far as the policy remembers them; nil for none.
     var earlierPasswords: [String]?
-    /// Wrong passwords since the last right one.
+    /// Consecutive wrong passwords from origins that the user has never signed in from.
     public var failedAttempts: Int
-    /// Wrong answers since the last right one, for each kind of factor but the password; nil for none.
+    /// The same for other factors with which a sign-in can begin, by factor; `nil` for none.
     var failedCodes: [String: Int]?
-    /// Wrong answers to their question in recoveries, since the last right one; nil for none.
-    var guessedAnswers: GuessedAnswers?
-    /// When the account was locked by failed attempts; nil if it is not.
+    /// The same for answers after another factor was proved, by factor; `nil` for none.
+    var failedFurther: [String: Int]?
+    /// Wrong answers to the user's question in recoveries, since the last right one; `nil` for none.
+    var guessedAnswers: RecoveryGuesses?
+    /// The same for the codes of recoveries.
+    var guessedCodes: RecoveryGuesses?
+    /// When wrong answers from origins that the user has never signed in from locked the account for these origins; `nil` if it is open.
     public var lockedAt: Date?
     /// When the account was last deactivated. Grants made before stay closed when it is active again.
     public var deactivatedAt: Date?
@@ -112,6 +116,10 @@ public struct User: Sendable, Equatable, Codable {
     var activationID: String?
     /// Where they signed in from before, as digests, the last one last; nil before the first sign-in by two factors.
     var knownOrigins: [String]?
+    /// When strangers, who knew the name only, had the user's devices asked in the last day; `nil` for never.
+    var strangersPushes: [Date]?
+    /// The networks and devices from which the user completed a sign-in, the last one last; `nil` for none.
+    var usedOrigins: [KnownOrigin]?
     /// When the account was made.
     public var createdAt: Date
     /// When the profile last changed.

@@ -49,7 +49,10 @@ extension IdentityEngine {
     /// - Throws: ``StoreError`` if the store failed; then nothing was started.
     public func primaryAuthenticate(_ request: TokenRequest, context: RequestContext) async throws -> Result<StartedChallenge, Refusal> {
         if let hint = request.parameters["login_hint"], let snapshot = latestSnapshot {
-            let attempts = countAttempt(login: Self.possibleName(hint), snapshot: snapshot, context: context)
+            let client = (request.client.clientID ?? request.client.basic?.clientID).flatMap { snapshot.application($0) }
+            let origin = client.map { RequestOrigin(context, application: $0) }
+            let attempts = try await countFirstAttempt(
+                login: Self.possibleName(hint), from: origin ?? .unknown, snapshot: snapshot, context: context)
             guard attempts.isAdmitted else { return .failure(.tooManySignIns(attempts)) }
         }
         let channel = Self.codeChannel(request)

@@ -4,10 +4,6 @@ internal import Foundation
 struct ChallengePlan: Sendable {
     /// Seconds that a person has to answer.
     static let lifetime: TimeInterval = 300
-    /// The most challenges that a person gets in that time without approving one: more is somebody who wants to wear them down.
-    static let mostUnanswered = 5
-    /// How many of those somebody can use up who has proved nothing: the rest is left to who knows the password.
-    static let mostUnproved = 2
 
     let challenge: PushChallenge
     let enrollments: [Enrollment]
@@ -20,6 +16,9 @@ struct ChallengePlan: Sendable {
         /// The authenticator that is asked before others, if the person has it.
         var preferredAuthenticator: String?
         var lifetime = ChallengePlan.lifetime
+        var asker = PushChallenge.Asker.entitled
+        /// Where the sign-in was started.
+        var askedFrom: RequestOrigin?
         /// Whether nothing but this challenge is there to prove two factors with.
         var mustVerifyUser = false
     }
@@ -60,7 +59,8 @@ struct ChallengePlan: Sendable {
                 guard let push = enrollment.push, let authenticator = snapshot.authenticator(push.authenticatorID) else { return nil }
                 return try Self.target(enrollment.id, push, authenticator, mustVerifyUser: question.mustVerifyUser, random: random)
             }, bindingMessage: question.bindingMessage, numbers: needsNumber ? try Self.numbers(random) : nil,
-            origin: SignInOrigin.description(of: context, application: question.application),
+            origin: SignInOrigin.description(of: context, application: question.application), asker: question.asker,
+            askedFrom: question.askedFrom,
             fingerprint: question.transactionType == .login ? fingerprint : nil, createdAt: context.now,
             expiresAt: context.now.addingTimeInterval(question.lifetime))
     }
@@ -98,30 +98,5 @@ struct ChallengePlan: Sendable {
         Refusal(
             .accessDenied, "The authenticator cannot be used: it is not set up for this person, or the policy excludes it.",
             reason: "challenge: \(reason)", status: .forbidden)
-    }
-
-    /// Checks the limits on unanswered challenges of one user.
-    ///
-    /// All challenges count towards ``mostUnanswered``. Only challenges of sign-ins in which nothing was proved count towards
-    /// ``mostUnproved``: a user who denied or missed a push after the password can still begin with a push elsewhere.
-    ///
-    /// - Throws: ``Refusal`` with status 429.
-    static func requireRoom(for transaction: SignInTransaction, among recent: [SignInTransaction], now: Date) throws(Refusal) {
-        if transaction.isUnproved { try require(mostUnproved, of: recent.filter(\.isUnproved), now: now) }
-        try require(mostUnanswered, of: recent, now: now)
-    }
-
-    /// The refusal says when enough challenges are old enough that another is admitted.
-    private static func require(_ most: Int, of transactions: [SignInTransaction], now: Date) throws(Refusal) {
-        guard SignInTransaction.unansweredChallenges(transactions, now: now) >= most else { return }
-        let ends = transactions.flatMap(\.challengeTimes).map { $0.addingTimeInterval(lifetime) }.filter { $0 > now }
-        let reset = ends.sorted().first { SignInTransaction.unansweredChallenges(transactions, now: $0) < most }
-        var refusal = Refusal(
-            .invalidGrant, "Too many requests were sent to this person's devices. Wait some minutes and try again.",
-            reason: "push: too many unanswered challenges", status: .tooManyRequests,
-            rateLimit: RateLimitStatus(
-                limit: most, remaining: 0, reset: reset ?? now.addingTimeInterval(lifetime), isAdmitted: false))
-        refusal.isForUser = true
-        throw refusal
     }
 }

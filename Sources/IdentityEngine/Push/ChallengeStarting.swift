@@ -67,16 +67,17 @@ extension IdentityEngine {
     /// What is asked of which devices, by limits and policies.
     func plan(_ start: ChallengeStart, _ admitted: AdmittedRequest, _ view: any StoreView) throws -> PlannedChallenge {
         let context = admitted.context
-        guard let subject = try view.subject(start.user.value, of: start.transaction, snapshot: admitted.snapshot) else {
+        guard let subject = try view.subject(start.user.value, of: start.transaction, snapshot: admitted.snapshot, from: context) else {
             throw Refusal.overTransaction
         }
         let recent = try view.records(.transaction, where: "challenged", is: start.user.value.id, limit: 1_000)
             .map { try StoredTransaction($0).value }
+        let asker = PushChallenge.Asker(of: start.transaction, subject)
         let enrollments = try view.usableEnrollments(of: start.user.value.id, snapshot: admitted.snapshot)
             .filter { start.enrollmentID ?? $0.id == $0.id }
         // Before the limits: they would tell that the account exists.
         try start.requireUsable(subject, in: view)
-        try ChallengePlan.requireRoom(for: start.transaction, among: recent, now: context.now)
+        try PushLimits(asked: recent, of: start.user.value, now: context.now).admit(asker, from: subject.origin)
         let asked = AuthenticationContextClass.preferred(of: start.transaction.contextClasses)
         let needsTwo = subject.decision.assurance == .twoFactors || subject.demandsTwoFactors || asked == .twoFactors
         let remaining = start.transaction.expiresAt.timeIntervalSince(context.now)
@@ -84,7 +85,8 @@ extension IdentityEngine {
             .init(
                 application: admitted.application, transactionType: start.transaction.purpose == .backchannel ? .ciba : .login,
                 bindingMessage: start.bindingMessage, preferredAuthenticator: start.preferredAuthenticator,
-                lifetime: min(ChallengePlan.lifetime, remaining),
+                lifetime: min(ChallengePlan.lifetime, remaining), asker: asker,
+                askedFrom: start.transaction.purpose == .signIn ? subject.origin : nil,
                 mustVerifyUser: needsTwo && !start.transaction.proofs.contains { $0.factorClasses.contains(.knowledge) }),
             to: start.user.value, enrollments: enrollments, snapshot: admitted.snapshot, random: environment.random, context: context)
         return PlannedChallenge(start: start, subject: subject, plan: plan, admitted: admitted)
@@ -115,8 +117,10 @@ extension IdentityEngine {
         var stored = next
         stored.challengeTicket = TicketDigest(of: secret).bytes
         changes.append(.put(try stored.record(version: start.version)))
-        // Written as they were, so that of two who count this person's challenges at one moment the second counts the first's.
-        changes.append(.put(try start.user.record(holding: start.user.value)))
+        // Written also unchanged, so that of two who count this person's challenges at one moment the second counts the first's.
+        var user = start.user.value
+        if challenge.asker == .stranger { user.countStrangersPush(at: context.now) }
+        changes.append(.put(try start.user.record(holding: user)))
         changes.append(
             .issue(
                 Ticket(

@@ -25,6 +25,16 @@ struct PushChallenge: Sendable, Equatable, Codable {
         case required = "REQUIRED"
     }
 
+    /// What entitles a client to have the user's devices asked; each kind has its own limits.
+    enum Asker: String, Sendable, Codable {
+        /// A factor was proved before, or an authenticated client asks in the back channel.
+        case entitled
+        /// Nothing was proved, but the user has signed in from there before.
+        case knownOrigin
+        /// Nothing was proved: whoever knows the name can ask.
+        case stranger
+    }
+
     /// The numbers to choose from, two digits each, and the one that the app shows.
     struct Numbers: Sendable, Equatable, Codable {
         var choices: [String]
@@ -79,6 +89,10 @@ struct PushChallenge: Sendable, Equatable, Codable {
     var bindingMessage: String?
     var numbers: Numbers?
     var origin: Origin
+    /// What entitled the client to ask; `nil` in records of before it was kept.
+    var asker: Asker?
+    /// Where the sign-in was started; `nil` where that proves nothing, and in records of before it was kept.
+    var askedFrom: RequestOrigin?
     /// What an approval makes known as a place that the person signs in from; nil for none.
     var fingerprint: String?
     var createdAt: Date

@@ -60,3 +60,12 @@ enum SignInOrigin {
         return names.first { text.contains($0.0) }?.1
     }
 }
+
+extension User {
+    /// Notes that the user approved a challenge on a device.
+    mutating func rememberApproval(of challenge: PushChallenge, isProvedWhole: Bool, by proofs: [SignInTransaction.Proof]) {
+        if let fingerprint = challenge.fingerprint { self = SignInOrigin.remembering(fingerprint, of: self) }
+        if challenge.asker == .stranger { forgetStrangersPush() }
+        if isProvedWhole, let origin = challenge.askedFrom { completeSignIn(by: proofs, from: origin) }
+    }
+}

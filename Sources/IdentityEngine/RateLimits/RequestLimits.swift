@@ -28,13 +28,32 @@ extension IdentityEngine {
 
     /// Counts one sign-in attempt from its address and, unless that is over its limit, for the user name: one peer must not use
     /// up the attempts of a person.
-    func countAttempt(login: String, snapshot: OrgSnapshot, context: RequestContext) -> RateLimitStatus {
-        let limits = snapshot.rateLimits
-        if let address = context.address {
-            let status = rateLimiter.count(.signIns(from: address), limit: limits.perAddressSignIns, now: context.now)
-            guard status.isAdmitted else { return status }
-        }
-        return rateLimiter.count(.signIn(as: login), limit: limits.perUser, now: context.now)
+    ///
+    /// Attempts of a user from an origin that the user has signed in from before have a limit of their own, so that a stranger who tries
+    /// the name elsewhere doesn't use them up.
+    func countAttempt(
+        login: String, of user: User? = nil, from origin: RequestOrigin = .unknown, snapshot: OrgSnapshot, context: RequestContext
+    ) -> RateLimitStatus {
+        if let refused = refusedAddress(snapshot, context) { return refused }
+        return rateLimiter.count(.signIn(as: login, by: user, from: origin), limit: snapshot.rateLimits.perUser, now: context.now)
+    }
+
+    /// The same for an attempt that begins a sign-in, whose user is not known yet.
+    func countFirstAttempt(
+        login: String, from origin: RequestOrigin, snapshot: OrgSnapshot, context: RequestContext
+    ) async throws -> RateLimitStatus {
+        if let refused = refusedAddress(snapshot, context) { return refused }
+        let limit = snapshot.rateLimits.perUser
+        let status = rateLimiter.count(.signIn(as: login), limit: limit, now: context.now)
+        guard !status.isAdmitted, let user = try await user(login: login), user.knows(origin) else { return status }
+        return rateLimiter.count(.signIn(as: login, by: user, from: origin), limit: limit, now: context.now)
+    }
+
+    /// Counts an attempt from its address; `nil` if it is within the limit.
+    private func refusedAddress(_ snapshot: OrgSnapshot, _ context: RequestContext) -> RateLimitStatus? {
+        guard let address = context.address else { return nil }
+        let status = rateLimiter.count(.signIns(from: address), limit: snapshot.rateLimits.perAddressSignIns, now: context.now)
+        return status.isAdmitted ? nil : status
     }
 }
 
@@ -56,6 +75,12 @@ extension RateLimiter.Subject {
         return .user(key.utf8.count <= 64 ? key : Base64URL.encode(Array(SHA256.hash(data: Array(key.utf8)))))
     }
 
+    /// The sign-ins of a user; those from a known origin are counted apart.
+    static func signIn(as login: String, by user: User?, from origin: RequestOrigin) -> Self {
+        guard let user, case .known(let id) = user.callers(from: origin) else { return signIn(as: login) }
+        return .user("\(user.id) \(id)")
+    }
+
     /// The sign-ins from an address, counted as its requests are.
     static func signIns(from address: String) -> Self {
         if case .address(let key) = from(address) { .signIns(key) } else { .signIns(address) }
@@ -65,6 +90,9 @@ extension RateLimiter.Subject {
     static func beginnings(from address: String) -> Self {
         if case .address(let key) = from(address) { .beginnings(key) } else { .beginnings(address) }
     }
+
+    /// The network of an address as it is counted: of IPv6, the /64.
+    static func network(of address: String) -> String { if case .address(let key) = from(address) { key } else { address } }
 
     /// The requests from an address. Of IPv6 its /64 counts, since everybody who has one address there has all of them; an IPv4
     /// address that is mapped into IPv6 is an IPv4 address.

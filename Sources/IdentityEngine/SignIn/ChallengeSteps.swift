@@ -72,9 +72,9 @@ extension SignInTransaction {
         case .denied, .failed:
             return unanswered(.rejectedOnDevice)
         case .approved(let targetID, let userVerified, let methods, let time):
-            guard let subject, isAbout(subject.user), subject.user.status == .active,
-                subject.user.lockedAt == nil || subject.user.isLockOver(policy: subject.passwordPolicy, now: now)
-            else { return refused(.overTransaction, Self.pushType, []) }
+            guard let subject, isAbout(subject.user), subject.user.status == .active, !subject.isLocked(at: now) else {
+                return refused(.overTransaction, Self.pushType, [])
+            }
             var next = self
             // Where a sign-in may go on after an approval, that counts once.
             if countedChallenge == challengeCount { return proved(subject, Self.pushType, []) }
@@ -86,7 +86,10 @@ extension SignInTransaction {
                     factor: .push, factorClasses: userVerified ? [.possession, .inherence] : [.possession], methods: methods, time: time,
                     enrollmentID: challenge.targets.first { $0.id == targetID }?.enrollmentID),
                 at: place)
-            return next.proved(subject, Self.pushType, [])
+            let (after, outcome, logged) = next.proved(subject, Self.pushType, [])
+            var user = subject.user
+            user.rememberApproval(of: challenge, isProvedWhole: outcome.isProvedWhole, by: next.proofs)
+            return (after, outcome, (user == subject.user ? [] : [.writeUser(user)]) + logged)
         }
     }
 

@@ -138,11 +138,11 @@ extension IdentityEngine {
 
 extension SignInTransaction.Subject {
     /// A user who has proved nothing: enough to judge a wrong answer by. `nil` if the application is gone.
-    init?(unproved user: User, of transaction: SignInTransaction, snapshot: OrgSnapshot) {
+    init?(unproved user: User, of transaction: SignInTransaction, from origin: RequestOrigin, snapshot: OrgSnapshot) {
         guard let application = snapshot.application(of: transaction) else { return nil }
         self.init(
             user: user, decision: snapshot.signOnDecision(for: user, application: application), passwordPolicy: snapshot.passwordPolicy,
-            secondFactorGrantTypes: [])
+            origin: origin, secondFactorGrantTypes: [])
     }
 }
 

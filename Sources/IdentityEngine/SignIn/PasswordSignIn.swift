@@ -27,11 +27,12 @@ extension IdentityEngine {
         username: String, password: String, for request: SignInRequest, snapshot: OrgSnapshot, context: RequestContext
     ) async throws -> SignInOutcome {
         let username = Self.possibleName(username)
-        let attempts = countAttempt(login: username, snapshot: snapshot, context: context)
+        let origin = RequestOrigin(context, application: request.application)
+        let attempts = try await countFirstAttempt(login: username, from: origin, snapshot: snapshot, context: context)
         guard attempts.isAdmitted else {
             return .refused(.tooManyRequests(attempts, reason: "sign-in attempts for one user name or from one address"))
         }
-        let verifier = PasswordVerifier(environment: environment)
+        let verifier = PasswordVerifier(environment: environment, origin: origin)
         do {
             return try await judge(
                 .password(password), of: username, request, readsEnrollments: false, snapshot: snapshot, context: context
@@ -59,7 +60,8 @@ extension IdentityEngine {
         username: String, code: String, for request: SignInRequest, snapshot: OrgSnapshot, context: RequestContext
     ) async throws -> SignInOutcome {
         let username = Self.possibleName(username)
-        let attempts = countAttempt(login: username, snapshot: snapshot, context: context)
+        let origin = RequestOrigin(context, application: request.application)
+        let attempts = try await countFirstAttempt(login: username, from: origin, snapshot: snapshot, context: context)
         guard attempts.isAdmitted else {
             return .refused(.tooManyRequests(attempts, reason: "sign-in attempts for one user name or from one address"))
         }
@@ -95,7 +97,7 @@ extension IdentityEngine {
         commit: (SignInTransaction, SignInTransaction.Outcome, [SignInTransaction.Effect], NamedAccount) async throws -> Answer?
     ) async throws -> Answer? {
         var (account, subject) = try await load(
-            username, transaction, snapshot, readsEnrollments: readsEnrollments, provedAt: nil)
+            username, transaction, snapshot, context, readsEnrollments: readsEnrollments, isProved: false)
         var judge = verifier(account)
         var verdict = try await judge.verify(response, of: account.user?.value, policy: snapshot.passwordPolicy)
         // Others may have signed in, guessed or changed the password in the meantime: what counts is the state that the
@@ -103,7 +105,7 @@ extension IdentityEngine {
         for _ in 0..<1_000 {
             let judged = account
             (account, subject) = try await load(
-                username, transaction, snapshot, readsEnrollments: readsEnrollments, provedAt: verdict.isProved ? context.now : nil)
+                username, transaction, snapshot, context, readsEnrollments: readsEnrollments, isProved: verdict.isProved)
             let isStale =
                 account.user?.value.passwordHash != judged.user?.value.passwordHash || account.enrollments != judged.enrollments
             if isStale {
@@ -120,15 +122,18 @@ extension IdentityEngine {
 
     /// The account of a user name, and what this sign-in asks of the user.
     private func load(
-        _ username: String, _ transaction: SignInTransaction, _ snapshot: OrgSnapshot, readsEnrollments: Bool, provedAt: Date?
+        _ username: String, _ transaction: SignInTransaction, _ snapshot: OrgSnapshot, _ context: RequestContext, readsEnrollments: Bool,
+        isProved: Bool
     ) async throws -> (NamedAccount, SignInTransaction.Subject?) {
         try await store.read { [self] view in
             let account = try namedAccount(username, withEnrollments: readsEnrollments, in: view)
+            let origin = try view.origin(
+                of: transaction, by: account.user?.value.id ?? account.decoy.id, snapshot: snapshot, context: context)
             guard let user = account.user?.value else { return (account, nil) }
-            guard let provedAt, user.isOpen(policy: snapshot.passwordPolicy, now: provedAt) else {
-                return (account, SignInTransaction.Subject(unproved: user, of: transaction, snapshot: snapshot))
+            guard isProved, user.isOpen(to: origin, policy: snapshot.passwordPolicy, now: context.now) else {
+                return (account, SignInTransaction.Subject(unproved: user, of: transaction, from: origin, snapshot: snapshot))
             }
-            return (account, try view.subject(user, of: transaction, snapshot: snapshot))
+            return (account, try view.subject(user, of: transaction, snapshot: snapshot, from: context))
         }
     }
 

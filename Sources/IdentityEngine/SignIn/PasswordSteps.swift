@@ -52,7 +52,7 @@ extension SignInTransaction {
     /// Whether a new password is what the sign-in waits for, of an account that is still the one that it met.
     private func isPasswordDue(of subject: Subject, now: Date) -> Bool {
         guard end == nil, now < expiresAt, isAbout(subject.user), subject.user.status == .active,
-            subject.user.lockedAt == nil || subject.user.isLockOver(policy: subject.passwordPolicy, now: now),
+            !subject.isLocked(at: now),
             case (_, .passwordDue, _) = proved(subject, "", [])
         else { return false }
         return true

@@ -35,9 +35,9 @@ extension StoreView {
     }
 
     /// The same for a transaction that goes on; nil if its application is gone. The scopes are what the tokens will permit, where the
-    /// transaction does not know it yet.
+    /// transaction does not know it yet. Without a request, the origin is the one that the last factor was proved from.
     func subject(
-        _ user: User, of transaction: SignInTransaction, scopes: [String]? = nil, snapshot: OrgSnapshot
+        _ user: User, of transaction: SignInTransaction, scopes: [String]? = nil, snapshot: OrgSnapshot, from context: RequestContext?
     ) throws -> SignInTransaction.Subject? {
         guard let application = snapshot.application(of: transaction) else { return nil }
         var request = SignInRequest(
@@ -45,8 +45,31 @@ extension StoreView {
             supportedGrantTypes: transaction.supportedGrantTypes, contextClasses: transaction.contextClasses)
         request.isOnPages = transaction.hosted != nil
         request.isHosted = request.isOnPages || transaction.classic != nil
-        let subject = try subject(user, of: request, snapshot: snapshot)
+        var subject = try subject(user, of: request, snapshot: snapshot)
+        subject.origin =
+            try context.map { try origin(of: transaction, by: user.id, snapshot: snapshot, context: $0) } ?? transaction.origin
+            ?? .unknown
         return try transaction.classic == nil ? subject : classic(subject, of: transaction, snapshot: snapshot)
+    }
+
+    /// Where a request of a sign-in comes from.
+    ///
+    /// - Parameters:
+    ///   - transaction: The sign-in.
+    ///   - userID: The user; for an unknown name, what stands in for the user, so that the work is the same.
+    ///   - snapshot: The configuration.
+    ///   - context: The request.
+    /// - Returns: ``RequestOrigin/unknown`` if the application is gone.
+    /// - Throws: ``StoreError`` if the store failed.
+    func origin(
+        of transaction: SignInTransaction, by userID: String, snapshot: OrgSnapshot, context: RequestContext
+    ) throws -> RequestOrigin {
+        guard let application = snapshot.application(of: transaction) else { return .unknown }
+        guard let device = transaction.classic?.device else { return RequestOrigin(context, application: application) }
+        // Another host can plant the cookie of a page: there a device counts only if this server gave it its token.
+        let isBelieved =
+            try transaction.classic?.renewsDevice != true || rememberedDevice(of: userID, device: device) != nil
+        return RequestOrigin(context, application: application, device: isBelieved ? device : nil)
     }
 
     /// What approved a transaction's challenge, if it still could: who lost a device, or distrusts it, has closed it since.

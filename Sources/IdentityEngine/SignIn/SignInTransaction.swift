@@ -60,6 +60,8 @@ struct SignInTransaction: Sendable, Equatable, Codable {
     var sentChallenges: [Date]?
     /// How often an answer to a further factor was wrong.
     var wrongAnswers = 0
+    /// Where the last factor was proved from; `nil` as long as none was, and in records written before it was kept.
+    var origin: RequestOrigin?
     /// Whether the person keeps a password of which they were warned; nil as long as they did not say so.
     var keepsPassword: Bool?
     /// The digest of the secret by which the client asks for the challenge's outcome.
@@ -95,6 +97,8 @@ extension SignInTransaction {
         var user: User
         var decision: SignOnDecision
         var passwordPolicy: PasswordPolicy
+        /// Where this step's request comes from.
+        var origin = RequestOrigin.unknown
         /// The grants by which they can present a second factor to this application.
         var secondFactorGrantTypes: [String]
         /// Those of them that prove more than that the person has something, for who has proved that already.
@@ -136,6 +140,8 @@ extension SignInTransaction {
         case recoveryProved(hasQuestion: Bool, Subject)
         /// It was not, or there is nobody whose it could be.
         case recoveryFailed(String)
+        /// A code that was sent in a recovery was answered wrongly.
+        case recoveryCodeWrong(Subject)
         /// The question of a recovery was answered.
         case recoveryAnswered(isRight: Bool, Subject)
         /// The person set another password in a recovery; the hash is that of the new one, which was judged.
@@ -217,6 +223,7 @@ extension SignInTransaction {
         case .polled(let subject): return polled(subject, now: now)
         case .recoveryProved(let hasQuestion, let subject): return recoveryProved(hasQuestion: hasQuestion, subject, now: now)
         case .recoveryFailed(let reason): return recoveryFailed(reason)
+        case .recoveryCodeWrong(let subject): return recoveryCodeWrong(subject, now: now)
         case .recoveryAnswered(let isRight, let subject): return recoveryAnswered(isRight: isRight, subject, now: now)
         case .passwordReset(let hash, let subject): return passwordReset(hash, subject, now: now)
         case .cancelled: return cancelled()
@@ -229,56 +236,6 @@ extension SignInTransaction {
         // A token that waits to be exchanged, in a mailbox or with an administrator, is no sign-in yet.
         let isUnderWay = classic?.recovery?.stage != .token
         return userID == user.id && account.hasPassword(of: user) && (!isUnderWay || sessionsEndedAt == user.sessionsEndedAt)
-    }
-
-    private func judged(
-        _ proof: Proof, _ verdict: FactorVerdict, _ subject: Subject, type: String, now: Date
-    ) -> (SignInTransaction, Outcome, [Effect]) {
-        var next = self
-        // On a page a name may be mistyped: only who proves something is met.
-        if hosted == nil { next.meet(subject.user) }
-        var user = subject.user
-        // Locked and closed accounts answer before the verdict is looked at: a guess tells nothing and counts for nothing.
-        guard user.openLock(policy: subject.passwordPolicy, now: now) else {
-            return next.wrong("account is locked", type, [])
-        }
-        guard user.status == .active else {
-            return next.wrong("account is \(user.status.rawValue)", type, [])
-        }
-        guard case .proved(let newHash, let enrollment) = verdict else {
-            let lockedNow = user.countFailure(of: proof.factor, policy: subject.passwordPolicy, now: now)
-            let reason =
-                user.passwordHash == nil && proof.factor == .password ? "account has no password" : "wrong \(proof.factor.rawValue)"
-            let locked = Effect.log(
-                type: "user.account.lock", .success, reason: "\(user.allFailures) failed attempts")
-            var counted: [Effect] = [.writeUser(user)]
-            guard case .wrong(let enrollment) = verdict else { return next.wrong(reason, type, counted + (lockedNow ? [locked] : [])) }
-            // Codes that are sent count their own wrong answers, so another can be given where a sign-in begins with one.
-            counted.append(.writeEnrollment(enrollment))
-            return next.wrong(reason, type, counted + (lockedNow ? [locked] : []), mayRepeat: !lockedNow)
-        }
-        user.forgetFailures(of: proof.factor)
-        user.passwordHash = newHash ?? user.passwordHash
-        next.meet(subject.user)
-        var proof = proof
-        proof.enrollmentID = enrollment?.id
-        next.proofs.append(proof)
-        var effects: [Effect] = user == subject.user ? [] : [.writeUser(user)]
-        if let enrollment { effects.append(.writeEnrollment(enrollment)) }
-        return next.proved(subject, type, effects)
-    }
-
-    /// An answer was wrong, or whatever keeps the person out is answered alike. Who proved something before may answer again.
-    private func wrong(
-        _ reason: String, _ type: String, _ effects: [Effect], mayRepeat: Bool = false
-    ) -> (SignInTransaction, Outcome, [Effect]) {
-        let refusal = Refusal.wrongCredentials(reason)
-        // A page asks again, and the account's own counter limits guesses; what was typed as a name binds nobody.
-        if hosted != nil && proofs.isEmpty { return (self, .tryAgain(refusal), effects + [.log(type: type, .failure, reason: reason)]) }
-        var next = self
-        next.wrongAnswers += 1
-        guard !proofs.isEmpty || mayRepeat, next.wrongAnswers < Self.mostWrongAnswers else { return next.refused(refusal, type, effects) }
-        return (next, .tryAgain(refusal), effects + [.log(type: type, .failure, reason: reason)])
     }
 
     /// A factor was right: is it enough?

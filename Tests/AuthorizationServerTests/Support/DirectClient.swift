@@ -12,6 +12,8 @@ struct DirectClient: Sendable {
     var base = DirectClient.custom
     /// Sent with every request.
     var additional: [String: String] = [:]
+    /// The address that requests come from, where the server trusts this machine as a proxy.
+    var address: String?
 
     init(_ server: PushServer, id: String = "direct-app", base: String = DirectClient.custom, additional: [String: String] = [:]) {
         (self.server, self.id, self.base, self.additional) = (server, id, base, additional)
@@ -19,7 +21,15 @@ struct DirectClient: Sendable {
 
     func post(_ endpoint: String, _ parameters: [String: String]) async throws -> WireResponse {
         let all = additional.merging(["client_id": id]) { $1 }.merging(parameters) { $1 }
-        return try await server.wire.post("\(base)/\(endpoint)", Form.encode(all))
+        let headers = address.map { [("X-Forwarded-For", $0)] } ?? []
+        return try await server.wire.post("\(base)/\(endpoint)", Form.encode(all), headers: headers)
+    }
+
+    /// The same client at another address.
+    func at(_ address: String) -> DirectClient {
+        var client = self
+        client.address = address
+        return client
     }
 
     // MARK: - A second factor

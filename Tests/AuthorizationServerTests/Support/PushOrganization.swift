@@ -42,6 +42,10 @@ struct PushOrganization: Sendable {
     var breachedPasswords: (any BreachedPasswordSource)?
     /// What holds at the classic sign-in API.
     var classic: ClassicPolicy? = ClassicPolicy(signOnPolicy: "one factor")
+    /// Whether `X-Forwarded-For` from this machine counts, so that a test can send requests from several addresses.
+    var trustsForwardedAddresses = false
+    /// Hashes passwords; `nil` for a hasher of the server's own.
+    var passwordHasher: PasswordHasher?
     var rateLimits = RateLimits(perClient: 100_000, perAddress: 100_000, perAddressSignIns: 100_000, perUser: 100_000)
 
     func definition(origin: String) -> OrganizationDefinition {

@@ -53,7 +53,8 @@ struct PushServer: Sendable {
         let engine = IdentityEngine(
             store: store,
             environment: EngineEnvironment(
-                random: SystemRandomSource(), masterKey: SymmetricKey(size: .bits256), passwordHasher: PasswordHasher(width: 2),
+                random: SystemRandomSource(), masterKey: SymmetricKey(size: .bits256),
+                passwordHasher: organization.passwordHasher ?? PasswordHasher(width: 2),
                 tokenService: organization.tokenService, breachedPasswords: organization.breachedPasswords))
         let context = RequestContext(now: clock.now, requestID: "start")
         _ = try await engine.apply(organization.definition(origin: RunningServer.origin), context: context)
@@ -61,8 +62,10 @@ struct PushServer: Sendable {
         let pushes = RecordingSender()
         let logouts = RecordingLogoutSender()
         let messages = RecordingMessages()
+        let proxies = organization.trustsForwardedAddresses ? [TrustedNetwork("127.0.0.1")].compactMap(\.self) : []
         let server = AuthorizationServer(
-            engine: engine, configuration: .init(port: 0), clock: clock, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+            engine: engine, configuration: .init(port: 0, trustedProxies: proxies), clock: clock,
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
             pushSender: pushes, logoutSender: logouts, messageSender: messages)
         return PushServer(
             running: RunningServer(server: server, engine: engine, clock: clock, wire: WireClient(port: 0)), pushes: pushes,

@@ -113,7 +113,7 @@ struct NewPasswordTests {
         func judge(_ password: String, history: Int = 2) async throws -> [PasswordRule]? {
             let policy = PasswordPolicy(scryptLogN: 10, age: .init(history: history))
             let judged = try await org.engine.judgeNewPassword(
-                password, of: try await org.stored().value, policy: policy, now: SignInFixture.start)
+                password, of: try await org.stored().value, from: .unknown, policy: policy, now: SignInFixture.start)
             if case .refused(let rules) = judged { return rules }
             return nil
         }
@@ -135,7 +135,7 @@ struct NewPasswordTests {
         let policy = PasswordPolicy(scryptLogN: 10, age: .init(minimumMinutes: 60))
         func judge(at seconds: TimeInterval) async throws -> NewPassword {
             try await org.engine.judgeNewPassword(
-                "Second-Staple-2", of: user, policy: policy, now: SignInFixture.start.addingTimeInterval(seconds))
+                "Second-Staple-2", of: user, from: .unknown, policy: policy, now: SignInFixture.start.addingTimeInterval(seconds))
         }
         #expect(try await judge(at: 3_599) == .refused([.kept(minutes: 60)]))
         guard case .good = try await judge(at: 3_600) else { return #expect(Bool(false), "refused after its time") }

@@ -120,11 +120,13 @@ struct PushFixture {
 
     func primary(
         _ login: String = jane, client: String = "one-factor-app", server: String? = "default", at seconds: TimeInterval = 11,
-        _ more: [String: String] = [:]
+        from address: String? = nil, _ more: [String: String] = [:]
     ) async throws -> Result<StartedChallenge, Refusal> {
+        var context = Self.context(seconds)
+        context.address = address ?? context.address
         let parameters = ["login_hint": login, "challenge_hint": Self.firstFactor, "channel_hint": "push"]
         return try await engine.primaryAuthenticate(
-            request(parameters.merging(more) { $1 }, client, server), context: Self.context(seconds))
+            request(parameters.merging(more) { $1 }, client, server), context: context)
     }
 
     func backchannel(

@@ -33,8 +33,8 @@ struct RefusedChallengeLogTests {
     @Test("one question too many is written down, with whom it would have reached")
     func tooMany() async throws {
         let phone = try await org.enroll()
-        for second in 0..<2 { _ = try await org.primary(at: 11 + Double(second)).get() }
-        #expect(try await org.primary(at: 13).refused == .invalidGrant)
+        for second in 0..<2 { _ = try await org.primary(at: 11 + Double(second), from: "203.0.113.66").get() }
+        #expect(try await org.primary(at: 13, from: "203.0.113.66").refused == .invalidGrant)
         let lines = try await lines()
         #expect(lines.map(\.outcome) == [.failure] && lines.map(\.userID) == [phone.userID])
     }

@@ -75,13 +75,13 @@ struct SignInTransactionTests {
         var user = User(id: "00u1", login: "jane", createdAt: Self.now)
         let policy = PasswordPolicy(lockoutAttempts: 4)
         for factor in [FactorKind.totp, .totp, .question] {
-            let isLocked = user.countFailure(of: factor, policy: policy, now: Self.now)
-            #expect(!isLocked)
+            let consequence = user.countFailure(of: factor, policy: policy, now: Self.now)
+            #expect(consequence == .none)
         }
         user.forgetFailures(of: .question)
         #expect(user.failedCodes == ["totp": 2])
         user.forgetFailures(of: .password)
-        #expect(user.allFailures == 2)
+        #expect(user[.others].total == 2)
         user.forgetFailures(of: .totp)
         #expect(user.failedCodes == nil)
     }

@@ -36,7 +36,7 @@ extension IdentityEngine {
             }
             do {
                 let state = try ClassicState(
-                    token, browser: secret, snapshot: snapshot, view: view, environment: environment, now: context.now)
+                    token, browser: secret, snapshot: snapshot, view: view, environment: environment, context: context)
                 switch state.status(of: state.transaction) {
                 case .recoveryChallenge?: return shown(.recoveryCode(recovery.channel ?? .sms))
                 case .recovery?:

@@ -26,7 +26,7 @@ extension IdentityEngine {
             else { return nil }
             let snapshot = try snapshot(view)
             do {
-                _ = try ClassicState(stored, token: "", snapshot: snapshot, view: view, environment: environment, now: context.now)
+                _ = try ClassicState(stored, token: "", snapshot: snapshot, view: view, environment: environment, context: context)
             } catch is ClassicRefusal {
                 return nil
             }

@@ -107,8 +107,8 @@ extension IdentityEngine {
             let isReplacing = others.contains { $0.status != .pending }
             let changes: [Change] =
                 try others.map(\.removal) + confirmed.changes() + [
-                    // Written as they were, so that of two enrolments at one moment the second sees the first.
-                    .put(user.record(holding: user.value)),
+                    // Written also if nothing of them changes, so that of two enrolments at one moment the second sees the first.
+                    user.renewing(method.channel.factor),
                     logEntry(
                         type, .success, reason: method.channel.rawValue + (isReplacing ? ", replaced" : ""), userID: user.value.id,
                         context: context),
@@ -142,7 +142,7 @@ extension IdentityEngine {
             enrollment.code = CodeMethod(channel: channel, destination: destination)
             let changes: [Change] =
                 try enrollments.filter { $0.code?.channel == channel }.map(\.removal) + [
-                    .put(enrollment.record()), .put(user.record(holding: user.value)),
+                    .put(enrollment.record()), user.renewing(channel.factor),
                     logEntry("user.mfa.factor.activate", .success, reason: channel.rawValue, userID: userID, context: context),
                 ]
             if try await store.commit(changes) == .committed { return enrollment.id }

@@ -108,7 +108,9 @@ private struct FoundCode: Sendable {
         let user = start.user.value
         let now = admitted.context.now
         let transaction = start.transaction
-        guard let subject = try view.subject(user, of: transaction, snapshot: admitted.snapshot) else { throw Refusal.overTransaction }
+        guard let subject = try view.subject(user, of: transaction, snapshot: admitted.snapshot, from: admitted.context) else {
+            throw Refusal.overTransaction
+        }
         let enrollments = try view.usableEnrollments(of: user.id, snapshot: admitted.snapshot)
         if start.obstacle != nil { try start.requireUsable(subject, in: view) }
         guard transaction.end == nil, now < transaction.expiresAt, transaction.isAbout(user), user.status == .active else {

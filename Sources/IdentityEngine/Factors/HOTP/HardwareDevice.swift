@@ -35,7 +35,7 @@ extension IdentityEngine {
                 return (
                     device.id,
                     try removals + counters.changes() + losses + [
-                        .put(device.record()), .put(user.record(holding: user.value)),
+                        .put(device.record()), user.renewing(.hotp),
                         logEntry("user.mfa.factor.activate", .success, reason: "hotp", userID: userID, context: context),
                     ]
                 )

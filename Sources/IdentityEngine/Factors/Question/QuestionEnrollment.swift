@@ -49,8 +49,8 @@ extension IdentityEngine {
         let others = enrollments.filter { $0.question != nil }
         return try others.map(\.removal) + [
             .put(enrollment.record()),
-            // Written as they were, so that of two enrolments at one moment the second sees the first.
-            .put(user.record(holding: user.value)),
+            // Written also if nothing of them changes, so that of two enrolments at one moment the second sees the first.
+            user.renewing(.question),
             logEntry(
                 "user.mfa.factor.activate", .success, reason: others.isEmpty ? "question" : "question, replaced", userID: user.value.id,
                 context: context),

@@ -21,7 +21,7 @@ extension IdentityEngine {
             let enrollment = try Enrollment(authenticatorApp: secret, of: userID, environment: environment, now: context.now)
             let changes: [Change] =
                 try enrollments.filter { $0.totp?.provider == .google }.map { .remove(.enrollment, id: $0.id, version: $0.version) } + [
-                    .put(enrollment.record()), .put(user.record(holding: user.value)),
+                    .put(enrollment.record()), user.renewing(.totp),
                     logEntry("user.mfa.factor.activate", .success, reason: "totp", userID: userID, context: context),
                 ]
             if try await store.commit(changes) == .committed {

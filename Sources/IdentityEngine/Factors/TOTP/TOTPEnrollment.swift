@@ -106,8 +106,8 @@ extension IdentityEngine {
         return .success(
             try others.map(\.removal) + [
                 .put(confirmed.record()),
-                // Written as they were, so that of two enrolments at one moment the second sees the first.
-                .put(holder.user.record(holding: holder.user.value)),
+                // Written also if nothing of them changes, so that of two enrolments at one moment the second sees the first.
+                holder.user.renewing(.totp),
                 logEntry(
                     "user.mfa.factor.activate", .success, reason: isReplacing ? "totp, replaced" : "totp",
                     userID: holder.user.value.id, context: context),

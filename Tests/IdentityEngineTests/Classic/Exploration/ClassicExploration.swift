@@ -118,7 +118,10 @@ final class ClassicExploration {
     /// Where the sign-in stands, who the person is, and what they have.
     private func check() async throws {
         let jane = try await desk.jane()
-        guard (jane.lockedAt != nil) == oracle.isLocked else { throw broken("the lock is not as it should be") }
+        let origin = RequestOrigin(
+            desk.context, application: Application(id: "any", name: "any", kind: .native, signOnPolicy: "two factors"))
+        guard jane.knows(origin) == oracle.isKnown else { throw broken("the origin is not as it should be") }
+        guard (jane[jane.callers(from: origin)].lockedAt != nil) == oracle.isLocked else { throw broken("the lock is not as it should be") }
         let held = Set(
             try await desk.engine.store.read { view in
                 try view.heldEnrollments(of: jane.id).compactMap { ClassicMove.Kind(rawValue: $0.factor.rawValue) }

@@ -53,8 +53,22 @@ struct ClassicOracle {
 
     // The person.
     var held: Set<Kind>
-    private(set) var isLocked = false
-    private var failures: [String: Int] = [:]
+    /// Whether she signed in from here before: then what is wrong here is counted apart from what strangers do.
+    private(set) var isKnown = false
+    private var lockedForStrangers = false
+    private var lockedHere = false
+    private var failuresOfStrangers: [String: Int] = [:]
+    private var failuresHere: [String: Int] = [:]
+    /// Those of strangers after the password, and those here that were never right here: who knows the password could come from anywhere.
+    private var failuresAfterPassword: [String: Int] = [:]
+    /// What she proved here in sign-ins that she completed.
+    private var provedHere: Set<String> = []
+
+    var isLocked: Bool { isKnown ? lockedHere : lockedForStrangers }
+    private var failures: [String: Int] {
+        get { isKnown ? failuresHere : failuresOfStrangers }
+        set { if isKnown { failuresHere = newValue } else { failuresOfStrangers = newValue } }
+    }
     private var lastStep: Int?
     // The sign-in.
     private(set) var place = Place.nowhere
@@ -77,6 +91,8 @@ struct ClassicOracle {
     private var wrongCodes: [Int] = []
     /// When codes of a recovery were wrong since the last right one.
     private var wrongRecoveries: [Int] = []
+    /// When codes of a recovery were wrong since she last got through one, whatever the telephone.
+    private var guessedCodes: [Int] = []
     let enrollsAll: Bool
 
     /// When messages went out in the last hour: to who signs in, to whoever knows the name, and what was asked for by name and in a recovery.
@@ -136,7 +152,7 @@ struct ClassicOracle {
             begin(now)
             guard namePace.admits(now) else { return "E0000047" }
             resendPace.times = []
-            recovery = (isUnlock, held.contains(.sms) && (!isUnlock || isLocked))
+            recovery = (isUnlock, held.contains(.sms) && (!isUnlock || lockedForStrangers || lockedHere))
             // What may not be sent is not, and nobody is told.
             sendRecoveryCode(now)
             place = .recoveryChallenge
@@ -176,10 +192,10 @@ struct ClassicOracle {
         begin(now)
         if isLocked { return "LOCKED_OUT" }
         guard isRight else {
-            fail("password")
+            fail("password", isFurther: false)
             return isLocked ? "LOCKED_OUT" : "E0000004"
         }
-        failures["password"] = nil
+        forgetPasswords()
         provedAt = now
         return goOn()
     }
@@ -200,9 +216,35 @@ struct ClassicOracle {
         return "SUCCESS"
     }
 
-    private mutating func fail(_ kind: String) {
+    private mutating func fail(_ kind: String, isFurther: Bool) {
         failures[kind, default: 0] += 1
-        if failures.values.reduce(0, +) >= Self.lockout { isLocked = true }
+        if isKnown && isForeign(kind) { failuresOfStrangers[kind, default: 0] += 1 }
+        if isFurther && (!isKnown || isForeign(kind)) { failuresAfterPassword[kind, default: 0] += 1 }
+        let elsewhere = isFurther && (!isKnown || isForeign(kind)) ? failuresAfterPassword[kind] ?? 0 : 0
+        guard max(failures.values.reduce(0, +), elsewhere) >= Self.lockout else { return }
+        if isKnown { lockedHere = true } else { lockedForStrangers = true }
+    }
+
+    /// Whether it was never right here.
+    private func isForeign(_ kind: String) -> Bool { kind != "password" && !provedHere.contains(kind) }
+
+    private mutating func forget(_ kind: String) {
+        failures[kind] = nil
+        guard !isKnown || isForeign(kind) else { return }
+        failuresOfStrangers[kind] = nil
+        failuresAfterPassword[kind] = nil
+    }
+
+    private mutating func forgetPasswords() {
+        failuresOfStrangers["password"] = nil
+        failuresHere["password"] = nil
+    }
+
+    /// Opens the locks; wrong codes still count, or whoever reads the texts could guess them without end.
+    private mutating func openLocks() {
+        forgetPasswords()
+        forget("question")
+        (lockedForStrangers, lockedHere, guessedCodes) = (false, false, [])
     }
 
     private mutating func challenge(_ move: ClassicMove, _ now: Int) -> String {
@@ -238,7 +280,7 @@ struct ClassicOracle {
             }
             if kind == .totp, isRight, let lastStep, now / 30 <= lastStep { (isProved, refusal) = (false, "E0000082") }
             guard isProved else {
-                fail(kind.rawValue)
+                fail(kind.rawValue, isFurther: true)
                 wrong += 1
                 guard wrong < 5, !isLocked else {
                     place = .nowhere
@@ -248,9 +290,13 @@ struct ClassicOracle {
             }
             if kind == .sms { codeSentAt = nil }
             if kind == .totp { lastStep = now / 30 }
-            failures[kind.rawValue] = nil
+            forget(kind.rawValue)
             (hasSecondFactor, provedAt) = (true, now)
-            return goOn()
+            let result = goOn()
+            // All is proved, and from here.
+            isKnown = true
+            provedHere.formUnion(["password", kind.rawValue])
+            return result
         default: return "E0000079"
         }
     }
@@ -297,7 +343,9 @@ struct ClassicOracle {
     // MARK: - Without the password
 
     /// Ten wrong codes in a day close the way of who has forgotten the password.
-    private func isRecoveryClosed(_ now: Int) -> Bool { wrongRecoveries.count(where: { $0 > now - 86_400 }) >= 10 }
+    private func isRecoveryClosed(_ now: Int) -> Bool {
+        wrongRecoveries.count(where: { $0 > now - 86_400 }) >= 10 || guessedCodes.count(where: { $0 > now - 86_400 }) >= 10
+    }
 
     private mutating func sendRecoveryCode(_ now: Int) {
         if recovery.isReal, !isRecoveryClosed(now), anybodyPace.admits(now) { codeSentAt = now }
@@ -308,7 +356,10 @@ struct ClassicOracle {
         case (.recoveryCode(let isRight), .recoveryChallenge):
             let isOpen = recovery.isReal && !isRecoveryClosed(now) && codeSentAt.map { now < $0 + 300 } ?? false
             guard isRight, isOpen else {
-                if isOpen { wrongRecoveries.append(now) }
+                if isOpen {
+                    wrongRecoveries.append(now)
+                    guessedCodes.append(now)
+                }
                 return countWrong("E0000068")
             }
             (codeSentAt, wrongRecoveries) = (nil, [])
@@ -323,13 +374,12 @@ struct ClassicOracle {
             return "RECOVERY_CHALLENGE"
         case (.recoveryAnswer(let isRight), .recovery):
             if isRight { return recovered() }
-            fail("question")
+            fail("question", isFurther: false)
             return countWrong("E0000087")
         case (.resetPassword(let isGood), .reset):
             guard isGood else { return "E0000080" }
-            // Wrong codes of devices still count: who reads the mail would guess them without end.
-            (failures["password"], failures["question"]) = (nil, nil)
-            (isLocked, wrong, provedAt) = (false, 0, now)
+            openLocks()
+            (wrong, provedAt) = (0, now)
             return goOn()
         default: return "E0000079"
         }
@@ -347,7 +397,7 @@ struct ClassicOracle {
             place = .reset
             return "PASSWORD_RESET"
         }
-        (failures, isLocked) = ([:], false)
+        openLocks()
         return succeed()
     }
 }

@@ -36,7 +36,7 @@ struct QuestionTests {
         }
         let stored = try #require(enrollments.first?.question)
         #expect(stored.answerHash.hasPrefix("$scrypt$"))
-        let verifier = QuestionVerifier(environment: organization.engine.environment, enrollments: enrollments)
+        let verifier = QuestionVerifier(environment: organization.engine.environment, enrollments: enrollments, origin: .unknown)
         let user = try #require(try await organization.engine.user(login: PushFixture.jane))
         let policy = PasswordPolicy(scryptLogN: 10)
         for typed in ["café am markt", "CAFE\u{301} AM MARKT", "  Café am Markt"] {

@@ -129,7 +129,9 @@ enum ExploredInput: Sendable, Equatable {
         ExploredPerson.allCases.flatMap { person in [.password(.right, person), .challenge(person), .poll(person)] } + [
             .code(isRight: true, .jane), .code(isRight: false, .jane), .code(isRight: true, .janeSinceNewPassword),
             .code(isRight: true, .janeLocked), .code(isRight: false, .janeReactivated), .code(isRight: true, .janeUnassigned),
-            .code(isRight: true, .bob), .password(.rightWithOldHash, .jane), .password(.wrong, .jane), .password(.wrong, .janeLocked),
+            .code(isRight: true, .bob), .code(isRight: true, .janeWithClosedApp), .code(isRight: false, .janeWithClosedApp),
+            .code(isRight: true, .janeAtHome), .code(isRight: false, .janeAtHome), .password(.wrong, .janeAtHome),
+            .password(.rightWithOldHash, .jane), .password(.wrong, .jane), .password(.wrong, .janeLocked),
             .password(.wrong, .janeLockOver),
             .password(.wrong, .janeSuspended), .password(.wrong, .janeReactivated), .password(.wrong, .bob), .passwordOfNobody, .poll(nil),
             .cancel,
@@ -144,7 +146,10 @@ enum ExploredInput: Sendable, Equatable {
         }
 
     private static let changes: [ExploredInput] =
-        [ExploredPerson.jane, .janeSinceNewPassword, .janeSuspended, .janeReactivated, .janeLocked, .janeLockOver, .janeUnassigned, .bob]
+        [
+            ExploredPerson.jane, .janeSinceNewPassword, .janeSuspended, .janeReactivated, .janeLocked, .janeLockOver, .janeAtHome,
+            .janeUnassigned, .bob,
+        ]
         .map { .newPassword($0) } + [.keepPassword(.jane)]
 
     private static let atTheEnd: [ExploredInput] =

@@ -16,6 +16,10 @@ enum ExploredDevice: Int, CaseIterable, Sendable {
 enum ExploredPerson: String, CaseIterable, Sendable {
     case jane
     case janeSinceNewPassword, janeDeactivated, janeReactivated, janeSuspended, janeLocked, janeLockOver, janeUnassigned
+    /// Locked for strangers, and comes from an origin of her own, where two passwords were wrong.
+    case janeAtHome
+    /// Her app was closed by too many wrong codes, as a first factor and after another.
+    case janeWithClosedApp
     case bob
 
     static let policy = PasswordPolicy(lockoutAttempts: 3, lockoutMinutes: 15)
@@ -32,6 +36,15 @@ enum ExploredPerson: String, CaseIterable, Sendable {
         }
     }
     var isLocked: Bool { self == .janeLocked }
+    /// Whether a code of her app is right but does not count.
+    var hasClosedApp: Bool { self == .janeWithClosedApp }
+    /// Where the person's requests come from.
+    var origin: RequestOrigin { self == .janeAtHome ? Self.home : .unknown }
+
+    private static let home = RequestOrigin(network: "home")
+
+    /// Whether a lock stands for the requests of whoever the user is here.
+    static func hasLock(_ user: User) -> Bool { user[user.callers(from: home)].lockedAt != nil }
 
     /// Made once: every step needs them.
     private static let users = Dictionary(uniqueKeysWithValues: allCases.map { ($0, $0.makeUser()) })
@@ -54,22 +67,45 @@ enum ExploredPerson: String, CaseIterable, Sendable {
             user.failedAttempts = 2
         case .janeSuspended: user.status = .suspended
         case .janeLocked:
-            user.failedAttempts = 3
-            user.lockedAt = ExploredPolicy.time(-60)
-        case .janeLockOver:
-            user.failedAttempts = 3
-            user.lockedAt = ExploredPolicy.time(-900)
+            (user.failedAttempts, user.lockedAt) = (7, ExploredPolicy.time(-60))
+        case .janeLockOver: (user.failedAttempts, user.lockedAt) = (3, ExploredPolicy.time(-30))
+        case .janeAtHome:
+            (user.failedAttempts, user.lockedAt) = (7, ExploredPolicy.time(-60))
+            user.usedOrigins = Self.home.ids.map {
+                KnownOrigin(id: $0, proved: ["password", "totp", "push"], failures: FailureCounts(first: ["password": 2]))
+            }
+        case .janeWithClosedApp: (user.failedCodes, user.failedFurther) = (["totp": 100], ["totp": 100])
         }
         return user
     }
 
     /// The account after a wrong password or code; for those whose account is open.
-    func userAfterWrong(isCode: Bool, at seconds: Int) -> User {
+    func userAfterWrong(isCode: Bool, isFurther: Bool, at seconds: Int) -> User {
         var user = user
-        if self == .janeLockOver { (user.failedAttempts, user.lockedAt) = (0, nil) }
-        // They are counted apart, and lock the account together: hers had failed twice.
-        if isCode { user.failedCodes = ["totp": 1] } else { user.failedAttempts += 1 }
-        if self == .janeReactivated { user.lockedAt = ExploredPolicy.time(seconds) }
+        let kind = isCode ? "totp" : "password"
+        let lockedAt = ExploredPolicy.time(seconds)
+        if self == .janeAtHome {
+            var failures = FailureCounts(first: ["password": 2], lockedAt: lockedAt)
+            if isFurther { failures.further = [kind: 1] } else { failures.first[kind, default: 0] += 1 }
+            user.usedOrigins?[0].failures = failures
+            return user
+        }
+        // They are counted apart, and the third locks the account, whichever they were. After a lock each one locks again.
+        if isFurther {
+            user.failedFurther = (user.failedFurther ?? [:]).merging([kind: 1], uniquingKeysWith: +)
+        } else if isCode {
+            user.failedCodes = [kind: 1]
+        } else {
+            user.failedAttempts += 1
+        }
+        user.lockedAt = self == .janeReactivated || self == .janeLockOver ? lockedAt : nil
+        return user
+    }
+
+    /// The account after a sign-in that something in the person's hands completed, beside the app.
+    func userAfterApproval() -> User {
+        var user = user
+        (user.failedCodes, user.failedFurther) = (nil, nil)
         return user
     }
 
@@ -81,14 +117,18 @@ enum ExploredPerson: String, CaseIterable, Sendable {
         var user = user
         (user.passwordHash, user.passwordChangedAt) = (ExploredInput.newHash, ExploredPolicy.time(seconds))
         (user.failedAttempts, user.lockedAt) = (0, nil)
+        if self == .janeAtHome { user.usedOrigins?[0].failures = nil }
         return user
     }
 
     /// The account after something was typed that was right: a code does not forget wrong passwords.
     func userAfterProof(newHash: String? = nil, isCode: Bool) -> User {
         var user = user
-        if !isCode || self == .janeLockOver { user.failedAttempts = 0 }
-        user.lockedAt = nil
+        if !isCode {
+            user.failedAttempts = 0
+            if self == .janeAtHome { user.usedOrigins?[0].failures = nil }
+        }
+        if self != .janeAtHome { user.lockedAt = nil }
         user.passwordHash = newHash ?? "hash"
         return user
     }

@@ -98,7 +98,7 @@ struct ExploredPolicy: Sendable, CustomStringConvertible {
             user: person.user,
             decision: SignOnDecision(
                 assurance: person == .janeUnassigned ? .deny : assurance, reauthenticateAfter: reauthenticateAfter, reason: "rule"),
-            passwordPolicy: passwordsEnd ? ExploredPerson.policyWithAge : ExploredPerson.policy,
+            passwordPolicy: passwordsEnd ? ExploredPerson.policyWithAge : ExploredPerson.policy, origin: person.origin,
             secondFactorGrantTypes: canAddFactor ? [Self.pushGrant, Self.codeGrant] : [],
             verifyingGrantTypes: canAddFactor && canVerifyUser ? [Self.pushGrant] : [], demandsTwoFactors: demandsTwoFactors,
             canChangePassword: isHosted)
@@ -114,6 +114,7 @@ struct ExploredPolicy: Sendable, CustomStringConvertible {
                     nonce: "n", userVerification: verification[device.rawValue], methods: device.methods)
             },
             numbers: hasNumbers ? .init(choices: ["17", "42", "95"], right: "42") : nil, origin: .init(applicationName: "App"),
+            askedFrom: .unknown,
             createdAt: Self.time(seconds), expiresAt: Self.time(seconds + Self.challengeLifetime))
     }
 }

@@ -108,7 +108,12 @@ struct SignInLedger: Hashable, Sendable {
         case .code(let isRight, let person): return prove(isRight, isCode: true, of: person, policy, at: now)
         case .challenge(let person): return (challenge(person, policy, at: now), nil)
         case .answer(let answer): return (take(answer, policy, at: now), nil)
-        case .poll(let person): return (poll(person, policy, at: now), nil)
+        case .poll(let person):
+            let counted = countedChallenge
+            let result = poll(person, policy, at: now)
+            // Who approves on a device needs no code to open the app that wrong ones closed.
+            guard let person, person.hasClosedApp, countedChallenge != counted, isWhole(result) else { return (result, nil) }
+            return (result, person.userAfterApproval())
         case .newPassword(let person): return change(person, policy, at: now)
         // Nobody is warned here, so nobody is asked whether they keep it.
         case .keepPassword: return (.refused(.invalidGrant), nil)
@@ -138,6 +143,14 @@ struct SignInLedger: Hashable, Sendable {
         }
     }
 
+    /// Whether all is proved that was asked for.
+    private func isWhole(_ result: Expectation) -> Bool {
+        switch result {
+        case .authenticated, .passwordDue: true
+        default: false
+        }
+    }
+
     // MARK: - Steps
 
     /// Something was typed.
@@ -150,12 +163,18 @@ struct SignInLedger: Hashable, Sendable {
         // A page may have got a mistyped name: only who proves something is met there.
         if !policy.isHosted { met = Account(isBob: person.isBob, account: person.account) }
         guard person.isActive, !person.isLocked else { return (wrong(policy), nil) }
-        guard isRight else { return (wrong(policy), person.userAfterWrong(isCode: isCode, at: now)) }
+        if isCode, person.hasClosedApp { return (wrong(policy), nil) }
+        let isFurther = !proved.isEmpty
+        guard isRight else { return (wrong(policy), person.userAfterWrong(isCode: isCode, isFurther: isFurther, at: now)) }
         met = Account(isBob: person.isBob, account: person.account)
         proved.append(Proved(kind: isCode ? .code : .password, time: now))
         codes += isCode ? 1 : 0
         let result = weigh(person, policy)
-        let user = person.userAfterProof(newHash: newHash, isCode: isCode)
+        var user = person.userAfterProof(newHash: newHash, isCode: isCode)
+        // Something else in the person's hands opens the app, too.
+        if person.hasClosedApp, isWhole(result), proved.contains(where: \.isPush) {
+            (user.failedCodes, user.failedFurther) = (nil, nil)
+        }
         return (result, user == person.user ? nil : user)
     }
 

@@ -54,6 +54,7 @@ enum TransactionInvariants {
         }
         var same = after
         (same.userID, same.account, same.proofs, same.challenge) = (before.userID, before.account, before.proofs, before.challenge)
+        same.origin = before.origin
         (same.challengeCount, same.end, same.wrongAnswers) = (before.challengeCount, before.end, before.wrongAnswers)
         same.sentChallenges = before.sentChallenges
         same.hosted?.inherited = before.hosted?.inherited ?? 0
@@ -80,7 +81,7 @@ enum TransactionInvariants {
         let used = effects.compactMap { effect -> Enrollment? in if case .writeEnrollment(let used) = effect { used } else { nil } }
         if used != (usesCode ? [ExploredInput.usedApp] : []) { throw Broken("the codes used up are \(used)") }
         let lines = effects.compactMap { effect -> LogEvent.Outcome? in if case .log(_, let outcome, _) = effect { outcome } else { nil } }
-        let isLocking = expectedUser.map { $0.lockedAt != nil } ?? false
+        let isLocking = expectedUser.map(ExploredPerson.hasLock) ?? false
         switch outcome {
         case .pending, .tooLate: if !lines.isEmpty { throw Broken("nothing happened, and the log says that something did") }
         case .cancelled: break

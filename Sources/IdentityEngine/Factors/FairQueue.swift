@@ -1,0 +1,118 @@
+/// A caller's place in a ``FairQueue``.
+///
+/// Requests from one origin share a place, so that many requests from one origin wait for each other and not everyone for them.
+public struct HashingShare: Sendable, Hashable {
+    /// Where the requests come from; `nil` for work of the server's own.
+    let origin: String?
+    /// Whether the user has signed in from there before, or the work is the server's own.
+    let isKnown: Bool
+
+    /// Work that no unauthenticated request can cause.
+    public static let server = HashingShare(origin: nil, isKnown: true)
+
+    init(origin: String?, isKnown: Bool) { (self.origin, self.isKnown) = (origin, isKnown) }
+
+    /// The place of a request that checks a user's password.
+    init(_ origin: RequestOrigin, of user: User?) {
+        let isKnown = user?.knows(origin) ?? false
+        // A device that the user has used has a place of its own. A device that anybody could name has not: the network counts.
+        let ids = origin.ids
+        let own = isKnown ? ids.first { id in user?.usedOrigins?.contains { $0.id == id } == true } : nil
+        self.init(origin: own ?? origin.network ?? "", isKnown: isKnown)
+    }
+}
+
+/// A bounded queue that serves its callers in turn.
+///
+/// Half of the turns belong to known origins, the other half to all others; within both, each origin has every nth turn. A full queue makes
+/// room for an origin that has fewer waiting elements than another, by giving up the newest element of the one that has most. Not safe from
+/// several threads: the owner locks.
+struct FairQueue<Element> {
+    /// The waiting elements of one origin, the oldest first.
+    private typealias Line = [(id: Int, element: Element)]
+
+    /// Origins in the order of their turns.
+    private struct Ring {
+        var turns: [HashingShare] = []
+        var lines: [HashingShare: Line] = [:]
+
+        mutating func append(_ entry: (id: Int, element: Element), _ share: HashingShare) {
+            if lines[share] == nil { turns.append(share) }
+            lines[share, default: []].append(entry)
+        }
+
+        mutating func next() -> Element? {
+            guard let share = turns.first, let entry = lines[share]?.first else { return nil }
+            turns.removeFirst()
+            lines[share]?.removeFirst()
+            if lines[share]?.isEmpty == true { lines[share] = nil } else { turns.append(share) }
+            return entry.element
+        }
+
+        mutating func remove(_ id: Int) -> Element? {
+            for (share, line) in lines {
+                guard let index = line.firstIndex(where: { $0.id == id }) else { continue }
+                let entry = lines[share]?.remove(at: index)
+                if lines[share]?.isEmpty == true {
+                    lines[share] = nil
+                    turns.removeAll { $0 == share }
+                }
+                return entry?.element
+            }
+            return nil
+        }
+    }
+
+    private var known = Ring()
+    private var others = Ring()
+    private var isTurnOfOthers = false
+    private var nextID = 0
+    private(set) var count = 0
+    var isEmpty: Bool { count == 0 }
+
+    /// Adds an element.
+    ///
+    /// - Parameters:
+    ///   - element: The element.
+    ///   - share: Its origin.
+    ///   - limit: The most elements that wait.
+    /// - Returns: The element's id, and the element that had to make room for it; `nil` if the queue is full and no origin has more waiting
+    ///   elements than this one.
+    mutating func append(_ element: Element, for share: HashingShare, limit: Int) -> (id: Int, displaced: Element?)? {
+        var displaced: Element?
+        if count >= limit {
+            let own = (share.isKnown ? known : others).lines[share]?.count ?? 0
+            let longest = [others, known].flatMap(\.lines).max { $0.value.count < $1.value.count }
+            // One more than this origin would have: exchanging places back and forth helps neither.
+            guard let longest, longest.value.count > own + 1, let newest = longest.value.last else { return nil }
+            displaced = remove(newest.id)
+        }
+        let id = nextID
+        nextID += 1
+        count += 1
+        if share.isKnown { known.append((id, element), share) } else { others.append((id, element), share) }
+        return (id, displaced)
+    }
+
+    /// Takes the element whose turn it is; `nil` if none waits.
+    mutating func next() -> Element? {
+        defer { isTurnOfOthers.toggle() }
+        let element = isTurnOfOthers ? others.next() ?? known.next() : known.next() ?? others.next()
+        if element != nil { count -= 1 }
+        return element
+    }
+
+    /// Takes an element out of turn; `nil` if it waits no more.
+    mutating func remove(_ id: Int) -> Element? {
+        let element = known.remove(id) ?? others.remove(id)
+        if element != nil { count -= 1 }
+        return element
+    }
+
+    /// Takes all elements.
+    mutating func removeAll() -> [Element] {
+        let all = [known, others].flatMap { $0.lines.values.flatMap { $0.map(\.element) } }
+        (known, others, count) = (Ring(), Ring(), 0)
+        return all
+    }
+}

@@ -1,0 +1,91 @@
+internal import Foundation
+
+/// The steps in which a factor was judged.
+extension SignInTransaction {
+    func judged(
+        _ proof: Proof, _ verdict: FactorVerdict, _ subject: Subject, type: String, now: Date
+    ) -> (SignInTransaction, Outcome, [Effect]) {
+        var next = self
+        // On a page a name may be mistyped: only who proves something is met.
+        if hosted == nil { next.meet(subject.user) }
+        var user = subject.user
+        let callers = subject.callers
+        let isFurther = !proofs.isEmpty
+        // Locked and closed accounts answer before the verdict is looked at: a guess tells nothing and counts for nothing.
+        guard user.openLock(for: callers, policy: subject.passwordPolicy, now: now) else {
+            return next.wrong("account is locked", type, [])
+        }
+        guard user.status == .active else {
+            return next.wrong("account is \(user.status.rawValue)", type, [])
+        }
+        guard !user.isClosed(proof.factor, to: callers, isFurther: isFurther, policy: subject.passwordPolicy) else {
+            return next.wrong("\(proof.factor.rawValue) is closed after \(FailureCounts.most) wrong answers", type, [])
+        }
+        guard case .proved(let newHash, let enrollment) = verdict else {
+            let consequence = user.countFailure(
+                of: proof.factor, from: callers, isFurther: isFurther, policy: subject.passwordPolicy, now: now)
+            let reason =
+                user.passwordHash == nil && proof.factor == .password ? "account has no password" : "wrong \(proof.factor.rawValue)"
+            var counted: [Effect] = [.writeUser(user)]
+            let logged = consequence.log(of: proof.factor)
+            guard case .wrong(let enrollment) = verdict else { return next.wrong(reason, type, counted + logged) }
+            // Codes that are sent count their own wrong answers, so another can be given where a sign-in begins with one.
+            counted.append(.writeEnrollment(enrollment))
+            return next.wrong(reason, type, counted + logged, mayRepeat: consequence == .none)
+        }
+        user.forgetFailures(of: proof.factor, from: callers)
+        user.passwordHash = newHash ?? user.passwordHash
+        next.meet(subject.user)
+        next.origin = subject.origin
+        var proof = proof
+        proof.enrollmentID = enrollment?.id
+        next.proofs.append(proof)
+        let (after, outcome, logged) = next.proved(subject, type, [])
+        if outcome.isProvedWhole { user.completeSignIn(by: next.proofs, from: subject.origin) }
+        let written: [Effect] = user == subject.user ? [] : [.writeUser(user)]
+        return (after, outcome, written + (enrollment.map { [.writeEnrollment($0)] } ?? []) + logged)
+    }
+
+    /// An answer was wrong, or whatever keeps the person out is answered alike. Who proved something before may answer again.
+    func wrong(
+        _ reason: String, _ type: String, _ effects: [Effect], mayRepeat: Bool = false
+    ) -> (SignInTransaction, Outcome, [Effect]) {
+        let refusal = Refusal.wrongCredentials(reason)
+        // A page asks again, and the account's own counter limits guesses; what was typed as a name binds nobody.
+        if hosted != nil && proofs.isEmpty { return (self, .tryAgain(refusal), effects + [.log(type: type, .failure, reason: reason)]) }
+        var next = self
+        next.wrongAnswers += 1
+        guard !proofs.isEmpty || mayRepeat, next.wrongAnswers < Self.mostWrongAnswers else { return next.refused(refusal, type, effects) }
+        return (next, .tryAgain(refusal), effects + [.log(type: type, .failure, reason: reason)])
+    }
+}
+
+extension SignInTransaction.Outcome {
+    /// Whether everything is proved that the policies ask for, though something may be left to set up.
+    var isProvedWhole: Bool {
+        switch self {
+        case .authenticated, .enrollmentOffered, .passwordDue: true
+        default: false
+        }
+    }
+}
+
+extension SignInTransaction.Subject {
+    /// The callers with whose wrong answers those of this request are counted.
+    var callers: Callers { user.callers(from: origin) }
+
+    /// Whether wrong answers locked the account for this request.
+    func isLocked(at now: Date) -> Bool { user.isLocked(for: origin, policy: passwordPolicy, now: now) }
+}
+
+extension User.Consequence {
+    /// The line of the system log; none without a consequence.
+    func log(of factor: FactorKind) -> [SignInTransaction.Effect] {
+        switch self {
+        case .none: []
+        case .locked(let count): [.log(type: "user.account.lock", .success, reason: "\(count) failed attempts")]
+        case .closed:
+            [.log(type: "user.account.lock", .success, reason: "\(FailureCounts.most) wrong answers in a row close \(factor.rawValue)")]
+        }
+    }
+}

@@ -1,0 +1,83 @@
+internal import Crypto
+internal import Foundation
+internal import JOSE
+
+/// The network and the device that a request comes from, as digests.
+///
+/// The lockout, the limits on pushes and the queue for password hashing treat a user's known origins apart from all others.
+struct RequestOrigin: Sendable, Hashable, Codable {
+    /// The address; of IPv6, its /64. `nil` if the server does not know the address.
+    var network: String?
+    /// The secret that a device keeps; `nil` if the request brings none that can be trusted.
+    var device: String?
+
+    /// An origin that is never known.
+    static let unknown = RequestOrigin()
+
+    init(network: String? = nil, device: String? = nil) {
+        (self.network, self.device) = (network, device)
+    }
+
+    /// The origin of a request.
+    ///
+    /// - Parameters:
+    ///   - context: The request.
+    ///   - application: The application that the user signs in to. Only a confidential client can name a device in `X-Device-Token`.
+    ///   - device: The digest of the secret that the device brought by another way; `nil` for none.
+    init(_ context: RequestContext, application: Application, device: [UInt8]? = nil) {
+        network = context.address.map { Self.digest(of: RateLimiter.Subject.network(of: $0)) }
+        let named = application.isConfidential ? context.deviceToken.map { Self.digest(of: $0) } : nil
+        self.device = device.map { Self.digest(of: Base64URL.encode($0)) } ?? named
+    }
+
+    /// The names by which an account remembers the origin; the device, which is more specific, is first.
+    var ids: [String] { [device.map { "d" + $0 }, network.map { "n" + $0 }].compactMap(\.self) }
+
+    private static func digest(of text: String) -> String {
+        Base64URL.encode(Array(SHA256.hash(data: Array(text.utf8)).prefix(12)))
+    }
+}
+
+/// An origin from which the user completed a sign-in, and the wrong answers given from there since.
+struct KnownOrigin: Sendable, Equatable, Codable {
+    /// The most that an account remembers. The one that was unused for the longest time is forgotten first.
+    static let most = 20
+
+    /// One of ``RequestOrigin/ids``.
+    var id: String
+    /// The factors that the user proved in completed sign-ins from there.
+    var proved: Set<String> = []
+    /// `nil` for none.
+    var failures: FailureCounts?
+}
+
+/// The requests whose wrong answers are counted together.
+enum Callers: Hashable, Sendable {
+    /// Requests from one origin that the user has used before.
+    case known(String)
+    /// Requests from all other origins.
+    case others
+}
+
+extension User {
+    /// The callers that a request belongs to. A known device goes before a known network, which others may share.
+    func callers(from origin: RequestOrigin) -> Callers {
+        origin.ids.first { id in usedOrigins?.contains { $0.id == id } == true }.map(Callers.known) ?? .others
+    }
+
+    /// Whether the user completed a sign-in from there before.
+    func knows(_ origin: RequestOrigin) -> Bool { callers(from: origin) != .others }
+
+    /// Remembers an origin from which the user completed a sign-in by some factors. Changes nothing if it was the last one.
+    mutating func remember(_ origin: RequestOrigin, provedBy factors: Set<String> = []) {
+        let ids = origin.ids
+        let known = usedOrigins ?? []
+        let used = ids.map { id in
+            var origin = known.first { $0.id == id } ?? KnownOrigin(id: id)
+            origin.proved.formUnion(factors)
+            return origin
+        }
+        guard !used.isEmpty, Array(known.suffix(ids.count)) != used else { return }
+        usedOrigins = Array((known.filter { !ids.contains($0.id) } + used).suffix(KnownOrigin.most))
+    }
+}

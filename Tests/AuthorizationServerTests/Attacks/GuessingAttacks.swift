@@ -1,0 +1,270 @@
+import Foundation
+import IdentityEngine
+import JOSE
+import Testing
+
+/// Attackers who guess passwords and codes over days, and attackers who want to lock the owner of an account out.
+@Suite("Attacks: guessing")
+struct GuessingAttacks {
+    private static let attacker = "203.0.113.66"
+    private static let home = "198.51.100.7"
+    private static let hotel = "192.0.2.44"
+
+    /// A server where Jane has an authenticator app, and an attacker who knows her name.
+    private struct Target: Sendable {
+        let server: PushServer
+        let app: ClassicApp
+        /// An app that asks for one factor.
+        let easy: DirectClient
+        /// An app that asks for two factors.
+        let strict: DirectClient
+
+        init(_ server: PushServer) async throws {
+            self.server = server
+            app = try await ClassicClient(server).app()
+            easy = DirectClient(server, id: "easy-app")
+            strict = DirectClient(server)
+        }
+
+        func first(_ code: String, from address: String) async throws -> WireResponse {
+            try await easy.at(address).post(
+                "token", ["grant_type": PushOrganization.otp, "login_hint": PushOrganization.jane, "otp": code, "scope": "openid"])
+        }
+
+        func second(_ code: String, _ token: String, from address: String) async throws -> WireResponse {
+            try await strict.at(address).post(
+                "token", ["grant_type": PushOrganization.secondFactorOTP, "mfa_token": token, "otp": code])
+        }
+
+        func password(_ password: String = PushOrganization.janesPassword, from address: String) async throws -> WireResponse {
+            try await easy.at(address).password(["password": password])
+        }
+
+        /// Waits until every temporary lock is over and the app shows a new code.
+        func waitForLocks() { server.clock.advance(by: 900) }
+    }
+
+    private static func attack(
+        _ change: (inout PushOrganization) -> Void = { _ in }, _ body: @Sendable (Target) async throws -> Void
+    ) async throws {
+        var organization = PushOrganization(classic: ClassicPolicy(signOnPolicy: "one factor"))
+        organization.trustsForwardedAddresses = true
+        change(&organization)
+        try await PushServer.with(organization) { try await body(Target($0)) }
+    }
+
+    @Test(
+        "After 100 wrong codes in a row, the right code of an authenticator app is refused as a first factor, however long the attacker waits."
+    )
+    func codesAsFirstFactor() async throws {
+        try await Self.attack { target in
+            for _ in 0..<100 {
+                try expectRefusal(try await target.first(target.app.wrongCode, from: Self.attacker), 400, "invalid_grant")
+                target.waitForLocks()
+            }
+            for _ in 0..<3 {
+                target.server.clock.advance(by: 30 * 86_400)
+                try expectRefusal(try await target.first(target.app.code(), from: Self.attacker), 400, "invalid_grant")
+            }
+            // The owner who knows the password still signs in with the app.
+            let token = try await target.strict.at(Self.home).mfaToken()
+            #expect(try await target.second(target.app.code(), token, from: Self.home).status == 200)
+        }
+    }
+
+    @Test("After the password, 100 wrong codes close an authenticator app until an administrator unlocks the account.")
+    func codesAfterPassword() async throws {
+        try await Self.attack { target in
+            for round in 0..<100 {
+                let token = try await target.strict.at(Self.attacker).mfaToken()
+                let answer = try await target.second(target.app.wrongCode, token, from: Self.attacker)
+                try expectRefusal(answer, 400, "invalid_grant")
+                if round < 99 { target.waitForLocks() }
+            }
+            target.server.clock.advance(by: 365 * 86_400)
+            var token = try await target.strict.at(Self.attacker).mfaToken()
+            try expectRefusal(try await target.second(target.app.code(), token, from: Self.attacker), 400, "invalid_grant")
+            let id = try #require(try await target.server.engine.user(login: PushOrganization.jane)?.id)
+            let context = RequestContext(now: target.server.clock.now, requestID: "unlock")
+            _ = try await target.server.engine.unlock(userID: id, context: context)
+            target.server.clock.advance(by: 30)
+            token = try await target.strict.at(Self.attacker).mfaToken()
+            #expect(try await target.second(target.app.code(), token, from: Self.attacker).status == 200)
+        }
+    }
+
+    @Test("After the password, an authenticator app that 100 wrong codes closed is opened by a sign-in with another second factor.")
+    func anotherFactorOpens() async throws {
+        try await Self.attack { target in
+            try await target.server.give(.sms, "+49 30 5550123")
+            for _ in 0..<100 {
+                let token = try await target.strict.at(Self.attacker).mfaToken()
+                try expectRefusal(try await target.second(target.app.wrongCode, token, from: Self.attacker), 400, "invalid_grant")
+                target.waitForLocks()
+            }
+            var token = try await target.strict.at(Self.attacker).mfaToken()
+            try expectRefusal(try await target.second(target.app.code(), token, from: Self.attacker), 400, "invalid_grant")
+            token = try await target.strict.at(Self.attacker).mfaToken()
+            let sent = try await target.strict.at(Self.attacker).challenge(token, ["channel_hint": "sms"])
+            let answer: [String: String] = [
+                "grant_type": PushOrganization.secondFactorOOB, "mfa_token": token,
+                "oob_code": try #require(try sent.json["oob_code"]?.stringValue), "binding_code": try await target.server.messages.code(),
+            ]
+            #expect(try await target.strict.at(Self.attacker).post("token", answer).status == 200)
+            target.server.clock.advance(by: 30)
+            token = try await target.strict.at(Self.attacker).mfaToken()
+            #expect(try await target.second(target.app.code(), token, from: Self.attacker).status == 200)
+        }
+    }
+
+    @Test(
+        "An attacker who knows the password gets no new attempts at codes by signing in from another address to an app that asks for no code."
+    )
+    func movingWithPassword() async throws {
+        try await Self.attack { target in
+            var wrong = 0
+            for number in 0..<50 {
+                let address = "203.0.113.\(number)"
+                // Makes the address known.
+                #expect(try await target.password(from: address).status == 200)
+                for _ in 0..<4 {
+                    let token = try await target.strict.at(address).mfaToken()
+                    try expectRefusal(try await target.second(target.app.wrongCode, token, from: address), 400, "invalid_grant")
+                    try expectRefusal(try await target.first(target.app.wrongCode, from: address), 400, "invalid_grant")
+                    wrong += 1
+                    target.waitForLocks()
+                }
+            }
+            #expect(wrong == 200)
+            for address in ["203.0.113.250", "203.0.113.49"] {
+                #expect(try await target.password(from: address).status == 200)
+                let token = try await target.strict.at(address).mfaToken()
+                try expectRefusal(try await target.second(target.app.code(), token, from: address), 400, "invalid_grant")
+                try expectRefusal(try await target.first(target.app.code(), from: address), 400, "invalid_grant")
+            }
+        }
+    }
+
+    @Test("Locks grow with each wrong password: 30 seconds, 1, 2, 5 and 15 minutes, then 15 again.")
+    func growingLocks() async throws {
+        try await Self.attack { target in
+            for _ in 0..<4 { _ = try await target.password("wrong", from: Self.attacker) }
+            for seconds: TimeInterval in [30, 60, 120, 300, 900, 900] {
+                _ = try await target.password("wrong", from: Self.attacker)
+                target.server.clock.advance(by: seconds - 1)
+                // Nothing is judged while the lock lasts, neither the right password nor a wrong one.
+                try expectRefusal(try await target.password(from: Self.attacker), 400, "invalid_grant")
+                _ = try await target.password("wrong", from: Self.attacker)
+                target.server.clock.advance(by: 1)
+            }
+            #expect(try await target.password(from: Self.attacker).status == 200)
+        }
+    }
+
+    @Test("A lock that wrong passwords from elsewhere cause does not refuse the owner at an address that the owner has used.")
+    func strangersLockNobodyOut() async throws {
+        try await Self.attack { target in
+            #expect(try await target.password(from: Self.home).status == 200)
+            for _ in 0..<40 { _ = try await target.password("wrong", from: Self.attacker) }
+            for _ in 0..<40 { _ = try await target.first(target.app.wrongCode, from: Self.attacker) }
+            try expectRefusal(try await target.password(from: Self.attacker), 400, "invalid_grant")
+            try expectRefusal(try await target.password(from: Self.hotel), 400, "invalid_grant")
+            // Each step of a sign-in with two factors, too.
+            #expect(try await target.password(from: Self.home).status == 200)
+            let token = try await target.strict.at(Self.home).mfaToken()
+            #expect(try await target.second(target.app.code(), token, from: Self.home).status == 200)
+        }
+    }
+
+    @Test("Attempts for the owner's name from elsewhere do not use up the attempts of the owner at an address that the owner has used.")
+    func attemptsForTheName() async throws {
+        try await Self.attack {
+            $0.rateLimits.perUser = 10
+        } _: { target in
+            #expect(try await target.password(from: Self.home).status == 200)
+            for _ in 0..<30 { _ = try await target.password("wrong", from: Self.attacker) }
+            #expect(try await target.password(from: Self.attacker).status == 429)
+            #expect(try await target.password(from: Self.hotel).status == 429)
+            for _ in 0..<10 { #expect(try await target.password(from: Self.home).status == 200) }
+            // The owner's own attempts have a limit as well, and whoever shares the address gets no more of them.
+            #expect(try await target.password("wrong", from: Self.home).status == 429)
+        }
+    }
+
+    @Test("An IPv6 address of the network that the owner has used counts as the owner's; one of another network does not.")
+    func networks() async throws {
+        try await Self.attack { target in
+            #expect(try await target.password(from: "2001:db8:1:2::10").status == 200)
+            for _ in 0..<10 { _ = try await target.password("wrong", from: Self.attacker) }
+            #expect(try await target.password(from: "2001:db8:1:2:ffff::99").status == 200)
+            try expectRefusal(try await target.password(from: "2001:db8:1:3::10"), 400, "invalid_grant")
+        }
+    }
+
+    @Test("An attacker who shares the owner's address is locked there, which locks neither another address of the owner nor strangers.")
+    func sharedAddress() async throws {
+        try await Self.attack { target in
+            #expect(try await target.password(from: Self.home).status == 200)
+            #expect(try await target.password(from: Self.hotel).status == 200)
+            for _ in 0..<5 { _ = try await target.password("wrong", from: Self.home) }
+            try expectRefusal(try await target.password(from: Self.home), 400, "invalid_grant")
+            #expect(try await target.password(from: Self.hotel).status == 200)
+            // A success elsewhere does not shorten the lock.
+            try expectRefusal(try await target.password(from: Self.home), 400, "invalid_grant")
+            target.server.clock.advance(by: 30)
+            #expect(try await target.password(from: Self.home).status == 200)
+        }
+    }
+
+    @Test("A device that the owner has used is not locked by an attacker at the same address.")
+    func sharedAddressWithDevice() async throws {
+        try await Self.attack { target in
+            let own = ClassicClient(
+                target.server, headers: [("X-Forwarded-For", Self.home), ("Cookie", "DT=9f2c7b1e4d6a4f0b8c3d5e7f90123456")])
+            #expect(try await own.begin().name == "SUCCESS")
+            for _ in 0..<40 { _ = try await target.password("wrong", from: Self.home) }
+            try expectRefusal(try await target.password(from: Self.home), 400, "invalid_grant")
+            #expect(try await own.begin().name == "SUCCESS")
+            let travelling = ClassicClient(
+                target.server, headers: [("X-Forwarded-For", Self.hotel), ("Cookie", "DT=9f2c7b1e4d6a4f0b8c3d5e7f90123456")])
+            #expect(try await travelling.begin().name == "SUCCESS")
+        }
+    }
+
+    @Test("Unknown, locked and closed accounts and wrong passwords get the same answer.")
+    func sameAnswers() async throws {
+        try await Self.attack { target in
+            var answers: Set<String> = []
+            func note(_ response: WireResponse) throws {
+                try expectRefusal(response, 400, "invalid_grant")
+                answers.insert(response.body)
+            }
+            try note(try await target.password("wrong", from: Self.attacker))
+            for _ in 0..<4 { try note(try await target.password("wrong", from: Self.attacker)) }
+            try note(try await target.password(from: Self.attacker))
+            for _ in 0..<100 {
+                target.waitForLocks()
+                try note(try await target.first(target.app.wrongCode, from: Self.attacker))
+            }
+            target.waitForLocks()
+            try note(try await target.first(target.app.code(), from: Self.attacker))
+            try note(try await target.easy.at(Self.attacker).password(["username": "nobody@example.com"]))
+            #expect(answers.count == 1, "\(answers)")
+        }
+    }
+
+    @Test("A password is refused from unknown addresses after 100 wrong ones in a row, and a sign-in at a known address ends the row.")
+    func passwordsFromElsewhere() async throws {
+        try await Self.attack { target in
+            #expect(try await target.password(from: Self.home).status == 200)
+            for _ in 0..<100 {
+                _ = try await target.password("wrong", from: Self.attacker)
+                target.waitForLocks()
+            }
+            target.server.clock.advance(by: 86_400)
+            try expectRefusal(try await target.password(from: Self.hotel), 400, "invalid_grant")
+            #expect(try await target.password(from: Self.home).status == 200)
+            #expect(try await target.password(from: Self.hotel).status == 200)
+        }
+    }
+}

@@ -1,0 +1,106 @@
+import Dispatch
+import Foundation
+import Testing
+
+@testable import IdentityEngine
+
+/// Attackers who keep the password hashing busy.
+@Suite("Attacks: keeping the password hashing busy")
+struct HashingQueueAttacks {
+    /// Keeps the only thread of a hasher until it is opened.
+    private struct Gate {
+        let hasher: PasswordHasher
+        private let semaphore = DispatchSemaphore(value: 0)
+        private let standing: Task<Void, any Error>
+
+        init(_ hasher: PasswordHasher) async {
+            self.hasher = hasher
+            let (started, start) = AsyncStream.makeStream(of: Void.self)
+            standing = Task { [semaphore] in
+                try await hasher.threads.run {
+                    start.yield()
+                    semaphore.wait()
+                }
+            }
+            for await _ in started { break }
+        }
+
+        /// Waits until so many passwords wait to be hashed.
+        func waiting(_ count: Int) async {
+            while hasher.threads.waitingCount < count { await Task.yield() }
+        }
+
+        func open() async throws {
+            semaphore.signal()
+            try await standing.value
+        }
+    }
+
+    private static let home = "198.51.100.7"
+
+    /// Sends wrong passwords and then the owner's right one while the only hashing thread stands still, and lets it go on.
+    ///
+    /// - Returns: How many wrong passwords were answered before the right one, and the status of the right one.
+    private static func attack(
+        _ count: Int, isHomeKnown: Bool = false, from address: @escaping @Sendable (Int) -> String
+    ) async throws -> (before: Int, status: Int) {
+        var organization = PushOrganization()
+        organization.trustsForwardedAddresses = true
+        // A hash takes longer than an answer, so that answers come in the order of the hashes.
+        organization.passwordPolicy.scryptLogN = 13
+        let hasher = PasswordHasher(width: 1, queueLimit: 100)
+        organization.passwordHasher = hasher
+        return try await PushServer.with(organization) { server in
+            let client = DirectClient(server, id: "easy-app")
+            if isHomeKnown { #expect(try await client.at(home).password().status == 200) }
+            let gate = await Gate(hasher)
+            return try await withThrowingTaskGroup(of: (isOwner: Bool, status: Int).self) { group in
+                for number in 0..<count {
+                    group.addTask {
+                        let parameters = ["username": "nobody-\(number)@example.com", "password": "wrong"]
+                        return (false, try await client.at(address(number)).password(parameters).status)
+                    }
+                }
+                await gate.waiting(count)
+                group.addTask { (true, try await client.at(home).password().status) }
+                if count == 100 {
+                    // The queue was full: one of the attacker's makes room.
+                    #expect(try await group.next()?.status == 429)
+                } else {
+                    await gate.waiting(count + 1)
+                }
+                try await gate.open()
+                var before = 0
+                while let answer = try await group.next() {
+                    if answer.isOwner {
+                        group.cancelAll()
+                        return (before, answer.status)
+                    }
+                    before += 1
+                }
+                return (before, 0)
+            }
+        }
+    }
+
+    @Test("90 wrong passwords from one address delay a right one from another address by one of them at most, not by 90.")
+    func oneAddress() async throws {
+        let (before, status) = try await Self.attack(90) { _ in "203.0.113.66" }
+        #expect(status == 200)
+        #expect(before < 45, "\(before) were answered before")
+    }
+
+    @Test("Wrong passwords from 90 addresses hardly delay a right one from an address that the owner has used.")
+    func manyAddresses() async throws {
+        let (before, status) = try await Self.attack(90, isHomeKnown: true) { "203.0.113.\($0)" }
+        #expect(status == 200)
+        #expect(before < 45, "\(before) were answered before")
+    }
+
+    @Test("An attacker who fills the queue from one address gives up a place to the owner at another address.")
+    func fullQueue() async throws {
+        let (before, status) = try await Self.attack(100) { _ in "203.0.113.66" }
+        #expect(status == 200)
+        #expect(before < 50, "\(before) were answered before")
+    }
+}

@@ -1,0 +1,120 @@
+import Foundation
+import IdentityEngine
+import JOSE
+import Testing
+
+/// Attackers who ask for recovery codes by a name and guess them.
+@Suite("Attacks: guessing recovery codes")
+struct RecoveryGuessingAttacks {
+    private static let policy = ClassicPolicy(signOnPolicy: "one factor", recovery: [.sms])
+
+    private static func attack(
+        _ change: (inout PushOrganization) -> Void = { _ in }, _ body: @Sendable (PushServer) async throws -> Void
+    ) async throws {
+        var organization = PushOrganization(classic: policy)
+        change(&organization)
+        organization.trustsForwardedAddresses = true
+        try await PushServer.with(organization) { server in
+            try await server.give(.sms, "+49 30 5550123")
+            try await body(server)
+        }
+    }
+
+    private static func client(_ server: PushServer, _ address: String) -> ClassicClient {
+        ClassicClient(server, headers: [("X-Forwarded-For", address)])
+    }
+
+    /// Asks for a code; `nil` if none was sent.
+    private static func begin(_ client: ClassicClient, _ login: String = PushOrganization.jane) async throws -> (ClassicStatus, String?) {
+        let before = try await sent(client.server)
+        let status = try ClassicStatus(
+            try await client.post("/recovery/password", ["username": .string(login), "factorType": "sms"]))
+        return (status, try await sent(client.server) > before ? try await client.server.messages.code() : nil)
+    }
+
+    /// The number of codes that were handed over for sending.
+    private static func sent(_ server: PushServer) async throws -> Int {
+        try await server.engine.systemLog(SystemLogQuery(since: .distantPast, typePrefix: "user.mfa.code.send", limit: 1_000)).events
+            .count { $0.outcome == .success }
+    }
+
+    private static func guess(_ client: ClassicClient, _ status: ClassicStatus, _ code: String) async throws -> WireResponse {
+        try await client.follow(status.next, of: status, ["passCode": .string(code)])
+    }
+
+    /// Guesses wrongly up to five times.
+    ///
+    /// - Returns: The number of codes that were sent.
+    private static func guessWrong(_ client: ClassicClient) async throws -> Int {
+        let (status, code) = try await begin(client)
+        for _ in 0..<5 { _ = try await guess(client, status, code == "000000" ? "000001" : "000000") }
+        client.server.clock.advance(by: 3_601)
+        return code == nil ? 0 : 1
+    }
+
+    @Test("After 100 wrong recovery codes no right code recovers the account, on whichever days they were tried, until the user signs in.")
+    func lastingLimit() async throws {
+        try await Self.attack { server in
+            let attacker = Self.client(server, "203.0.113.66")
+            var guesses = 0
+            for _ in 0..<40 {
+                guesses += 5 * (try await Self.guessWrong(attacker))
+                guesses += 5 * (try await Self.guessWrong(attacker))
+                server.clock.advance(by: 86_400)
+            }
+            #expect(guesses == 100)
+            let (status, code) = try await Self.begin(attacker)
+            // No code is sent any more; the answer does not say so.
+            #expect(status.name == "RECOVERY_CHALLENGE" && code == nil)
+            server.clock.advance(by: 3_601)
+            #expect(try await Self.client(server, "198.51.100.7").begin().name == "SUCCESS")
+            let (open, right) = try await Self.begin(attacker)
+            let answer = try await Self.guess(attacker, open, try #require(right))
+            #expect(try ClassicStatus(answer).name == "PASSWORD_RESET")
+        }
+    }
+
+    @Test(
+        "Wrong recovery codes of all accounts together spend a budget: then no code from an unknown address counts, and operators are told."
+    )
+    func budget() async throws {
+        try await Self.attack {
+            $0.rateLimits.recoveryGuesses = 6
+        } _: { server in
+            try await server.give(.sms, "+49 30 5550177", to: PushOrganization.john)
+            let home = Self.client(server, "198.51.100.7")
+            #expect(try await home.begin().name == "SUCCESS")
+            let attacker = Self.client(server, "203.0.113.66")
+            // Begun before the budget is spent, and guessed rightly after it.
+            let (waiting, right) = try await Self.begin(attacker, PushOrganization.john)
+            let (open, code) = try await Self.begin(attacker)
+            for _ in 0..<3 { _ = try await Self.guess(attacker, open, code == "000000" ? "000001" : "000000") }
+            for _ in 0..<3 { _ = try await Self.guess(attacker, waiting, right == "000000" ? "000001" : "000000") }
+            try expectClassicRefusal(try await Self.guess(attacker, waiting, try #require(right)), 403, "E0000068", causes: 1)
+            try expectClassicRefusal(try await Self.guess(attacker, open, try #require(code)), 403, "E0000068", causes: 1)
+            #expect(try await server.logged("security.recovery.budget") == 1)
+            // The owner at a known address recovers.
+            server.clock.advance(by: 60)
+            let (own, mine) = try await Self.begin(home)
+            #expect(try ClassicStatus(try await Self.guess(home, own, try #require(mine))).name == "PASSWORD_RESET")
+            // The next hour has a budget of its own.
+            server.clock.advance(by: 3_600)
+            let (later, fresh) = try await Self.begin(attacker, PushOrganization.john)
+            #expect(try ClassicStatus(try await Self.guess(attacker, later, try #require(fresh))).name == "PASSWORD_RESET")
+        }
+    }
+
+    @Test("Ten wrong recovery codes in a day close the way for the day, also if the telephone is set up again in between.")
+    func dailyLimit() async throws {
+        try await Self.attack { server in
+            let attacker = Self.client(server, "203.0.113.66")
+            _ = try await Self.guessWrong(attacker)
+            _ = try await Self.guessWrong(attacker)
+            try await server.give(.sms, "+49 30 5550199")
+            let (_, code) = try await Self.begin(attacker)
+            #expect(code == nil)
+            server.clock.advance(by: 86_400)
+            #expect(try await Self.begin(attacker).1 != nil)
+        }
+    }
+}

@@ -1,0 +1,66 @@
+import Testing
+
+@testable import IdentityEngine
+
+@Suite("The queue of those who wait for a hash")
+struct FairQueueTests {
+    private static func share(_ origin: String, isKnown: Bool = false) -> HashingShare { HashingShare(origin: origin, isKnown: isKnown) }
+
+    private static func drain(_ queue: inout FairQueue<String>) -> [String] {
+        var order: [String] = []
+        while let element = queue.next() { order.append(element) }
+        return order
+    }
+
+    @Test("Origins take turns, and each origin's own elements keep their order.")
+    func turns() {
+        var queue = FairQueue<String>()
+        for number in 1...3 { _ = queue.append("a\(number)", for: Self.share("a"), limit: 10) }
+        for number in 1...2 { _ = queue.append("b\(number)", for: Self.share("b"), limit: 10) }
+        _ = queue.append("c1", for: Self.share("c"), limit: 10)
+        let order = Self.drain(&queue)
+        #expect(order == ["a1", "b1", "c1", "a2", "b2", "a3"])
+        #expect(queue.isEmpty)
+    }
+
+    @Test("Known origins have every other turn, however many unknown origins wait.")
+    func knownOrigins() {
+        var queue = FairQueue<String>()
+        for number in 1...5 { _ = queue.append("x\(number)", for: Self.share("\(number)"), limit: 20) }
+        for number in 1...2 { _ = queue.append("k\(number)", for: Self.share("home", isKnown: true), limit: 20) }
+        let order = Self.drain(&queue)
+        #expect(order == ["k1", "x1", "k2", "x2", "x3", "x4", "x5"])
+    }
+
+    @Test("A full queue makes room by the newest element of the origin that has most, and refuses that origin itself.")
+    func full() {
+        var queue = FairQueue<String>()
+        for number in 1...4 { _ = queue.append("a\(number)", for: Self.share("a"), limit: 4) }
+        let refused = queue.append("a5", for: Self.share("a"), limit: 4)
+        #expect(refused == nil)
+        let added = queue.append("b1", for: Self.share("b"), limit: 4)
+        #expect(added?.displaced == "a4")
+        // Three and one: another exchange makes it two and two, and then there is no more to gain.
+        let second = queue.append("b2", for: Self.share("b"), limit: 4)
+        #expect(second?.displaced == "a3")
+        let third = queue.append("b3", for: Self.share("b"), limit: 4)
+        #expect(third == nil)
+        #expect(queue.count == 4)
+        let order = Self.drain(&queue)
+        #expect(order == ["a1", "b1", "a2", "b2"])
+    }
+
+    @Test("An element that is withdrawn leaves no empty turn behind.")
+    func withdrawn() throws {
+        var queue = FairQueue<String>()
+        let added = queue.append("a1", for: Self.share("a"), limit: 4)
+        let first = try #require(added)
+        _ = queue.append("b1", for: Self.share("b"), limit: 4)
+        let removed = queue.remove(first.id)
+        let removedAgain = queue.remove(first.id)
+        #expect(removed == "a1" && removedAgain == nil)
+        #expect(queue.count == 1)
+        let order = Self.drain(&queue)
+        #expect(order == ["b1"])
+    }
+}
