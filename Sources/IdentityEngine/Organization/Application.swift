@@ -168,17 +168,14 @@ public struct Application: Sendable, Equatable, Codable {
     /// The audiences of the access tokens of other clients that it may introspect; `nil` for all. Its own tokens are always included.
     public var introspectionAudiences: [String]?
 
-    /// Nil for false, and in records of before there was a choice.
+    // What is stored of the computed properties: nil for the default, and in records from before there was a choice.
     private var bindsTokens: Bool?
     private var isPKCEOptional: Bool?
     private var pushesRequests: Bool?
     private var hasStrictAudience: Bool?
     private var needsAssertionID: Bool?
-    /// The same.
     private var asksForConsent: Bool?
-    /// The same.
     private var isAlwaysSilent: Bool?
-    /// Nil for none.
     private var appleApps: [String]?
     /// Where it is told that a session of one of its people is over (OpenID Connect Back-Channel Logout 1.0); nil for nowhere.
     public var backchannelLogoutURI: String?

@@ -49,4 +49,15 @@ struct AuthorizationRequestAttackTests {
         if isRegistered { #expect(try app.error(response) == "login_required") } else { #expect(response.status == 400) }
         #expect((response["Location"] != nil) == isRegistered)
     }
+
+    @Test(
+        "A loopback redirect URI for sign-out of a web application is compared with its port too.",
+        arguments: [("http://127.0.0.1/web-bye", true), ("http://127.0.0.1:4711/web-bye", false)])
+    func logoutPort(uri: String, isRegistered: Bool) async throws {
+        let server = try await PushServer.refusing().server
+        let query = Form.encode(["client_id": "web-app", "post_logout_redirect_uri": uri])
+        let response = try await server.wire.get("/oauth2/default/v1/logout?" + query)
+        #expect(response["Location"] == (isRegistered ? uri : nil))
+        if !isRegistered { #expect(response.status == 400) }
+    }
 }

@@ -180,7 +180,7 @@ struct PushOrganization: Sendable {
             id: "web-app", name: "Web app", kind: .web, authentication: .clientSecretBasic, secret: "web-app-secret-01234",
             grantTypes: ["authorization_code", "refresh_token"],
             redirectURIs: ["https://web.example.com/callback", "http://127.0.0.1/web"],
-            postLogoutRedirectURIs: ["https://web.example.com/bye"],
+            postLogoutRedirectURIs: ["https://web.example.com/bye", "http://127.0.0.1/web-bye"],
             assignment: .init(everyone: true), signOnPolicy: "one factor", grantedAPIScopes: [manageScope],
             backchannelLogoutURI: "https://web.example.com/backchannel-logout"),
         Application(
