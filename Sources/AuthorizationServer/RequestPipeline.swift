@@ -7,6 +7,7 @@ internal import Logging
 struct RequestPipeline: Sendable {
     private let frontDoor: FrontDoor
     private let interceptor: AuthorizationServer.Interceptor?
+    private let cookies: BrowserCookies
     private let metrics: RequestMetrics
     private let log: AccessLog
     private let date = DateHeader()
@@ -18,6 +19,7 @@ struct RequestPipeline: Sendable {
     ) {
         frontDoor = FrontDoor(engine: engine, pushes: pushes, messages: messages, logouts: logouts, pages: pages)
         self.interceptor = interceptor
+        cookies = pages.cookies
         metrics = RequestMetrics(routes: frontDoor.routeNames)
         log = AccessLog(logger: logger)
         var headers: HTTPFields = [
@@ -35,6 +37,8 @@ struct RequestPipeline: Sendable {
     /// - Returns: The answer with all its headers, its body as it goes out (none for `HEAD`).
     func respond(to request: ServerRequest) async -> ServerResponse {
         let start = ContinuousClock.now
+        var request = request
+        request.context.browserDevice = cookies.device(of: request)
         var response: ServerResponse
         if let interceptor {
             response = await interceptor(request) { await frontDoor.respond(to: $0) }

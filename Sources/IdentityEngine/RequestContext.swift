@@ -1,4 +1,5 @@
 public import Foundation
+public import JOSE
 
 /// What the engine knows of a request beside its content.
 public struct RequestContext: Sendable {
@@ -14,6 +15,9 @@ public struct RequestContext: Sendable {
     /// What a back end calls the device that it speaks for (`X-Device-Token`, at most 32 characters); not to be believed of others.
     public var deviceToken: String?
 
+    /// The secret that the hosted pages gave the browser after a sign-in, by which they know its device again; `nil` if it brings none.
+    public var browserDevice: String?
+
     /// Describes a request.
     public init(now: Date, requestID: String, address: String? = nil, userAgent: String? = nil, deviceToken: String? = nil) {
         self.now = now
@@ -22,4 +26,9 @@ public struct RequestContext: Sendable {
         self.userAgent = userAgent
         self.deviceToken = deviceToken
     }
+}
+
+extension RequestContext: Redacted {
+    /// The request's id; never what a device or a browser is known by.
+    public var description: String { "RequestContext(\(requestID))" }
 }

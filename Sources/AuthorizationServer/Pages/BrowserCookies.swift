@@ -14,6 +14,7 @@ struct BrowserCookies: Sendable {
 
     var browserName: String { isSecure ? "__Host-browser" : "browser" }
     var sessionName: String { isSecure ? "__Host-session" : "session" }
+    private var deviceName: String { isSecure ? "__Host-device" : "device" }
     private var linkName: String { isSecure ? "__Host-link" : "link" }
 
     /// What a request's cookies hold. Of two of one name, which only somebody who planted one sends, none counts.
@@ -35,14 +36,23 @@ struct BrowserCookies: Sendable {
         return found.filter { !doubled.contains($0.key) }.mapValues(String.init)
     }
 
-    /// Gives a browser its new secrets; it keeps them until it is closed.
+    /// Gives a browser its new secrets. It keeps them until it is closed, and the one of its device for a year.
     func write(_ secrets: BrowserSecrets, to response: inout ServerResponse) {
+        if let device = secrets.device {
+            response.headers.append(
+                HTTPField(
+                    name: .setCookie,
+                    value: "\(deviceName)=\(device); Path=/; Max-Age=31536000; HttpOnly; SameSite=Lax" + (isSecure ? "; Secure" : "")))
+        }
         for (name, value) in [(browserName, secrets.browser), (sessionName, secrets.session)] {
             guard let value else { continue }
             response.headers.append(
                 HTTPField(name: .setCookie, value: "\(name)=\(value); Path=/; HttpOnly; SameSite=Lax" + (isSecure ? "; Secure" : "")))
         }
     }
+
+    /// The secret by which the pages know a browser's device again; `nil` if it brings none.
+    func device(of request: ServerRequest) -> String? { values([deviceName], of: request)[deviceName[...]] }
 
     /// Gives a browser the token by which its device is known again. Official clients know the cookie by this name.
     func writeDevice(_ token: String, to response: inout ServerResponse) {

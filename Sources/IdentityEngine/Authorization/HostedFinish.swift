@@ -10,8 +10,10 @@ struct ProvedSignIn: Sendable {
     var session: Session?
     var snapshot: OrgSnapshot
     var server: AuthorizationServerDefinition
-    /// What is committed with it.
+    /// What is committed with it, the user excepted.
     var changes: [Change] = []
+    /// Whether the user is other than the store holds them.
+    var isUserChanged = false
 }
 
 extension IdentityEngine {
@@ -51,6 +53,15 @@ extension IdentityEngine {
 
         let (session, secret, sessionChanges, logouts) = try session(after: proved, context: context)
         changes += sessionChanges
+        // A session that is new began with a proof: from now on the device is known. Never by a secret that somebody may have planted.
+        var user = proved.user.value
+        var device: String?
+        if secret != nil, !user.knowsBrowser(of: RequestOrigin(browserOf: context)) {
+            let made = try environment.random.secret()
+            user.remember(browser: made, provedBy: Set(transaction.proofs.map(\.factor.rawValue)))
+            device = made
+        }
+        if proved.isUserChanged || user != proved.user.value { changes.append(.put(try proved.user.record(holding: user))) }
         let code = try environment.random.secret(prefix: "ac_")
         let digest = TicketDigest(of: code)
         if let earlier = hosted.code { changes.append(.close(.authorizationCode, digest: TicketDigest(bytes: earlier))) }
@@ -70,6 +81,7 @@ extension IdentityEngine {
         guard try await store.commit(changes) == .committed else { return nil }
         var answer = HostedAnswer(.respond(AuthorizationResponse(code: code, to: hosted.request, issuer: issuer)))
         answer.cookies.session = secret
+        answer.cookies.device = device
         answer.logouts = logouts
         return answer
     }

@@ -115,28 +115,27 @@ extension IdentityEngine {
         guard let user = state.user else { return HostedAnswer(.refused(HostedRefusal(.over))) }
         if let approver = state.approver { changes.append(.put(try approver.record())) }
         var written = user
-        for case .writeUser(let changed) in effects {
-            changes.append(.put(try user.record(holding: changed)))
-            written.value = changed
-        }
+        for case .writeUser(let changed) in effects { written.value = changed }
+        let writing: [Change] = written.value == user.value ? [] : [.put(try user.record(holding: written.value))]
         next.hosted?.notice = nil
         switch outcome {
         case .authenticated(let proved):
             next.hosted?.authentication = proved
             guard state.needsConsent || next.hosted?.device != nil else {
-                return try await finish(state.proved(next, written, changes: changes), context: context)
+                return try await finish(
+                    state.proved(next, written, changes: changes, isUserChanged: !writing.isEmpty), context: context)
             }
             // The next look asks what is still to be asked.
-            _ = try await store.commit(changes + [state.stored.writing(next)])
+            _ = try await store.commit(changes + writing + [state.stored.writing(next)])
             return nil
         case .refused(let refusal):
             next.hosted?.refuse(refusal)
-            guard try await store.commit(changes + [state.stored.writing(next)]) == .committed else { return nil }
+            guard try await store.commit(changes + writing + [state.stored.writing(next)]) == .committed else { return nil }
             guard let response = next.hosted?.refused.flatMap(state.response) else { return HostedAnswer(.refused(HostedRefusal(.over))) }
             return HostedAnswer(.respond(response))
         default:
             // More is asked for: the next look shows what.
-            _ = try await store.commit(changes + [state.stored.writing(next)])
+            _ = try await store.commit(changes + writing + [state.stored.writing(next)])
             return nil
         }
     }

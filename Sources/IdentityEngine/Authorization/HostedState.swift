@@ -87,9 +87,12 @@ struct HostedState: Sendable {
     }
 
     /// What proved enough, for the next state of the transaction.
-    func proved(_ next: SignInTransaction, _ user: StoredUser, changes: [Change] = []) -> ProvedSignIn {
+    func proved(
+        _ next: SignInTransaction, _ user: StoredUser, changes: [Change] = [], isUserChanged: Bool = false
+    ) -> ProvedSignIn {
         ProvedSignIn(
-            transaction: next, version: stored.version, user: user, session: session, snapshot: snapshot, server: server, changes: changes)
+            transaction: next, version: stored.version, user: user, session: session, snapshot: snapshot, server: server, changes: changes,
+            isUserChanged: isUserChanged)
     }
 
     /// The client's answer to a sign-in that was refused.

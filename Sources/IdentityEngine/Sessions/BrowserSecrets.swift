@@ -2,13 +2,16 @@ internal import Crypto
 internal import Foundation
 public import JOSE
 
-/// What a browser's cookies hold: both secrets, made by the engine and never taken over from a request.
+/// What a browser's cookies hold: secrets, made by the engine and never taken over from a request.
 public struct BrowserSecrets: Sendable, Equatable {
     /// Tells this browser from others, so that a sign-in goes on only where it began. Not renewed at a sign-in: others may be under
     /// way in the same browser, and it opens nothing by itself.
     public var browser: String?
     /// Leads to the session.
     public var session: String?
+    /// A new secret by which this device is known again, for a year; never read from here, but from ``RequestContext/browserDevice``. It opens
+    /// nothing: it keeps a user from being locked out by strangers.
+    public var device: String?
 
     /// Collects what a request's cookies hold.
     public init(browser: String? = nil, session: String? = nil) {

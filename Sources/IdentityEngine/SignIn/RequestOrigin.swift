@@ -10,6 +10,8 @@ struct RequestOrigin: Sendable, Hashable, Codable {
     var network: String?
     /// The secret that a device keeps; `nil` if the request brings none that can be trusted.
     var device: String?
+    /// The secret that the hosted pages gave a browser; `nil` if it brings none.
+    var browser: String?
 
     /// An origin that is never known.
     static let unknown = RequestOrigin()
@@ -27,13 +29,19 @@ struct RequestOrigin: Sendable, Hashable, Codable {
     init(_ context: RequestContext, application: Application, device: [UInt8]? = nil) {
         network = context.address.map { Self.digest(of: RateLimiter.Subject.network(of: $0)) }
         let named = application.isConfidential ? context.deviceToken.map { Self.digest(of: $0) } : nil
+        browser = RequestOrigin(browserOf: context).browser
         self.device = device.map { Self.digest(of: Base64URL.encode($0)) } ?? named
     }
 
-    /// The names by which an account remembers the origin; the device, which is more specific, is first.
-    var ids: [String] { [device.map { "d" + $0 }, network.map { "n" + $0 }].compactMap(\.self) }
+    /// The browser that a request comes from.
+    init(browserOf context: RequestContext) {
+        browser = context.browserDevice.flatMap { BrowserSecrets.isPossible($0) ? Self.digest(of: $0) : nil }
+    }
 
-    private static func digest(of text: String) -> String {
+    /// The names by which an account remembers the origin; the device, which is more specific than the network, is first.
+    var ids: [String] { [browser.map { "b" + $0 }, device.map { "d" + $0 }, network.map { "n" + $0 }].compactMap(\.self) }
+
+    fileprivate static func digest(of text: String) -> String {
         Base64URL.encode(Array(SHA256.hash(data: Array(text.utf8)).prefix(12)))
     }
 }
@@ -65,13 +73,27 @@ extension User {
         origin.ids.first { id in usedOrigins?.contains { $0.id == id } == true }.map(Callers.known) ?? .others
     }
 
+    /// Remembers a browser that gets this secret now, after a completed sign-in.
+    mutating func remember(browser secret: String, provedBy factors: Set<String>) {
+        var origin = RequestOrigin()
+        origin.browser = RequestOrigin.digest(of: secret)
+        usedOrigins = Array(((usedOrigins ?? []) + origin.ids.map { KnownOrigin(id: $0, proved: factors) }).suffix(KnownOrigin.most))
+    }
+
+    /// Whether the user's browser brings a secret that it got for this user.
+    func knowsBrowser(of origin: RequestOrigin) -> Bool {
+        guard let browser = origin.browser else { return false }
+        return usedOrigins?.contains { $0.id == "b" + browser } == true
+    }
+
     /// Whether the user completed a sign-in from there before.
     func knows(_ origin: RequestOrigin) -> Bool { callers(from: origin) != .others }
 
     /// Remembers an origin from which the user completed a sign-in by some factors. Changes nothing if it was the last one.
     mutating func remember(_ origin: RequestOrigin, provedBy factors: Set<String> = []) {
-        let ids = origin.ids
         let known = usedOrigins ?? []
+        // Somebody else can plant a cookie: of browsers, only those count that got their secret for this user.
+        let ids = origin.ids.filter { id in !id.hasPrefix("b") || known.contains { $0.id == id } }
         let used = ids.map { id in
             var origin = known.first { $0.id == id } ?? KnownOrigin(id: id)
             origin.proved.formUnion(factors)

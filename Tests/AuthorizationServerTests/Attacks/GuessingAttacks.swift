@@ -231,6 +231,48 @@ struct GuessingAttacks {
         }
     }
 
+    @Test("On the pages, a browser that the owner has used signs in from any network while strangers keep the account locked.")
+    func browserOnPages() async throws {
+        try await Self.attack { target in
+            let app = WireRelyingParty.readingApp
+            let own = WireBrowser(target.server.wire)
+            own.headers = [("X-Forwarded-For", Self.home)]
+            _ = try app.code(try await own.signIn(try await app.begin(own)))
+            let device = try #require(own.cookies["device"])
+            for _ in 0..<10 { _ = try await target.password("wrong", from: Self.attacker) }
+            // The browser was closed, and only the lasting cookie is left.
+            own.cookies = ["device": device]
+            own.headers = [("X-Forwarded-For", Self.hotel)]
+            _ = try app.code(try await own.signIn(try await app.begin(own)))
+            #expect(own.cookies["device"] == device)
+            let other = WireBrowser(target.server.wire)
+            other.headers = [("X-Forwarded-For", "192.0.2.45")]
+            let refused = try await other.signIn(try await app.begin(other))
+            #expect(refused.status == 200 && refused.body.contains("The user name or the password is wrong."))
+        }
+    }
+
+    @Test("A device cookie that an attacker planted in the owner's browser makes no request of the attacker known.")
+    func plantedDevice() async throws {
+        try await Self.attack { target in
+            let app = WireRelyingParty.readingApp
+            let planted = "device-secret-that-an-attacker-made-0123456789"
+            let own = WireBrowser(target.server.wire)
+            own.headers = [("X-Forwarded-For", Self.home)]
+            own.cookies["device"] = planted
+            _ = try app.code(try await own.signIn(try await app.begin(own)))
+            let given = try #require(own.cookies["device"])
+            #expect(given != planted)
+            for _ in 0..<10 { _ = try await target.password("wrong", from: Self.attacker) }
+            for device in [planted, String(given.dropLast()) + "x"] {
+                let attacker = WireBrowser(target.server.wire)
+                attacker.headers = [("X-Forwarded-For", Self.attacker)]
+                attacker.cookies["device"] = device
+                #expect(try await attacker.signIn(try await app.begin(attacker)).status == 200)
+            }
+        }
+    }
+
     @Test("Unknown, locked and closed accounts and wrong passwords get the same answer.")
     func sameAnswers() async throws {
         try await Self.attack { target in

@@ -59,7 +59,7 @@ struct ClassicOracle {
     private var lockedHere = false
     private var failuresOfStrangers: [String: Int] = [:]
     private var failuresHere: [String: Int] = [:]
-    /// Those of strangers after the password, and those here that were never right here: who knows the password could come from anywhere.
+    /// Those after the password of strangers, and of kinds that were never right here.
     private var failuresAfterPassword: [String: Int] = [:]
     /// What she proved here in sign-ins that she completed.
     private var provedHere: Set<String> = []
@@ -221,9 +221,10 @@ struct ClassicOracle {
         if isKnown && isForeign(kind) { failuresOfStrangers[kind, default: 0] += 1 }
         if isFurther && (!isKnown || isForeign(kind)) { failuresAfterPassword[kind, default: 0] += 1 }
         let elsewhere = isFurther && (!isKnown || isForeign(kind)) ? failuresAfterPassword[kind] ?? 0 : 0
-        guard max(failures.values.reduce(0, +), elsewhere) >= Self.lockout else { return }
-        if isKnown { lockedHere = true } else { lockedForStrangers = true }
+        if max(failures.values.reduce(0, +), elsewhere) >= Self.lockout { lock() }
     }
+
+    private mutating func lock() { if isKnown { lockedHere = true } else { lockedForStrangers = true } }
 
     /// Whether it was never right here.
     private func isForeign(_ kind: String) -> Bool { kind != "password" && !provedHere.contains(kind) }
@@ -231,13 +232,11 @@ struct ClassicOracle {
     private mutating func forget(_ kind: String) {
         failures[kind] = nil
         guard !isKnown || isForeign(kind) else { return }
-        failuresOfStrangers[kind] = nil
-        failuresAfterPassword[kind] = nil
+        (failuresOfStrangers[kind], failuresAfterPassword[kind]) = (nil, nil)
     }
 
     private mutating func forgetPasswords() {
-        failuresOfStrangers["password"] = nil
-        failuresHere["password"] = nil
+        (failuresOfStrangers["password"], failuresHere["password"]) = (nil, nil)
     }
 
     /// Opens the locks; wrong codes still count, or whoever reads the texts could guess them without end.
@@ -292,11 +291,8 @@ struct ClassicOracle {
             if kind == .totp { lastStep = now / 30 }
             forget(kind.rawValue)
             (hasSecondFactor, provedAt) = (true, now)
-            let result = goOn()
-            // All is proved, and from here.
-            isKnown = true
-            provedHere.formUnion(["password", kind.rawValue])
-            return result
+            defer { (isKnown, provedHere) = (true, provedHere.union(["password", kind.rawValue])) }
+            return goOn()
         default: return "E0000079"
         }
     }
