@@ -102,13 +102,17 @@ extension IdentityEngine {
         userID: String, factorID: String, token: String, context: RequestContext
     ) async throws -> String? {
         if let picture = try await phonePicture(userID: userID, factorID: factorID, token: token, context: context) { return picture }
-        guard PendingFactor.isPictureToken(token, of: factorID, environment: environment) else { return nil }
+        guard let signIn = PendingFactor.signIn(ofPictureToken: token, of: factorID, environment: environment) else { return nil }
         return try await store.read { [self] view in
-            guard let user = try user(id: userID, in: view)?.value, let record = try view.record(.enrollment, id: factorID) else {
-                return nil
-            }
+            // The seed is shown only as long as its sign-in waits for the first code.
+            guard let waiting = try view.record(.transaction, id: signIn).map(StoredTransaction.init)?.value, waiting.end == nil,
+                context.now < waiting.expiresAt, waiting.userID == userID, waiting.classic?.enrolling == factorID,
+                let user = try user(id: userID, in: view)?.value, user.status == .active, waiting.isAbout(user),
+                let record = try view.record(.enrollment, id: factorID)
+            else { return nil }
             return try PendingFactor(
-                Enrollment(record), of: user, organization: snapshot(view).organization.name, environment: environment, now: context.now
+                Enrollment(record), of: user, in: signIn, organization: snapshot(view).organization.name, environment: environment,
+                now: context.now
             )?.offer?.uri
         }
     }

@@ -82,7 +82,10 @@ struct ClassicState: Sendable {
         allEnrollments = try view.records(.enrollment, where: "user", is: id, limit: 200).map(Enrollment.init)
         held = Set(try view.heldEnrollments(of: id).compactMap(ClassicPolicy.Factor.of))
         pending = try classic.enrolling.flatMap { try view.record(.enrollment, id: $0) }.map(Enrollment.init)
-            .flatMap { try PendingFactor($0, of: user.value, organization: snapshot.organization.name, environment: environment, now: now) }
+            .flatMap {
+                try PendingFactor(
+                    $0, of: user.value, in: stored.value.id, organization: snapshot.organization.name, environment: environment, now: now)
+            }
     }
 
     /// What is asked for now, by policy and proofs.

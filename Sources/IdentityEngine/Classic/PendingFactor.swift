@@ -9,8 +9,10 @@ struct PendingFactor: Sendable {
     let offer: TOTPEnrollmentOffer?
     private let pictureToken: String
 
-    /// Nil for one that does not wait, is too late, or is another's.
-    init?(_ enrollment: Enrollment, of user: User, organization: String, environment: EngineEnvironment, now: Date) throws {
+    /// Nil for one that does not wait, is too late, or is another's. `signIn` is the id of the sign-in that sets it up.
+    init?(
+        _ enrollment: Enrollment, of user: User, in signIn: String, organization: String, environment: EngineEnvironment, now: Date
+    ) throws {
         guard enrollment.status == .pending, enrollment.userID == user.id, let until = enrollment.pendingUntil, now < until else {
             return nil
         }
@@ -20,7 +22,7 @@ struct PendingFactor: Sendable {
                 id: enrollment.id, secret: try totp.secret(ofEnrollment: enrollment.id, environment: environment), issuer: organization,
                 account: user.login, expiresAt: until)
         }
-        pictureToken = Self.pictureToken(of: enrollment.id, environment: environment)
+        pictureToken = "\(signIn).\(Base64URL.encode(Array(Self.code(of: enrollment.id, in: signIn, environment: environment))))"
     }
 
     /// How the client sees it.
@@ -31,18 +33,19 @@ struct PendingFactor: Sendable {
         return factor
     }
 
-    /// Follows from the factor: the same at every look, and nobody else's to make.
-    private static func code(of id: String, environment: EngineEnvironment) -> HMAC<SHA256>.MAC {
-        HMAC<SHA256>.authenticationCode(for: Array("authn picture \(id)".utf8), using: environment.masterKey)
+    /// Follows from the factor and its sign-in: the same at every look, and nobody else can compute it.
+    private static func code(of id: String, in signIn: String, environment: EngineEnvironment) -> HMAC<SHA256>.MAC {
+        HMAC<SHA256>.authenticationCode(for: material(id, signIn), using: environment.masterKey)
     }
 
-    private static func pictureToken(of id: String, environment: EngineEnvironment) -> String {
-        Base64URL.encode(Array(code(of: id, environment: environment)))
-    }
+    private static func material(_ id: String, _ signIn: String) -> [UInt8] { Array("authn picture \(signIn) \(id)".utf8) }
 
-    static func isPictureToken(_ token: String, of id: String, environment: EngineEnvironment) -> Bool {
-        guard id.utf8.count <= 100, let given = try? Base64URL.decode(token) else { return false }
-        return HMAC<SHA256>.isValidAuthenticationCode(
-            given, authenticating: Array("authn picture \(id)".utf8), using: environment.masterKey)
+    /// Returns the sign-in whose picture a token is for; `nil` if it is not the token of this factor.
+    static func signIn(ofPictureToken token: String, of id: String, environment: EngineEnvironment) -> String? {
+        let parts = token.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 2, id.utf8.count <= 100, let given = try? Base64URL.decode(parts[1]),
+            HMAC<SHA256>.isValidAuthenticationCode(given, authenticating: material(id, parts[0]), using: environment.masterKey)
+        else { return nil }
+        return parts[0]
     }
 }

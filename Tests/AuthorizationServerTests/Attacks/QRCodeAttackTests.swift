@@ -1,0 +1,218 @@
+import Foundation
+import IdentityEngine
+import JOSE
+import TestSupport
+import Testing
+
+/// The pictures by which authenticator apps and phones are set up at the classic API, and the tickets in them.
+@Suite("Attacks: QR codes of the classic API")
+struct QRCodeAttackTests {
+    private static let totp: [String: JSONValue] = [
+        "factorType": "token:software:totp", "provider": "GOOGLE",
+    ]
+    private static let policy = ClassicPolicy(signOnPolicy: "two factors")
+
+    /// An enrolment of an authenticator app that waits for its first code, and the path of its picture.
+    private struct Pending {
+        let status: ClassicStatus
+        let path: String
+
+        init(
+            _ client: ClassicClient, _ login: String = PushOrganization.jane,
+            _ password: String = PushOrganization.janesPassword
+        )
+            async throws
+        {
+            let begun = try ClassicStatus(try await client.signIn(login, password))
+            let link = try begun.factor("token:software:totp")["_links"]?["enroll"]
+            status = try ClassicStatus(try await client.follow(link, of: begun, QRCodeAttackTests.totp))
+            path = try QRCodeAttackTests.path(status)
+        }
+    }
+
+    /// The path of the picture that a status shows.
+    private static func path(_ status: ClassicStatus) throws -> String {
+        let href = try #require(
+            ClassicPhone.activation(status)?["_links"]?["qrcode"]?["href"]?.stringValue)
+        try #require(href.hasPrefix(RunningServer.origin))
+        return String(href.dropFirst(RunningServer.origin.utf8.count))
+    }
+
+    /// The answer to whoever asks for a picture as text; nothing in it but the request's own id tells two refusals apart.
+    private static func look(_ server: PushServer, _ path: String) async throws -> String {
+        let response = try await server.wire.get(path, headers: [("Accept", "text/plain")])
+        return "\(response.status) \(response.body)".replacing(/oae[0-9A-Za-z_-]+/, with: "")
+    }
+
+    @Test("The picture of another user's app is refused, whichever parts of its address are exchanged, as one that never existed.")
+    func foreignPictures() async throws {
+        try await PushServer.with(PushOrganization(classic: Self.policy)) { server in
+            let client = ClassicClient(server)
+            let jane = try await Pending(client).path
+            let john = try await Pending(client, PushOrganization.john, PushOrganization.johnsPassword)
+                .path
+            #expect(try await Self.look(server, jane).hasPrefix("200 otpauth://"))
+            let (janes, johns) = (
+                jane.split(separator: "/").map(String.init), john.split(separator: "/").map(String.init)
+            )
+            let unknown = try await Self.look(
+                server, "/api/v1/users/00u00000000000000000/factors/ost00000000000000000/qr/AAAA")
+            #expect(unknown.hasPrefix("404 "))
+            // The parts: 3 is the user, 5 the factor, 7 the secret.
+            for own in [[3], [5], [7], [3, 5], [3, 7], [5, 7]] {
+                var parts = johns
+                for index in own { parts[index] = janes[index] }
+                #expect(
+                    try await Self.look(server, "/" + parts.joined(separator: "/")) == unknown, "\(own)")
+            }
+            for secret in [
+                "", "A", String(repeating: "A", count: 43), janes[7].lowercased(), janes[7] + "=",
+                janes[7] + "A", "..", "%00",
+            ] {
+                var parts = janes
+                parts[7] = secret
+                #expect(
+                    try await !Self.look(server, "/" + parts.joined(separator: "/")).hasPrefix("200"),
+                    "\(secret)")
+            }
+        }
+    }
+
+    /// What ends the wait for the first code of an app.
+    enum End: CaseIterable, Sendable {
+        case activated, cancelled, back, expired, suspended, newPassword
+    }
+
+    @Test(
+        "The picture of an app is gone once its sign-in does not wait for it any more.",
+        arguments: End.allCases)
+    func pictureAfterwards(end: End) async throws {
+        try await PushServer.with(PushOrganization(classic: Self.policy)) { server in
+            let client = ClassicClient(server)
+            let pending = try await Pending(client)
+            let shown = try await Self.look(server, pending.path)
+            #expect(shown.hasPrefix("200 otpauth://"))
+            let id = try #require(try await server.engine.user(login: PushOrganization.jane)?.id)
+            let context = RequestContext(now: server.clock.now, requestID: "end")
+            switch end {
+            case .activated:
+                let secret = try #require(
+                    ClassicPhone.activation(pending.status)?["sharedSecret"]?.stringValue)
+                let app = ClassicApp(
+                    id: "", secret: try #require(Base32.decode(secret)), clock: server.clock)
+                let done = try await client.follow(
+                    pending.status.next, of: pending.status, ["passCode": .string(app.code())])
+                #expect(try ClassicStatus(done).name == "SUCCESS")
+            case .cancelled:
+                #expect(
+                    try await client.follow(pending.status.links["cancel"], of: pending.status).status == 200)
+            case .back:
+                #expect(
+                    try await client.follow(pending.status.links["prev"], of: pending.status).status == 200)
+            case .expired: server.clock.advance(by: 3_600)
+            case .suspended:
+                _ = try await server.engine.setStatus(userID: id, to: .suspended, context: context)
+            case .newPassword:
+                _ = try await server.engine.setPassword(userID: id, to: "Another-Horse-8", context: context)
+            }
+            #expect(try await Self.look(server, pending.path).hasPrefix("404 "))
+            // Its code sets nothing up either.
+            guard end != .activated else { return }
+            let late = try await client.follow(
+                pending.status.next, of: pending.status, ["passCode": "000000"])
+            #expect(late.status == 401 || late.status == 403, "\(late.body)")
+        }
+    }
+
+    @Test("A picture is read by GET only, and in no format that a browser would run as a page of this origin.")
+    func formats() async throws {
+        try await PushServer.with(PushOrganization(classic: Self.policy)) { server in
+            let path = try await Pending(ClassicClient(server)).path
+            for method in ["POST", "PUT", "DELETE", "PATCH"] {
+                #expect(try await server.wire.call(method, path).status == 405)
+            }
+            for accept in [
+                "text/html", "image/svg+xml", "*/*", "application/json", "text/plain, text/html",
+                "text/plain;q=0",
+            ] {
+                let response = try await server.wire.get(path, headers: [("Accept", accept)])
+                #expect(response.status == 200 && response["Content-Type"] == "image/png", "\(accept)")
+                #expect(
+                    response["X-Content-Type-Options"] == "nosniff"
+                        && response["Cache-Control"] == "no-cache, no-store")
+            }
+            // No page of another origin can read it.
+            let foreign = try await server.wire.get(
+                path, headers: [("Accept", "text/plain"), ("Origin", "https://evil.example")])
+            #expect(foreign["Access-Control-Allow-Origin"] == nil)
+        }
+    }
+
+    @Test("A ticket that several phones exchange at one moment enrols none of them.")
+    func ticketRace() async throws {
+        try await ClassicPhone.with(Self.policy) { client, server in
+            let ticket = try await ClassicPhone.mailed(
+                client, try await ClassicPhone.begin(client, try await client.begin()))
+            let answers = try await withThrowingTaskGroup(of: WireResponse.self) { group in
+                for _ in 0..<12 { group.addTask { try await ClassicPhone.exchange(server, ticket) } }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(answers.count { $0.status == 200 } == 1 && answers.count { $0.status == 400 } == 11)
+            let token = try #require(
+                try answers.first { $0.status == 200 }?.json["access_token"]?.stringValue)
+            #expect(try await WirePhone.enrolling(server.wire, accessToken: token).status == 401)
+        }
+    }
+
+    @Test("A ticket enrols one phone, although its access token is used several times at one moment.")
+    func enrolmentRace() async throws {
+        try await ClassicPhone.with(Self.policy) { client, server in
+            let ticket = try await ClassicPhone.mailed(
+                client, try await ClassicPhone.begin(client, try await client.begin()))
+            let token = try #require(
+                try await ClassicPhone.exchange(server, ticket).json["access_token"]?.stringValue)
+            let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
+                for _ in 0..<8 {
+                    group.addTask { try await WirePhone.enrolling(server.wire, accessToken: token).status }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(
+                statuses.count { $0 == 200 } == 1 && statuses.allSatisfy { $0 == 200 || $0 == 403 },
+                "\(statuses)")
+            let id = try #require(try await server.engine.user(login: PushOrganization.jane)?.id)
+            #expect(try await server.engine.deviceEnrollments(ofUser: id).count == 1)
+        }
+    }
+
+    @Test("A ticket that another app, another grant or another endpoint brings is refused and not used up.")
+    func foreignTicket() async throws {
+        try await ClassicPhone.with(Self.policy) { client, server in
+            let ticket = try await ClassicPhone.mailed(
+                client, try await ClassicPhone.begin(client, try await client.begin()))
+            func post(_ path: String, _ form: [String: String]) async throws -> Int {
+                try await server.wire.post(path, Form.encode(form)).status
+            }
+            let good = [
+                "grant_type": PhoneTicketTests.grantType, "client_id": "phone-app", "ticket": ticket,
+            ]
+            for (path, changes) in [
+                ("/oauth2/v1/token", ["client_id": "direct-app"]), ("/oauth2/default/v1/token", [:]),
+                ("/oauth2/v1/token", ["scope": "openid"]), ("/oauth2/v1/token", ["ticket": ticket + "A"]),
+                (
+                    "/oauth2/v1/token",
+                    ["grant_type": "password", "username": PushOrganization.jane, "password": ticket]
+                ),
+            ] {
+                #expect(try await post(path, good.merging(changes) { $1 }) >= 400, "\(changes)")
+            }
+            // As a state token, an activation token or a recovery token it is none.
+            for (path, member) in [
+                ("", "token"), ("", "stateToken"), ("/recovery/token", "recoveryToken"),
+            ] {
+                #expect(try await client.post(path, [member: .string(ticket)]).status == 401)
+            }
+            #expect(try await post("/oauth2/v1/token", good) == 200)
+        }
+    }
+}
