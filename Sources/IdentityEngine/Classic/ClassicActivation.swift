@@ -44,39 +44,41 @@ extension IdentityEngine {
     private func activate(
         _ userID: String, lifetime: TimeInterval, isMailed: Bool, context: RequestContext
     ) async throws -> (token: String, mail: OutgoingMessage?)? {
-        let snapshot = try await snapshot()
-        guard let application = snapshot.classicApplication,
-            let stored = try await store.read({ [self] in try self.user(id: userID, in: $0) }), stored.value.awaitsActivation
-        else { return nil }
-        var user = stored.value
-        var transaction = SignInTransaction(
-            id: try environment.random.identifier(prefix: "txn"), request: SignInRequest(application: application, server: nil, scopes: []),
-            now: context.now, lifetime: min(max(lifetime, 60), 30 * 86_400))
-        transaction.meet(user)
-        user.activationID = transaction.id
-        transaction.classic = ClassicSignIn()
-        transaction.classic?.recovery = ClassicRecovery(kind: .activation, stage: .token)
         let token = try environment.random.secret(prefix: Self.activationPrefix)
         var mail: OutgoingMessage?
-        if isMailed {
-            guard let address = user.mailAddress else { throw CodeRefusal.noAddress }
-            transaction.classic?.recovery?.mailedTo = address.text
-            mail = try linkMessage(
-                .welcome, by: .email, to: CodeDestination(address), token: token, expiresAt: transaction.expiresAt, user: user,
-                snapshot: snapshot, context: context)
+        for _ in 0..<Self.attempts {
+            let snapshot = try await snapshot()
+            guard let application = snapshot.classicApplication,
+                let stored = try await store.read({ [self] in try self.user(id: userID, in: $0) }), stored.value.awaitsActivation
+            else { return nil }
+            var user = stored.value
+            var transaction = SignInTransaction(
+                id: try environment.random.identifier(prefix: "txn"),
+                request: SignInRequest(application: application, server: nil, scopes: []),
+                now: context.now, lifetime: min(max(lifetime, 60), 30 * 86_400))
+            transaction.meet(user)
+            user.activationID = transaction.id
+            transaction.classic = ClassicSignIn()
+            transaction.classic?.recovery = ClassicRecovery(kind: .activation, stage: .token)
+            if isMailed {
+                guard let address = user.mailAddress else { throw CodeRefusal.noAddress }
+                transaction.classic?.recovery?.mailedTo = address.text
+                let destination = CodeDestination(address)
+                // One message counts once against the limits, however often the commit is tried.
+                if mail?.destination != destination {
+                    mail = try linkMessage(
+                        .welcome, by: .email, to: destination, token: token, expiresAt: transaction.expiresAt, user: user,
+                        snapshot: snapshot, context: context)
+                }
+            }
+            let ticket = Ticket(
+                kind: .activationToken, digest: TicketDigest(of: token), owner: RecordReference(.transaction, transaction.id), use: .once,
+                expiresAt: transaction.expiresAt)
+            let log = try logEntry("user.lifecycle.activation_token", .success, userID: user.id, context: context)
+            let changes: [Change] = [.put(try transaction.record()), .issue(ticket), .put(try stored.record(holding: user)), log]
+            if try await store.commit(changes) == .committed { return (token, mail) }
         }
-        let ticket = Ticket(
-            kind: .activationToken, digest: TicketDigest(of: token), owner: RecordReference(.transaction, transaction.id), use: .once,
-            expiresAt: transaction.expiresAt)
-        let log = try logEntry("user.lifecycle.activation_token", .success, userID: user.id, context: context)
-        guard
-            try await store.commit([
-                .put(try transaction.record()), .issue(ticket), .put(try stored.record(holding: user)), log,
-            ]) == .committed
-        else {
-            throw StoreError(.unavailable, "The activation token met another writer. Try it again.")
-        }
-        return (token, mail)
+        throw StoreError(.unavailable, "The activation token met other writers \(Self.attempts) times. Try it again.")
     }
 
     /// Signs a person in by an activation token, to the organization itself.
