@@ -60,11 +60,8 @@ extension SignInTransaction {
             return refused(.overTransaction, Self.recoveryType, [])
         }
         var user = subject.user
-        var guessed = user.guessedAnswers ?? RecoveryGuesses()
-        guard !guessed.isClosed(at: now) else { return recoveryFailed("too many wrong answers in all recoveries together") }
+        guard !user.isQuestionClosed(at: now) else { return recoveryFailed("too many wrong answers to the question") }
         if isRight { return recovered(recovery, subject, now: now) }
-        guessed.add(at: now)
-        user.guessedAnswers = guessed
         let consequence = user.countFailure(of: .question, from: subject.callers, policy: subject.passwordPolicy, now: now)
         return recoveryFailed("wrong answer", [.writeUser(user)] + consequence.log(of: .question))
     }

@@ -100,7 +100,7 @@ public struct User: Sendable, Equatable, Codable {
     var failedCodes: [String: Int]?
     /// The same for answers after another factor was proved, by factor; `nil` for none.
     var failedFurther: [String: Int]?
-    /// Wrong answers to the user's question in recoveries, since the last right one; `nil` for none.
+    /// Wrong answers to the user's question, at whichever endpoint, since the last right one; `nil` for none.
     var guessedAnswers: RecoveryGuesses?
     /// The same for the codes of recoveries.
     var guessedCodes: RecoveryGuesses?

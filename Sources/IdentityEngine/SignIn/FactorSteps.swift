@@ -21,6 +21,9 @@ extension SignInTransaction {
         guard !user.isClosed(proof.factor, to: callers, isFurther: isFurther, policy: subject.passwordPolicy) else {
             return next.wrong("\(proof.factor.rawValue) is closed after \(FailureCounts.most) wrong answers", type, [])
         }
+        guard proof.factor != .question || !user.isQuestionClosed(at: now) else {
+            return next.wrong("too many wrong answers to the question", type, [])
+        }
         guard case .proved(let newHash, let enrollment) = verdict else {
             let consequence = user.countFailure(
                 of: proof.factor, from: callers, isFurther: isFurther, policy: subject.passwordPolicy, now: now)

@@ -176,12 +176,21 @@ extension User {
         counted(factor, from: callers).contains { self[$0].isClosed(factor, isFurther: isFurther, policy: policy) }
     }
 
+    /// Whether no answer to the security question is looked at. Wrong answers count together wherever they were given, as a factor or in
+    /// recoveries, and from whichever origin: several endpoints must not allow more guesses than one.
+    func isQuestionClosed(at now: Date) -> Bool { guessedAnswers?.isClosed(at: now) == true }
+
     /// Counts a wrong answer.
     ///
     /// - Returns: The consequence. Of a lock that stood already, ``Consequence/none``.
     mutating func countFailure(
         of factor: FactorKind, from callers: Callers = .others, isFurther: Bool = false, policy: PasswordPolicy, now: Date
     ) -> Consequence {
+        if factor == .question {
+            var guessed = guessedAnswers ?? RecoveryGuesses()
+            guessed.add(at: now)
+            guessedAnswers = guessed
+        }
         let groups = counted(factor, from: callers)
         let wasClosed = isClosed(factor, to: callers, isFurther: isFurther, policy: policy)
         for group in groups { self[group][factor, isFurther: isFurther] += 1 }
@@ -221,7 +230,7 @@ extension User {
     }
 }
 
-/// Wrong answers to a user's question, or wrong codes, over all recoveries together: each recovery begins with as many attempts as the one
+/// Wrong answers to a user's question at every endpoint, or wrong codes over all recoveries together: each recovery begins with as many attempts as the one
 /// before, and where users may unlock themselves no lock is in the way (NIST SP 800-63B section 5.2.2).
 struct RecoveryGuesses: Sendable, Equatable, Codable {
     /// Seconds in which so many wrong answers close the way.
