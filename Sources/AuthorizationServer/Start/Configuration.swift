@@ -105,19 +105,22 @@ extension AuthorizationServer.Configuration {
         public var idleTimeout: Duration
         /// How long the body of a request may take to arrive.
         public var bodyTimeout: Duration
+        /// How long a client may leave an answer unread before its connection is closed.
+        public var answerTimeout: Duration
         /// The most connections at the same time; more wait to be accepted.
         public var connections: Int
 
         /// Sets limits; the defaults suit every request of the protocol.
         public init(
             bodyBytes: Int = 64 * 1024, headerBytes: Int = 16 * 1024, headerCount: Int = 100, idleTimeout: Duration = .seconds(60),
-            bodyTimeout: Duration = .seconds(20), connections: Int = 10_000
+            bodyTimeout: Duration = .seconds(20), answerTimeout: Duration = .seconds(30), connections: Int = 10_000
         ) {
             self.bodyBytes = bodyBytes
             self.headerBytes = headerBytes
             self.headerCount = headerCount
             self.idleTimeout = idleTimeout
             self.bodyTimeout = bodyTimeout
+            self.answerTimeout = answerTimeout
             self.connections = connections
         }
     }

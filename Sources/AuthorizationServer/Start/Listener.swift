@@ -56,7 +56,7 @@ struct Listener: Sendable {
             }
         }
         let response = await pipeline.respond(to: received)
-        try await write(response, writer)
+        try await write(response, writer, channel)
         guard response.closesConnection else { return }
         // A connection that is closed with unread bytes is reset, and the peer may lose the answer: read on for a while.
         var discarded = 0
@@ -90,16 +90,29 @@ struct Listener: Sendable {
             deviceToken: head.headerFields.deviceToken)
     }
 
-    private func write(_ response: ServerResponse, _ writer: consuming ResponseWriter) async throws {
+    /// Writes a response. A client that does not read it loses its connection, which would stay open for ever otherwise.
+    private func write(_ response: ServerResponse, _ writer: consuming ResponseWriter, _ channel: any Channel) async throws {
+        func closeIfUnread() -> Scheduled<Void> {
+            channel.eventLoop.scheduleTask(in: TimeAmount(configuration.limits.answerTimeout)) { channel.close(promise: nil) }
+        }
         let head = HTTPResponse(status: response.status, headerFields: response.headers)
         switch response.delivery {
         case .whole:
             if let stream = response.stream {
                 var body = try await writer.writeHead(head)
-                try await stream { try await body.write(ByteBuffer(bytes: $0)) }
+                try await stream { part in
+                    // Each part has the whole time, because a stream goes on for a while.
+                    let timer = closeIfUnread()
+                    defer { timer.cancel() }
+                    try await body.write(ByteBuffer(bytes: part))
+                }
+                let timer = closeIfUnread()
+                defer { timer.cancel() }
                 try await body.finish(nil)
                 return
             }
+            let timer = closeIfUnread()
+            defer { timer.cancel() }
             let body = response.body.isEmpty ? ResponseBody() : ResponseBody(byteBuffer: ByteBuffer(bytes: response.body))
             try await writer.write(response: head, body: body)
         case .truncated(let count):

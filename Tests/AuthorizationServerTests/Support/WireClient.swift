@@ -9,12 +9,12 @@ struct WireClient: Sendable {
     var tls: NIOSSLContext?
 
     /// Sends a request as written and reads until the server closes.
-    func send(_ bytes: some Collection<UInt8> & Sendable) async throws -> [UInt8] {
+    func send(_ bytes: some Collection<UInt8> & Sendable, serverName: String? = "localhost") async throws -> [UInt8] {
         let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .connect(host: "127.0.0.1", port: port) { [tls] channel in
                 channel.eventLoop.makeCompletedFuture {
                     if let tls {
-                        try channel.pipeline.syncOperations.addHandler(NIOSSLClientHandler(context: tls, serverHostname: "localhost"))
+                        try channel.pipeline.syncOperations.addHandler(NIOSSLClientHandler(context: tls, serverHostname: serverName))
                     }
                     return try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
                 }
