@@ -28,6 +28,7 @@ for scripts in (False, True):
         browser.driver.get(f"{ORIGIN}/sandbox/")
         browser.page("Countersign sandbox")
         check("Open phone" in browser.text() and "Una Idle" in browser.text() and JANE in browser.one(".messages").text, browser.text())
+        check("FrontPageView" not in browser.text(), browser.text())
         details = browser.all("details")[2]
         details.find_element(By.TAG_NAME, "summary").click()
         check("com.example.app:/callback" in details.text, details.text)

@@ -140,11 +140,11 @@ struct FrontPage {
             phonesPage: sandbox.phoneURL?.absoluteString, resourceServer: sandbox.messagesURL?.absoluteString,
             authority: sandbox.authority?.certificateFile.path(), clock: clock,
             users: users.map(view), applications: applications.map(view), messageCount: messages.count,
-            messages: messages.suffix(Self.shownMessages).reversed().map(view), hasMessages: !messages.isEmpty, groups: groups)
+            messages: messages.suffix(Self.shownMessages).reversed().map(view), hasMessages: !messages.isEmpty, callGroups: callGroups)
     }
 
     /// The calls under their headings, in the order of the list.
-    private var groups: [FrontPageView.CallGroup] {
+    private var callGroups: [FrontPageView.CallGroup] {
         calls.reduce(into: []) { groups, call in
             let view = FrontPageView.Call(method: call.method, path: "/sandbox/" + call.path, summary: call.summary, curl: curl(call))
             if let last = groups.indices.last, groups[last].title == call.group {

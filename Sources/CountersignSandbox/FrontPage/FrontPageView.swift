@@ -1,4 +1,6 @@
 /// What the template of the front page shows. The template escapes every value.
+///
+/// A member that is `nil` is looked for in the enclosing value, so no member has the name of one there.
 struct FrontPageView: Sendable {
     struct User: Sendable {
         var name: String
@@ -63,5 +65,5 @@ struct FrontPageView: Sendable {
     var messageCount: Int
     var messages: [Message]
     var hasMessages: Bool
-    var groups: [CallGroup]
+    var callGroups: [CallGroup]
 }

@@ -129,6 +129,7 @@ struct FrontPageTests {
                 ["id": "brand-new", "name": "Brand New", "sign_on_policy": "one-factor", "grant_types": ["password"]])
             let page = try await sandbox.send("GET", "/", headers: Self.browser).text
             #expect(page.contains("zoe@example.com") && page.contains("Long-Enough-1") && page.contains("Brand New"))
+            #expect(!page.contains("FrontPageView"), "A value without a text of its own is shown.")
         }
     }
 }
