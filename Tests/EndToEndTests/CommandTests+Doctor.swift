@@ -149,8 +149,8 @@ extension CommandTests {
             ["sandbox", "--tls", "--https-port", "0", "--messages-port", "0", "--phone-port", "0", "--data", folder.path + "data"],
             environment: ["HOME": folder.path, "XDG_DATA_HOME": ""])
         let text = try await sandbox.waitFor("Press Ctrl-C to stop.")
-        let issuer = try #require(text.firstMatch(of: /Issuer +(https:\S+)/)?.1, "\(text)")
-        let untrusted = try await Command.run(["doctor", "--issuer", String(issuer), "--client-id", "password-app"])
+        let issuer = String(try #require(text.firstMatch(of: /Issuer +(https:\S+)/)?.1, "\(text)"))
+        let untrusted = try await Command.run(["doctor", "--issuer", issuer, "--client-id", "password-app"])
         #expect(untrusted.status == 1 && untrusted.output.contains("Certificate: This machine does not trust"), "\(untrusted.output)")
         #expect(untrusted.output.contains("`countersign trust`"))
         let plain = issuer.replacing("https://", with: "http://")

@@ -106,7 +106,7 @@ struct BrowserDemoScript {
         }
     }
 
-    private func signOut(_ token: Token, of signin: BrowserSignin, telling words: String) async throws {
+    private func signOut(_ token: Token, of signin: BrowserSignin, telling words: TerminalText) async throws {
         browser.tell(words)
         let client = signin.signInFlow.client
         try await reporter.step("Signed out") {
