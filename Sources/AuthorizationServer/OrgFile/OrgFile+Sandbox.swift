@@ -197,6 +197,7 @@ extension OrgFile {
           per_address: 1000000
           per_address_sign_ins: 1000000
           per_user: 100000
+          recovery_guesses: 1000000
 
         """
 }
