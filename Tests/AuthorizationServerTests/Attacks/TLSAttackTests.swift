@@ -143,8 +143,9 @@ struct TLSAttackTests {
     @Test("A handshake that is finished, after which no request comes, is closed.")
     func silentClient() async throws {
         try await Self.with(limits: .init(idleTimeout: .milliseconds(300))) { running in
-            #expect(try await Self.tls(running).send(Array("GET /health/live HT".utf8)).isEmpty)
-            #expect(try await Self.tls(running).send([]).isEmpty)
+            let begun = try await Self.tls(running).send(Array("GET /health/live HT".utf8))
+            let silent = try await Self.tls(running).send([])
+            #expect(begun.isEmpty && silent.isEmpty)
         }
     }
 
