@@ -102,7 +102,7 @@ private final class ResponseCollector: NSObject, URLSessionDataDelegate, Sendabl
     private static func reason(toRefuse response: URLResponse, to request: URLRequest?, maximumSize: Int) -> URLError.Code? {
         guard let response = response as? HTTPURLResponse else { return nil }
         let asked = request?.value(forHTTPHeaderField: "Accept-Encoding") ?? "identity"
-        if let encoding = response.header("Content-Encoding")?.lowercased(), encoding != "identity", asked == "identity" {
+        if let encoding = response.header("Content-Encoding")?.lowercased(), !["", "identity"].contains(encoding), asked == "identity" {
             return .cannotDecodeContentData
         }
         guard request?.httpMethod != "HEAD", let length = response.header("Content-Length"),
