@@ -95,8 +95,8 @@ struct PendingAccessTests {
 
     @Test("what has expired, was answered or was given up waits no more")
     func over() async throws {
-        #expect(try await org.pending(phone, at: 309.9).count == 1)
-        #expect(try await org.pending(phone, at: 310).isEmpty)
+        #expect(try await org.pending(phone, at: 310.9).count == 1)
+        #expect(try await org.pending(phone, at: 311).isEmpty)
         let second = try await org.waiting(at: 400)
         #expect(try await org.pending(phone, at: 402).count == 1)
         try await org.revoke(second.oobCode, at: 403)

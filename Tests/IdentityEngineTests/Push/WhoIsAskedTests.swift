@@ -24,7 +24,7 @@ struct WhoIsAskedTests {
         #expect(started.pushes.count == 2)
         for (phone, token) in [(first, "aa01"), (second, "bb02")] {
             let push = try #require(pushes[phone.enrollmentID])
-            #expect(push.pushToken == token && push.expiresAt == TestOrganization.time(310))
+            #expect(push.pushToken == token && push.expiresAt == TestOrganization.time(311))
             let payload = try JSONValue(parsing: push.payload)
             let pushed = try JSONWebSignature(parsing: payload["challenge"]?.stringValue ?? "").unverifiedClaims().json
             // What is pushed to a phone is what it would fetch, and nothing of the other's.

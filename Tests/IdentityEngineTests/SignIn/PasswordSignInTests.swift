@@ -167,8 +167,8 @@ struct PasswordSignInTests {
         let digest = TicketDigest(of: token)
         let (state, late) = try await org.store.read { view in
             (
-                try view.ticket(.mfaToken, digest: digest, now: SignInFixture.start.addingTimeInterval(899)),
-                try view.ticket(.mfaToken, digest: digest, now: SignInFixture.start.addingTimeInterval(901))
+                try view.ticket(.mfaToken, digest: digest, now: SignInFixture.start.addingTimeInterval(1_499)),
+                try view.ticket(.mfaToken, digest: digest, now: SignInFixture.start.addingTimeInterval(1_501))
             )
         }
         guard case .fresh(let ticket) = state, case .expired = late else {

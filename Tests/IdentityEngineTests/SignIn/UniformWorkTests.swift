@@ -17,6 +17,8 @@ struct UniformWorkTests {
 
     /// Users with every combination of factors that matters, and accounts that let nobody in.
     private static let people = ["plain", "app", "phone", "phone-and-app", "text", "suspended", "staged", "locked"]
+    /// As long as the secrets that browsers are given.
+    static let browser = String(repeating: "b", count: 43)
     private static let unknown = (0..<200).map { "stranger\($0)@example.com" }
 
     init() async throws {
@@ -89,8 +91,8 @@ struct UniformWorkTests {
                 let (transaction, token) = try await Self.beginPage(org, at: seconds)
                 let answer = try await org.engine.signInStep(
                     .password(login: login, password: "wrong"), of: token,
-                    formToken: FormToken.make(browser: "browser", transaction: transaction.id),
-                    browser: BrowserSecrets(browser: "browser"), context: PushFixture.context(seconds))
+                    formToken: FormToken.make(browser: UniformWorkTests.browser, transaction: transaction.id),
+                    browser: BrowserSecrets(browser: UniformWorkTests.browser), context: PushFixture.context(seconds))
                 guard case .goOn = answer.outcome else { throw NoSuchThing("page") }
             }
         }
@@ -105,7 +107,7 @@ struct UniformWorkTests {
             transaction.hosted = HostedSignIn(
                 request: AuthorizationRequest(
                     clientID: application.id, redirectURI: "com.example:/", responseMode: .query, scopes: ["openid"], state: "s"),
-                browser: TicketDigest(of: "browser").bytes, login: "")
+                browser: TicketDigest(of: UniformWorkTests.browser).bytes, login: "")
             let token = try org.engine.environment.random.secret()
             let changes: [Change] = [.put(try transaction.record()), .issue(transaction.stateTicket(token))]
             #expect(try await org.store.commit(changes) == .committed)
