@@ -2,7 +2,8 @@ import Testing
 
 @testable import IdentityEngine
 
-@Suite("Every way through a sign-in")
+/// One policy at a time: each exploration keeps all its states in memory.
+@Suite("Every way through a sign-in", .serialized)
 struct SignInExplorationTests {
     /// Inputs in a row: a password, a challenge, an answer and a poll, and one that does not belong there.
     private static let depth = 5
