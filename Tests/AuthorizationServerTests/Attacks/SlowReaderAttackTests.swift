@@ -18,7 +18,7 @@ struct SlowReaderAttackTests {
             let request = "GET /oauth2/default/.well-known/openid-configuration HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
             // More than fits into all buffers between the two, so that writing ends with the connection alone.
             await #expect(throws: (any Error).self) {
-                for _ in 0..<100_000 {
+                for _ in 0..<5_000 {
                     try await channel.writeAndFlush(ByteBuffer(string: String(repeating: request, count: 50)))
                 }
             }
