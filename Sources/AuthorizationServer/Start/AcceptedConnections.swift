@@ -2,6 +2,7 @@ package import HummingbirdCore
 package import Logging
 internal import NIOConcurrencyHelpers
 package import NIOCore
+internal import NIOHTTP1
 
 /// HTTP/1.1 on the connections of a server, each of which ends in good order even if nobody came to handle it.
 ///
@@ -23,7 +24,12 @@ package struct AcceptedConnections: ServerChildChannel {
     }
 
     package func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Connection> {
-        http.setup(channel: channel, logger: logger).map { Connection($0) }
+        http.setup(channel: channel, logger: logger).flatMapThrowing { value in
+            let pipeline = channel.pipeline.syncOperations
+            try pipeline.addHandler(
+                HostRequirement(), position: .after(pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)))
+            return Connection(value)
+        }
     }
 
     package func handle(value: Connection, logger: Logger) async {
