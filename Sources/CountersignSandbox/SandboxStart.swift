@@ -198,7 +198,8 @@ struct SandboxStart {
             configuration: AuthorizationServer.Configuration(
                 host: "127.0.0.1", port: port,
                 tls: certificate.map { .init(certificateChain: .text($0.chainPEM), privateKey: .text($0.keyPEM)) },
-                branding: branding),
+                // All connections are of this machine.
+                limits: .init(connectionsPerAddress: 10_000), branding: branding),
             clock: clock, logger: configuration.logger, pushSender: sender, logoutSender: logoutSender,
             messageSender: OutboxSender(outbox: outbox), interceptor: { await interceptor.intercept($0, next: $1) })
     }

@@ -18,6 +18,9 @@ extension OrgFile {
         #  port: 8443
         #  tls-certificate: certificate.pem
         #  tls-key: key.pem
+        #  # Behind a proxy: whose X-Forwarded-For counts. Every other address has at most so many connections.
+        #  trusted-proxies: [10.0.0.0/8]
+        #  max-connections-per-address: 256
 
         # How the hosted sign-in pages look: a PNG or SVG of at most 100 KiB, and the colour of buttons on light and on dark pages.
         #branding:

@@ -10,17 +10,22 @@ internal import NIOHTTP1
 /// dropped without an end.
 package struct AcceptedConnections: ServerChildChannel {
     private let http: HTTP1Channel
+    private let limit: ConnectionLimit?
 
     /// Builds servers whose connections these are.
     ///
     /// - Parameter settings: Limits of HTTP/1.1.
     /// - Returns: The builder.
-    package static func server(_ settings: HTTP1Channel.Configuration = .init()) -> HTTPServerBuilder {
-        HTTPServerBuilder { AcceptedConnections(http: HTTP1Channel(responder: $0, configuration: settings)) }
+    package static func server(_ settings: HTTP1Channel.Configuration = .init()) -> HTTPServerBuilder { server(settings, limit: nil) }
+
+    /// Builds servers that limit the connections of one address.
+    static func server(_ settings: HTTP1Channel.Configuration, limit: ConnectionLimit?) -> HTTPServerBuilder {
+        HTTPServerBuilder { AcceptedConnections(http: HTTP1Channel(responder: $0, configuration: settings), limit: limit) }
     }
 
-    init(http: HTTP1Channel) {
+    init(http: HTTP1Channel, limit: ConnectionLimit? = nil) {
         self.http = http
+        self.limit = limit
     }
 
     package func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Connection> {
@@ -34,6 +39,12 @@ package struct AcceptedConnections: ServerChildChannel {
 
     package func handle(value: Connection, logger: Logger) async {
         guard let channel = value.take() else { return }
+        guard let limit else { return await http.handle(value: channel, logger: logger) }
+        guard let place = limit.admit(channel.channel.remoteAddress?.ipAddress, logger: logger) else {
+            try? await channel.executeThenClose { _, _ in }
+            return
+        }
+        defer { limit.release(place) }
         await http.handle(value: channel, logger: logger)
     }
 

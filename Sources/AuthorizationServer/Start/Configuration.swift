@@ -109,11 +109,14 @@ extension AuthorizationServer.Configuration {
         public var answerTimeout: Duration
         /// The most connections at the same time; more wait to be accepted.
         public var connections: Int
+        /// The most connections of one address at the same time, of IPv6 of one /64; more are closed. Trusted proxies are not limited.
+        public var connectionsPerAddress: Int
 
         /// Sets limits; the defaults suit every request of the protocol.
         public init(
             bodyBytes: Int = 64 * 1024, headerBytes: Int = 16 * 1024, headerCount: Int = 100, idleTimeout: Duration = .seconds(60),
-            bodyTimeout: Duration = .seconds(20), answerTimeout: Duration = .seconds(30), connections: Int = 10_000
+            bodyTimeout: Duration = .seconds(20), answerTimeout: Duration = .seconds(30), connections: Int = 10_000,
+            connectionsPerAddress: Int = 256
         ) {
             self.bodyBytes = bodyBytes
             self.headerBytes = headerBytes
@@ -122,6 +125,7 @@ extension AuthorizationServer.Configuration {
             self.bodyTimeout = bodyTimeout
             self.answerTimeout = answerTimeout
             self.connections = connections
+            self.connectionsPerAddress = connectionsPerAddress
         }
     }
 }

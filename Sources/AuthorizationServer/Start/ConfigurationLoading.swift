@@ -7,8 +7,8 @@ extension AuthorizationServer.Configuration {
     /// Loads a configuration; what is given nowhere keeps its default.
     ///
     /// The keys are `host`, `port`, `public-origin`, `tls-certificate`, `tls-key`, `data`, `master-key`, `master-key-file`,
-    /// `trusted-proxies` (separated by commas), `max-body-bytes`, `max-header-bytes`, `max-connections`, `idle-timeout` (seconds),
-    /// `hashing-width` and `log-level`. In the environment each is in capitals, with `_` for `-`, after `COUNTERSIGN_`.
+    /// `trusted-proxies` (separated by commas), `max-body-bytes`, `max-header-bytes`, `max-connections`,
+    /// `max-connections-per-address`, `idle-timeout` (seconds), `hashing-width` and `log-level`. In the environment each is in capitals, with `_` for `-`, after `COUNTERSIGN_`.
     ///
     /// - Parameters:
     ///   - commandLine: Values by key; they win.
@@ -29,6 +29,8 @@ extension AuthorizationServer.Configuration {
         limits.bodyBytes = try values.number("max-body-bytes", 1_024...1_048_576) ?? limits.bodyBytes
         limits.headerBytes = try values.number("max-header-bytes", 1_024...1_048_576) ?? limits.headerBytes
         limits.connections = try values.number("max-connections", 1...1_000_000) ?? limits.connections
+        limits.connectionsPerAddress =
+            try values.number("max-connections-per-address", 1...1_000_000) ?? limits.connectionsPerAddress
         if let seconds = try values.number("idle-timeout", 1...3_600) { limits.idleTimeout = .seconds(seconds) }
         hashingWidth = try values.number("hashing-width", 1...64) ?? hashingWidth
         logLevel = try values["log-level"].map(Self.level) ?? logLevel
@@ -36,7 +38,8 @@ extension AuthorizationServer.Configuration {
 
     private static let keys: Set<String> = [
         "host", "port", "public-origin", "tls-certificate", "tls-key", "data", "master-key", "master-key-file", "trusted-proxies",
-        "max-body-bytes", "max-header-bytes", "max-connections", "idle-timeout", "hashing-width", "log-level",
+        "max-body-bytes", "max-header-bytes", "max-connections", "max-connections-per-address", "idle-timeout", "hashing-width",
+        "log-level",
     ]
 
     private static func refuseUnknownKeys(in file: [String: String]) throws {

@@ -39,7 +39,8 @@ struct Listener: Sendable {
             idleTimeout: TimeAmount(limits.idleTimeout),
             httpDecoderConfiguration: .init(
                 maxHeaderFieldSize: limits.headerBytes, maxHeaderListSize: limits.headerBytes, maxHeaderFieldCount: limits.headerCount))
-        let http = AcceptedConnections.server(settings)
+        let http = AcceptedConnections.server(
+            settings, limit: ConnectionLimit(most: limits.connectionsPerAddress, except: configuration.trustedProxies))
         guard let tls = configuration.tls else { return http }
         return try .tls(http, tlsConfiguration: TLSMaterial.serverConfiguration(tls))
     }

@@ -38,7 +38,7 @@ struct ConfigurationTests {
                 "COUNTERSIGN_TLS_KEY": "k.pem",
                 "COUNTERSIGN_MASTER_KEY_FILE": "m.key", "COUNTERSIGN_TRUSTED_PROXIES": "10.0.0.0/8, ::1", "COUNTERSIGN_HASHING_WIDTH": "4",
                 "COUNTERSIGN_MAX_BODY_BYTES": "2048", "COUNTERSIGN_MAX_HEADER_BYTES": "4096", "COUNTERSIGN_MAX_CONNECTIONS": "7",
-                "COUNTERSIGN_IDLE_TIMEOUT": "5",
+                "COUNTERSIGN_IDLE_TIMEOUT": "5", "COUNTERSIGN_MAX_CONNECTIONS_PER_ADDRESS": "3",
             ])
         #expect(configuration.publicOrigin == "https://id.example.com")
         #expect(configuration.tls == .init(certificateChain: .file("c.pem"), privateKey: .file("k.pem")))
@@ -48,6 +48,7 @@ struct ConfigurationTests {
         #expect(configuration.limits.bodyBytes == 2_048)
         #expect(configuration.limits.headerBytes == 4_096)
         #expect(configuration.limits.connections == 7)
+        #expect(configuration.limits.connectionsPerAddress == 3)
         #expect(configuration.limits.idleTimeout == .seconds(5))
     }
 
