@@ -1,7 +1,15 @@
 internal import HummingbirdTLS
+internal import NIOSSL
 
 /// The certificate and key of a configuration, read and checked.
 enum TLSMaterial {
+    /// The cipher suites of TLS 1.2: forward secrecy and authenticated encryption only (RFC 9325 section 4.2). TLS 1.3 has no others.
+    private static let ciphers: [NIOTLSCipher] = [
+        .TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, .TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
+        .TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384, .TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,
+        .TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256, .TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256,
+    ]
+
     /// What the listener needs.
     ///
     /// - Parameter tls: Where the certificate and the key are.
@@ -34,6 +42,7 @@ enum TLSMaterial {
         var configuration = TLSConfiguration.makeServerConfiguration(
             certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
         configuration.minimumTLSVersion = .tlsv12
+        configuration.cipherSuiteValues = ciphers
         configuration.applicationProtocols = ["http/1.1"]
         return configuration
     }
