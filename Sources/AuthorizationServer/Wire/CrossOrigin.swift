@@ -25,6 +25,15 @@ enum CrossOrigin {
         }
     }
 
+    /// Whether a request that sets cookies may come from its sender: a program that is no page, a page of the organization's own origin, or
+    /// one of an origin that it trusts.
+    ///
+    /// Browsers tell the origin of every POST. `Sec-Fetch-Site` covers those that are told not to.
+    static func isTrustedCaller(_ request: ServerRequest, _ snapshot: OrgSnapshot) -> Bool {
+        if let origin = request.head.headerFields[.origin] { return snapshot.isTrusted(origin: origin) }
+        return ["same-origin", "none"].contains(request.head.headerFields[.fetchSite] ?? "none")
+    }
+
     /// Answers a preflight of a page that may read the answer.
     ///
     /// - Parameters:

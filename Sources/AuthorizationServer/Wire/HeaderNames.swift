@@ -14,6 +14,7 @@ extension HTTPField.Name {
     static let dpop = literal("DPoP")
     static let dpopNonce = literal("DPoP-Nonce")
     static let deviceToken = literal("X-Device-Token")
+    static let fetchSite = literal("Sec-Fetch-Site")
 
     /// Only for the literals above: one that is no name stops the first request of any test.
     private static func literal(_ name: StaticString) -> HTTPField.Name {
