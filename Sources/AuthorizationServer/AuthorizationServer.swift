@@ -71,9 +71,8 @@ public struct AuthorizationServer: Service, Redacted {
         logouts = logoutSender.map { LogoutDelivery(sender: $0, logger: logger) }
         pipeline = RequestPipeline(
             engine: engine, pushes: pushes, messages: messages, logouts: logouts, interceptor: interceptor,
-            pages: PageWriter(
-                isSecure: configuration.tls != nil || configuration.publicOrigin?.hasPrefix("https:") == true,
-                branding: configuration.branding, clock: clock), logger: logger)
+            pages: PageWriter(transport: BrowserTransport(configuration), branding: configuration.branding, clock: clock),
+            logger: logger)
     }
 
     /// Listens and answers until the task is cancelled or the service group shuts down gracefully; keeps the signing keys and the

@@ -7,28 +7,27 @@ internal import Logging
 struct RequestPipeline: Sendable {
     private let frontDoor: FrontDoor
     private let interceptor: AuthorizationServer.Interceptor?
-    private let cookies: BrowserCookies
     private let metrics: RequestMetrics
     private let log: AccessLog
     private let date = DateHeader()
     private let securityHeaders: HTTPFields
+    private let transport: BrowserTransport
+    private let engine: IdentityEngine
 
     init(
         engine: IdentityEngine, pushes: PushDelivery?, messages: MessageDelivery? = nil, logouts: LogoutDelivery? = nil,
         interceptor: AuthorizationServer.Interceptor?, pages: PageWriter, logger: Logger
     ) {
+        self.engine = engine
+        transport = pages.transport
         frontDoor = FrontDoor(engine: engine, pushes: pushes, messages: messages, logouts: logouts, pages: pages)
         self.interceptor = interceptor
-        cookies = pages.cookies
         metrics = RequestMetrics(routes: frontDoor.routeNames)
         log = AccessLog(logger: logger)
-        var headers: HTTPFields = [
+        securityHeaders = [
             .xContentTypeOptions: "nosniff", .referrerPolicy: "no-referrer", .frameOptions: "DENY",
             .contentSecurityPolicy: "default-src 'none'; frame-ancestors 'none'",
         ]
-        // Only what came over TLS, here or at the proxy in front, may ask for TLS from now on (RFC 6797 section 7.2).
-        if pages.cookies.isSecure { headers[.strictTransportSecurity] = "max-age=31536000" }
-        securityHeaders = headers
     }
 
     /// Answers a request.
@@ -38,6 +37,7 @@ struct RequestPipeline: Sendable {
     func respond(to request: ServerRequest) async -> ServerResponse {
         let start = ContinuousClock.now
         var request = request
+        let cookies = BrowserCookies(isSecure: transport.isSecure(engine.latestSnapshot?.origin))
         request.context.browserDevice = cookies.device(of: request)
         var response: ServerResponse
         if let interceptor {
@@ -58,6 +58,7 @@ struct RequestPipeline: Sendable {
         if response.headers[.date] == nil { response.headers[.date] = date.text(at: request.context.now) }
         if response.headers[.requestID] == nil { response.headers[.requestID] = request.context.requestID }
         for field in securityHeaders where response.headers[field.name] == nil { response.headers.append(field) }
+        if transport.asksForTLS(engine.latestSnapshot?.origin) { response.headers[.strictTransportSecurity] = "max-age=31536000" }
         if response.closesConnection { response.headers[.connection] = "close" }
         if response.status != .noContent, response.stream == nil { response.headers[.contentLength] = String(response.body.count) }
         if request.head.method == .head { (response.body, response.stream) = ([], nil) }

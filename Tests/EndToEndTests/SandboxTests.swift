@@ -44,6 +44,18 @@ struct SandboxTests {
         await second.stop()
     }
 
+    @Test(
+        "A sandbox with TLS sends no HSTS for this machine, which would hold for every other server on it.",
+        arguments: ["localhost", "127.0.0.1"])
+    func noTransportSecurity(host: String) async throws {
+        try await withSandbox(.init(listening: .inProcess, host: host, usesTLS: true)) { sandbox in
+            let url = sandbox.origin.appending(path: "health/live")
+            let answer = try await sandbox.transport.data(for: URLRequest(url: url)).1 as? HTTPURLResponse
+            #expect(url.scheme == "https" && answer?.statusCode == 200)
+            #expect(answer?.value(forHTTPHeaderField: "Strict-Transport-Security") == nil)
+        }
+    }
+
     @Test("a port that is taken is an error, not a hang")
     func portTaken() async throws {
         try await withSandbox { sandbox in

@@ -3,6 +3,7 @@
 What is sent is read from the outbox.
 """
 
+import re
 import urllib.parse
 
 from selenium.webdriver.common.action_chains import ActionChains
@@ -60,7 +61,7 @@ def mail_link(browser):
     there = PageLooks(other)
     other.driver.get(link)
     other.page("Is it you who signs in?")
-    check(urllib.parse.urlparse(other.driver.current_url).path == "/signin/confirm", "the secret is in the address")
+    check(re.fullmatch(r"/signin/link/[\w-]{16}/confirm", urllib.parse.urlparse(other.driver.current_url).path), "the secret is in the address")
     for part in (JANE, "Browser App", "Network address: ", "Chrome"):
         check(part in other.text(), f"{part}: {other.text()}")
     there.see("question")

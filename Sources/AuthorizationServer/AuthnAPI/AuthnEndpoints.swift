@@ -20,8 +20,8 @@ extension Endpoint {
                 pushes?.deliver(answer.pushes)
                 messages?.deliver(answer.messages, origin: call.snapshot.origin)
                 response = ServerResponse(json: AuthnWriter(origin: call.snapshot.origin).answer(answer.outcome).serialized())
-                if let token = answer.deviceToken { pages.cookies.writeDevice(token, to: &response) }
-                if let factors = answer.autoPush { pages.cookies.writeAutoPush(factors, to: &response) }
+                if let token = answer.deviceToken { pages.cookies(for: call).writeDevice(token, to: &response) }
+                if let factors = answer.autoPush { pages.cookies(for: call).writeAutoPush(factors, to: &response) }
             } catch let refusal as ClassicRefusal {
                 try await engine.noteRefused(refusal, operation: route.name, context: request.context)
                 response = .refusal(refusal, to: request)

@@ -36,10 +36,10 @@ extension Endpoint {
                         throw ClassicRefusal.invalid("session", ["sessionToken: The member must be there."])
                     }
                     let session = try await engine.startSession(
-                        by: token, browser: pages.cookies.read(call.request), context: call.request.context
+                        by: token, browser: pages.cookies(for: call).read(call.request), context: call.request.context
                     ).get()
                     var response = ServerResponse(json: json(session).serialized())
-                    pages.cookies.write(session.cookies, to: &response)
+                    pages.cookies(for: call).write(session.cookies, of: call.request, to: &response)
                     return response
                 }
             }
@@ -54,10 +54,10 @@ extension Endpoint {
                             "sessionCookieRedirect", ["redirectUrl: The address must be on an origin that the organization trusts."])
                     }
                     let session = try await engine.startSession(
-                        by: query?["token"] ?? "", browser: pages.cookies.read(call.request), context: call.request.context
+                        by: query?["token"] ?? "", browser: pages.cookies(for: call).read(call.request), context: call.request.context
                     ).get()
                     var response = ServerResponse(status: .found, headers: [.location: address])
-                    pages.cookies.write(session.cookies, to: &response)
+                    pages.cookies(for: call).write(session.cookies, of: call.request, to: &response)
                     return response
                 }
             }

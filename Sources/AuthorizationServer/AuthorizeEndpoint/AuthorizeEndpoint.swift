@@ -29,7 +29,8 @@ extension Endpoint {
             // Who looks without taking, as a preview does, must not use up what is good once.
             guard request.head.method != .head else { return ServerResponse(status: .ok).uncached() }
             let answer = try await engine.authorize(
-                parameters, server: call.server.id, isForm: isPost, browser: pages.cookies.read(request), context: request.context)
+                parameters, server: call.server.id, isForm: isPost, browser: pages.cookies(for: call).read(request),
+                context: request.context)
             logouts?.deliver(answer.logouts)
             return pages.response(answer, to: call).traced(client: client)
         }

@@ -9,7 +9,7 @@ extension Endpoint {
             let request = call.request
             let limit = engine.countRequest(clientID: nil, snapshot: call.snapshot, context: request.context)
             guard limit.isAdmitted else { return pages.refusal(HostedRefusal(tooMany: limit), to: call) }
-            let browser = pages.cookies.read(request)
+            let browser = pages.cookies(for: call).read(request)
             guard request.head.method == .post else {
                 // Nothing of a query is shown but a code, which the template escapes.
                 guard let form = try? FormParameters(parsing: Array((request.query ?? "").utf8), keepsRepeated: true) else {
@@ -40,8 +40,11 @@ extension PageWriter {
     /// - Returns: The form, or a redirect, with the cookies; no cache keeps it.
     func response(_ answer: ActivationAnswer, entered: String?, to call: Endpoint.Call) -> ServerResponse {
         var response: ServerResponse
+        var signIn: String?
         switch answer.outcome {
-        case .goOn(let token): response = goOn(to: "/signin/\(token)")
+        case .goOn(let token):
+            response = goOn(to: "/signin/\(token)")
+            signIn = token
         case .refused(let refusal): response = self.refusal(refusal, to: call)
         case .form(let formToken, let isWrong):
             let texts = texts(for: call.request)
@@ -55,7 +58,7 @@ extension PageWriter {
             response = html(view, template: "activate", formsTo: call.snapshot.origin)
             if isWrong { response.trace.reason = "user_code: wrong or over" }
         }
-        cookies.write(answer.cookies, to: &response)
+        cookies(for: call).write(answer.cookies, signIn: signIn, of: call.request, to: &response)
         return response.uncached()
     }
 

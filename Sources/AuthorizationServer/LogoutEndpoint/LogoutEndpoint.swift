@@ -26,7 +26,7 @@ extension Endpoint {
             guard limit.isAdmitted else { return pages.refusal(HostedRefusal(tooMany: limit), to: call).traced(client: client) }
             // Who looks without following, as a preview does, must not sign anybody out.
             guard request.head.method != .head else { return ServerResponse(status: .ok).uncached() }
-            let browser = pages.cookies.read(request)
+            let browser = pages.cookies(for: call).read(request)
             let formToken = isPost ? parameters.values["form_token"] : nil
             if isPost, formToken == nil, browser.session == nil, parameters.values["id_token_hint"] == nil {
                 // With a form that another site posts comes no cookie; with the request that follows it does.
@@ -76,7 +76,7 @@ extension PageWriter {
             view.parameters = question.parameters.map { PageView.Parameter(name: $0.name, value: $0.value) }
             response = html(view, template: "signout", formsTo: question.returnURI ?? call.snapshot.origin)
         }
-        if answer.endsCookie { cookies.endSession(in: &response) }
+        if answer.endsCookie { cookies(for: call).endSession(in: &response) }
         return response.uncached()
     }
 }

@@ -1,5 +1,7 @@
+internal import Crypto
 internal import HTTPTypes
 internal import IdentityEngine
+internal import JOSE
 
 /// The cookies of the pages (RFC 6265).
 ///
@@ -7,88 +9,136 @@ internal import IdentityEngine
 /// all of it, for no script, and not sent with requests that other sites begin, except by following a link. Without TLS, which is for
 /// loopback only, they go without what needs it.
 struct BrowserCookies: Sendable {
+    /// The most cookies of sign-ins that a browser keeps. Those of more tabs are removed, the oldest first.
+    static let mostSignIns = 8
+    /// The most cookies of mailed links that a browser keeps.
+    static let mostLinks = 4
+
     /// Whether browsers come over TLS.
     let isSecure: Bool
 
     init(isSecure: Bool) { self.isSecure = isSecure }
 
-    var browserName: String { isSecure ? "__Host-browser" : "browser" }
-    var sessionName: String { isSecure ? "__Host-session" : "session" }
-    private var deviceName: String { isSecure ? "__Host-device" : "device" }
-    private var linkName: String { isSecure ? "__Host-link" : "link" }
+    private var prefix: String { isSecure ? "__Host-" : "" }
+    var browserName: String { prefix + "browser" }
+    var sessionName: String { prefix + "session" }
+    private var deviceName: String { prefix + "device" }
+    private var signInPrefix: String { prefix + "signin-" }
+    private var linkPrefix: String { prefix + "link-" }
+
+    /// Names a secret in addresses and in names of cookies, without telling it.
+    static func handle(of secret: String) -> String {
+        String(Base64URL.encode(Array(SHA256.hash(data: Array(secret.utf8)).prefix(12))))
+    }
+
+    // MARK: - Browser, session and sign-in
 
     /// What a request's cookies hold. Of two of one name, which only somebody who planted one sends, none counts.
-    func read(_ request: ServerRequest) -> BrowserSecrets {
-        let found = values([browserName, sessionName], of: request)
-        return BrowserSecrets(browser: found[browserName[...]], session: found[sessionName[...]])
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - token: The token of the sign-in or recovery whose page it is for; nil for none.
+    /// - Returns: The secrets; nil where there is none.
+    func read(_ request: ServerRequest, signIn token: String? = nil) -> BrowserSecrets {
+        let signInName = token.map { signInPrefix + Self.handle(of: $0) }
+        let found = values([browserName, sessionName] + (signInName.map { [$0] } ?? []), of: request)
+        return BrowserSecrets(
+            browser: found[browserName[...]], session: found[sessionName[...]], signIn: signInName.flatMap { found[$0[...]] })
     }
 
-    private func values(_ names: [String], of request: ServerRequest) -> [Substring: String] {
-        var found: [Substring: Substring] = [:]
-        var doubled: Set<Substring> = []
-        for pair in (request.head.headerFields[.cookie] ?? "").split(separator: ";") {
-            let pair = pair.drop { $0 == " " }
-            guard let equals = pair.firstIndex(of: "=") else { continue }
-            let name = pair[..<equals]
-            guard names.contains(String(name)) else { continue }
-            if found.updateValue(pair[pair.index(after: equals)...], forKey: name) != nil { doubled.insert(name) }
+    /// Gives a browser its new secrets. It keeps them until it is closed, the one of its device for a year, and the one of a sign-in as long
+    /// as this can continue.
+    ///
+    /// - Parameters:
+    ///   - secrets: The secrets; nil where the browser keeps what it has.
+    ///   - token: The token of the sign-in or recovery that ``BrowserSecrets/signIn`` belongs to.
+    ///   - request: The request that is answered.
+    ///   - response: The answer.
+    func write(_ secrets: BrowserSecrets, signIn token: String? = nil, of request: ServerRequest, to response: inout ServerResponse) {
+        if let secret = secrets.browser { set(browserName, secret, in: &response) }
+        if let secret = secrets.signIn, let token {
+            let name = signInPrefix + Self.handle(of: token)
+            removeOldest(signInPrefix, but: name, most: Self.mostSignIns, of: request, in: &response)
+            set(name, secret, age: BrowserSecrets.signInLifetime, in: &response)
         }
-        return found.filter { !doubled.contains($0.key) }.mapValues(String.init)
+        if let secret = secrets.device { set(deviceName, secret, age: 31_536_000, in: &response) }
+        if let secret = secrets.session { set(sessionName, secret, in: &response) }
     }
 
-    /// Gives a browser its new secrets. It keeps them until it is closed, and the one of its device for a year.
-    func write(_ secrets: BrowserSecrets, to response: inout ServerResponse) {
-        if let device = secrets.device {
-            response.headers.append(
-                HTTPField(
-                    name: .setCookie,
-                    value: "\(deviceName)=\(device); Path=/; Max-Age=31536000; HttpOnly; SameSite=Lax" + (isSecure ? "; Secure" : "")))
-        }
-        for (name, value) in [(browserName, secrets.browser), (sessionName, secrets.session)] {
-            guard let value else { continue }
-            response.headers.append(
-                HTTPField(name: .setCookie, value: "\(name)=\(value); Path=/; HttpOnly; SameSite=Lax" + (isSecure ? "; Secure" : "")))
-        }
-    }
+    /// Takes the secret of a session that is over from a browser.
+    func endSession(in response: inout ServerResponse) { set(sessionName, "", age: 0, in: &response) }
+
+    // MARK: - Devices
 
     /// The secret by which the pages know a browser's device again; `nil` if it brings none.
     func device(of request: ServerRequest) -> String? { values([deviceName], of: request)[deviceName[...]] }
 
     /// Gives a browser the token by which its device is known again. Official clients know the cookie by this name.
     func writeDevice(_ token: String, to response: inout ServerResponse) {
-        response.headers.append(
-            HTTPField(
-                name: .setCookie,
-                value: "\(DeviceCookie.name)=\(token); Path=/; Max-Age=31536000; HttpOnly; SameSite=Lax" + (isSecure ? "; Secure" : "")))
+        set(DeviceCookie.name, token, age: 31_536_000, in: &response)
     }
 
     /// Has a browser keep which push factors its client asks by itself; none takes that from it.
     func writeAutoPush(_ factors: [String], to response: inout ServerResponse) {
-        let age = factors.isEmpty ? 0 : 31_536_000
-        response.headers.append(
-            HTTPField(
-                name: .setCookie,
-                value: "\(AutoPushCookie.name)=\(factors.joined(separator: ".")); Path=/; Max-Age=\(age); HttpOnly; SameSite=Lax"
-                    + (isSecure ? "; Secure" : "")))
+        set(AutoPushCookie.name, factors.joined(separator: "."), age: factors.isEmpty ? 0 : 31_536_000, in: &response)
     }
 
-    /// Keeps the secret of a mail's link for the page that asks whether to take it.
-    func writeLink(_ token: String, to response: inout ServerResponse) {
-        guard token.utf8.allSatisfy(Self.isPlain) else { return }
-        response.headers.append(
-            HTTPField(
-                name: .setCookie,
-                value: "\(linkName)=\(token); Path=/; Max-Age=600; HttpOnly; SameSite=Lax" + (isSecure ? "; Secure" : "")))
+    // MARK: - Links of mails
+
+    /// Keeps the secret of a mail's link for the page that asks whether to take it. Each link has a cookie of its own: one that another site
+    /// makes the browser open changes nothing about the page of another.
+    func writeLink(_ token: String, of request: ServerRequest, to response: inout ServerResponse) {
+        // Set by the link itself only, in a window of the user's: not by a picture, a frame or a script of another page.
+        let isOpened = request.head.headerFields[.fetchDestination].map { $0 == "document" } ?? true
+        guard isOpened, token.utf8.allSatisfy(Self.isPlain) else { return }
+        let name = linkPrefix + Self.handle(of: token)
+        removeOldest(linkPrefix, but: name, most: Self.mostLinks, of: request, in: &response)
+        set(name, token, age: 600, in: &response)
     }
 
-    /// The secret of a mail's link; nil if there is none.
-    func link(of request: ServerRequest) -> String? { values([linkName], of: request)[linkName[...]] }
+    /// The secret of a mail's link that the page's address names by its handle; nil if there is none.
+    func link(_ handle: String, of request: ServerRequest) -> String? {
+        let name = linkPrefix + handle
+        return values([name], of: request)[name[...]].flatMap { Self.handle(of: $0) == handle ? $0 : nil }
+    }
 
     /// Takes it from the browser.
-    func endLink(in response: inout ServerResponse) {
+    func endLink(_ handle: String, in response: inout ServerResponse) { set(linkPrefix + handle, "", age: 0, in: &response) }
+
+    // MARK: - Cookies in general
+
+    private func set(_ name: String, _ value: String, age: Int? = nil, in response: inout ServerResponse) {
+        let age = age.map { "; Max-Age=\($0)" } ?? ""
         response.headers.append(
             HTTPField(
-                name: .setCookie, value: "\(linkName)=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax" + (isSecure ? "; Secure" : "")))
+                name: .setCookie, value: "\(name)=\(value); Path=/\(age); HttpOnly; SameSite=Lax" + (isSecure ? "; Secure" : "")))
+    }
+
+    /// Makes room for a cookie among those of its kind. Browsers send them in the order in which they were made (RFC 6265 section 5.4).
+    private func removeOldest(
+        _ prefix: String, but name: String, most: Int, of request: ServerRequest, in response: inout ServerResponse
+    ) {
+        let others = Self.pairs(of: request).map(\.name).filter { $0.hasPrefix(prefix) && $0 != name }
+        for other in others.prefix(max(0, others.count - most + 1)) where other.utf8.allSatisfy(Self.isPlain) {
+            set(String(other), "", age: 0, in: &response)
+        }
+    }
+
+    private func values(_ names: [String], of request: ServerRequest) -> [Substring: String] {
+        var found: [Substring: Substring] = [:]
+        var doubled: Set<Substring> = []
+        for (name, value) in Self.pairs(of: request) where names.contains(String(name)) {
+            if found.updateValue(value, forKey: name) != nil { doubled.insert(name) }
+        }
+        return found.filter { !doubled.contains($0.key) }.mapValues(String.init)
+    }
+
+    private static func pairs(of request: ServerRequest) -> [(name: Substring, value: Substring)] {
+        (request.head.headerFields[.cookie] ?? "").split(separator: ";").compactMap { pair in
+            let pair = pair.drop { $0 == " " }
+            guard let equals = pair.firstIndex(of: "=") else { return nil }
+            return (pair[..<equals], pair[pair.index(after: equals)...])
+        }
     }
 
     /// Whether a byte can stand in a cookie, as those of secrets all can.
@@ -99,12 +149,5 @@ struct BrowserCookies: Sendable {
             true
         default: false
         }
-    }
-
-    /// Takes the secret of a session that is over from a browser.
-    func endSession(in response: inout ServerResponse) {
-        response.headers.append(
-            HTTPField(
-                name: .setCookie, value: "\(sessionName)=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax" + (isSecure ? "; Secure" : "")))
     }
 }

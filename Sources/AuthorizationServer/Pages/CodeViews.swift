@@ -30,7 +30,6 @@ extension PageView {
                 texts, organization: organization, title: codes.linkTitle,
                 lead: codes.linkLead.replacing("{login}", with: question.login),
                 application: question.applicationName ?? page.applicationName)
-            view.action = RecoveryRoute.mailPath
             view.rules = codes.origin(question)
             return (view, "confirm")
         case .mailLinkAnswered(let isApproved):

@@ -90,7 +90,7 @@ extension Endpoint {
             let request = call.request
             let limit = engine.countRequest(clientID: nil, snapshot: call.snapshot, context: request.context)
             guard limit.isAdmitted else { return pages.refusal(HostedRefusal(tooMany: limit), to: call) }
-            let browser = pages.cookies.read(request)
+            let browser = pages.cookies(for: call).read(request, signIn: token)
             let isWaiting: @Sendable (Date) async throws -> Bool = { now in
                 var context = request.context
                 context.now = now

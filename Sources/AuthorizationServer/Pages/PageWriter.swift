@@ -4,26 +4,33 @@ internal import IdentityEngine
 
 /// Makes the HTTP answers of the pages: HTML with a policy that lets nothing in, redirects, cookies.
 struct PageWriter: Sendable {
-    let cookies: BrowserCookies
+    /// Whether browsers come over TLS.
+    let transport: BrowserTransport
     /// The files that pages load.
     let assets: PageAssets
     /// The streams that pages listen to.
     let live: LiveWaiting
+    private static let openerPolicy = "same-origin"
     private let library: PageLibrary
     private let branding: Branding
 
     /// Makes a writer of pages.
     ///
     /// - Parameters:
-    ///   - isSecure: Whether browsers come over TLS.
+    ///   - transport: Whether browsers come over TLS.
     ///   - branding: How the pages look.
     ///   - clock: What waiting pages go by.
-    init(isSecure: Bool, branding: Branding, clock: any WallClock) {
-        cookies = BrowserCookies(isSecure: isSecure)
+    init(transport: BrowserTransport, branding: Branding, clock: any WallClock) {
+        self.transport = transport
         assets = PageAssets(branding: branding)
         live = LiveWaiting(clock: clock)
         library = PageLibrary()
         self.branding = branding
+    }
+
+    /// The cookies of the pages, as the origin that browsers use asks for.
+    func cookies(for call: Endpoint.Call) -> BrowserCookies {
+        BrowserCookies(isSecure: transport.isSecure(call.snapshot.origin))
     }
 
     /// The answer to a browser.
@@ -36,13 +43,18 @@ struct PageWriter: Sendable {
     func response(_ answer: HostedAnswer, token: String = "", to call: Endpoint.Call) -> ServerResponse {
         let organization = call.snapshot.organization.name
         var response: ServerResponse
+        var signIn = token
         switch answer.outcome {
         case .page(let page):
             let texts = texts(for: call.request, asked: page.locales)
             let (view, template) = PageView.signIn(page, token: token, organization: organization, texts: texts)
             response = html(view, template: template, formsTo: page.returnURI, runsScript: view.isWaiting)
-        case .goOn(let token): response = redirect(to: "/signin/\(token)")
-        case .recovery(let place): response = redirect(to: RecoveryRoute.path(of: place))
+        case .goOn(let token):
+            response = redirect(to: "/signin/\(token)")
+            signIn = token
+        case .recovery(let place):
+            response = redirect(to: RecoveryRoute.path(of: place))
+            if case .page(let token) = place { signIn = token }
         case .again(let client, let uri):
             let query = URLComponents.query(["client_id": client, "request_uri": uri])
             response = redirect(to: "\(call.request.path)?\(query)")
@@ -57,7 +69,7 @@ struct PageWriter: Sendable {
             response.trace.reason = answer.reason
         case .refused(let refusal): response = self.refusal(refusal, to: call)
         }
-        cookies.write(answer.cookies, to: &response)
+        cookies(for: call).write(answer.cookies, signIn: signIn, of: call.request, to: &response)
         return response.uncached()
     }
 
@@ -94,7 +106,10 @@ struct PageWriter: Sendable {
 
     /// On with GET, whatever came before: going back, or loading again, sends no form twice.
     private func redirect(to location: String, status: HTTPResponse.Status = .seeOther) -> ServerResponse {
-        ServerResponse(status: status, headers: [.location: location])
+        var response = ServerResponse(status: status, headers: [.location: location])
+        // As the page that it leads to: browsers compare the policy of each answer on the way, and change processes where they differ.
+        if location.hasPrefix("/") { response.headers[.openerPolicy] = Self.openerPolicy }
+        return response
     }
 
     func html(_ view: PageView, template: String, formsTo uri: String? = nil, runsScript: Bool = false) -> ServerResponse {
@@ -104,6 +119,8 @@ struct PageWriter: Sendable {
         var response = ServerResponse(status: .ok, body: library.render(view, template: template))
         response.headers[.contentType] = "text/html; charset=utf-8"
         response.headers[.contentLanguage] = view.language
+        // A page that opened this one in a window of its own can neither read nor steer it.
+        response.headers[.openerPolicy] = Self.openerPolicy
         let forms = uri.map { "'self' \(ContentPolicy.source(of: $0))" } ?? "'none'"
         response.headers[.contentSecurityPolicy] =
             "default-src 'none'; style-src 'self'; img-src 'self'; \(runsScript ? "script-src 'self'; connect-src 'self'; " : "")form-action \(forms); base-uri 'none'; frame-ancestors 'none'"

@@ -5,11 +5,11 @@ internal import IdentityEngine
 enum RecoveryRoute: Hashable, Sendable {
     /// The address in a mail: its secret goes into a cookie, and the browser to ``taking``.
     case link(token: String)
-    /// Whether the link is to be taken.
-    case taking
+    /// Whether the link is to be taken, which the handle names.
+    case taking(handle: String)
     /// The address in a mail that came with a code, and what asks whether it is the person who signs in.
     case mailLink(token: String)
-    case confirming
+    case confirming(handle: String)
     /// What asks for the name, from a sign-in.
     case form(signIn: String, isUnlock: Bool)
     /// What says that a mail was sent.
@@ -22,8 +22,8 @@ enum RecoveryRoute: Hashable, Sendable {
     /// Finds the route of a path below `/signin` whose parts are not empty and not long; nil for every other page.
     init?(_ path: [Substring]) {
         switch path.count {
-        case 2 where path[1] == "recover": self = .taking
-        case 2 where path[1] == "confirm": self = .confirming
+        case 4 where path[1] == "link" && path[3] == "recover": self = .taking(handle: String(path[2]))
+        case 4 where path[1] == "link" && path[3] == "confirm": self = .confirming(handle: String(path[2]))
         case 3 where path[1] == "mail": self = .mailLink(token: String(path[2]))
         case 3 where ["reset-password", "unlock", "set-up"].contains(path[1]): self = .link(token: String(path[2]))
         case 3 where path[1] == "recover": self = .page(token: String(path[2]))
@@ -36,9 +36,18 @@ enum RecoveryRoute: Hashable, Sendable {
         }
     }
 
-    static let linkPath = "/signin/recover"
     static let setUpPath = "/signin/set-up/"
-    static let mailPath = "/signin/confirm"
+
+    /// Below `/signin`, the pages of the link that a handle names.
+    static func pages(ofLink handle: String) -> String { "link/\(handle)" }
+
+    /// The token of the sign-in or recovery whose page it is; nil for a link.
+    var token: String? {
+        switch self {
+        case .form(let token, _), .sent(let token, _), .page(let token), .step(let token, _): token
+        case .link, .mailLink, .taking, .confirming: nil
+        }
+    }
 
     /// The address of a page.
     static func path(of place: RecoveryPlace) -> String {
@@ -77,8 +86,11 @@ extension Endpoint {
             }
             messages?.deliver(answer.messages, origin: call.snapshot.origin)
             var response = pages.response(answer, to: call)
+            switch route {
             // It was taken: the cookie that held it is of no use.
-            if route == .taking || route == .confirming { pages.cookies.endLink(in: &response) }
+            case .taking(let handle), .confirming(let handle): pages.cookies(for: call).endLink(handle, in: &response)
+            default: break
+            }
             return response
         }
     }
@@ -87,20 +99,24 @@ extension Endpoint {
         _ route: RecoveryRoute, _ engine: IdentityEngine, _ pages: PageWriter, _ call: Call
     ) async throws -> ServerResponse {
         let context = call.request.context
-        let browser = pages.cookies.read(call.request)
+        let cookies = pages.cookies(for: call)
+        let browser = cookies.read(call.request, signIn: route.token)
         switch route {
         case .link(let token), .mailLink(let token):
             // Nothing is looked up: who only opens links, as programs that look at mails do, neither uses it up nor learns of it.
-            let isMail = route == .mailLink(token: token)
-            var response = pages.goOn(to: isMail ? RecoveryRoute.mailPath : RecoveryRoute.linkPath).uncached()
-            pages.cookies.writeLink(token, to: &response)
-            return response
-        case .taking:
-            let token = pages.cookies.link(of: call.request)
-            return pages.response(try await engine.recoveryLinkPage(token, browser: browser, context: context), to: call)
-        case .confirming:
-            let token = pages.cookies.link(of: call.request)
-            return pages.response(try await engine.mailLinkPage(token, browser: browser, context: context), to: call)
+            let step = route == .mailLink(token: token) ? "confirm" : "recover"
+            let handle = BrowserCookies.handle(of: token)
+            var response = pages.goOn(to: "/signin/\(RecoveryRoute.pages(ofLink: handle))/\(step)")
+            cookies.writeLink(token, of: call.request, to: &response)
+            return response.uncached()
+        case .taking(let handle):
+            let token = cookies.link(handle, of: call.request)
+            let answer = try await engine.recoveryLinkPage(token, browser: browser, context: context)
+            return pages.response(answer, token: RecoveryRoute.pages(ofLink: handle), to: call)
+        case .confirming(let handle):
+            let token = cookies.link(handle, of: call.request)
+            let answer = try await engine.mailLinkPage(token, browser: browser, context: context)
+            return pages.response(answer, token: RecoveryRoute.pages(ofLink: handle), to: call)
         case .form(let token, let isUnlock):
             let answer = try await engine.recoveryForm(isUnlock: isUnlock, of: token, browser: browser, context: context)
             return pages.response(answer, token: token, to: call)
@@ -118,15 +134,16 @@ extension Endpoint {
         _ route: RecoveryRoute, _ form: FormParameters, _ engine: IdentityEngine, _ pages: PageWriter, _ call: Call
     ) async throws -> HostedAnswer? {
         let context = call.request.context
-        let browser = pages.cookies.read(call.request)
+        let cookies = pages.cookies(for: call)
+        let browser = cookies.read(call.request, signIn: route.token)
         switch route {
-        case .taking:
+        case .taking(let handle):
             return try await engine.openRecoveryLink(
-                pages.cookies.link(of: call.request), formToken: form["form_token"], browser: browser, context: context)
-        case .confirming:
+                cookies.link(handle, of: call.request), formToken: form["form_token"], browser: browser, context: context)
+        case .confirming(let handle):
             guard let text = form["answer"], ["yes", "no"].contains(text) else { return nil }
             return try await engine.answerMailLink(
-                pages.cookies.link(of: call.request), isApproved: text == "yes", formToken: form["form_token"], browser: browser,
+                cookies.link(handle, of: call.request), isApproved: text == "yes", formToken: form["form_token"], browser: browser,
                 context: context)
         case .form(let token, let isUnlock):
             return try await engine.beginRecovery(

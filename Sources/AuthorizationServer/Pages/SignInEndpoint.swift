@@ -56,7 +56,8 @@ extension Endpoint {
             guard limit.isAdmitted else { return pages.refusal(HostedRefusal(tooMany: limit), to: call) }
             // Who looks without taking, as a preview does, must not use up what only a browser can take.
             guard call.request.head.method == .get else { return ServerResponse(status: .ok).uncached() }
-            let answer = try await engine.signInPage(token, browser: pages.cookies.read(call.request), context: call.request.context)
+            let answer = try await engine.signInPage(
+                token, browser: pages.cookies(for: call).read(call.request, signIn: token), context: call.request.context)
             logouts?.deliver(answer.logouts)
             return pages.response(answer, token: token, to: call)
         }
@@ -76,7 +77,8 @@ extension Endpoint {
             else { return pages.message(\.unreadableForm, status: .badRequest, to: call) }
             guard let action = HostedAction(step, form) else { return pages.message(\.notFound, status: .notFound, to: call) }
             let answer = try await engine.signInStep(
-                action, of: token, formToken: form["form_token"], browser: pages.cookies.read(request), context: request.context)
+                action, of: token, formToken: form["form_token"], browser: pages.cookies(for: call).read(request, signIn: token),
+                context: request.context)
             // Stored already: what is not sent, the device fetches.
             pushes?.deliver(answer.pushes)
             messages?.deliver(answer.messages, origin: call.snapshot.origin)

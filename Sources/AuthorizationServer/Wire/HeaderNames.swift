@@ -14,7 +14,9 @@ extension HTTPField.Name {
     static let dpop = literal("DPoP")
     static let dpopNonce = literal("DPoP-Nonce")
     static let deviceToken = literal("X-Device-Token")
+    static let openerPolicy = literal("Cross-Origin-Opener-Policy")
     static let fetchSite = literal("Sec-Fetch-Site")
+    static let fetchDestination = literal("Sec-Fetch-Dest")
 
     /// Only for the literals above: one that is no name stops the first request of any test.
     private static func literal(_ name: StaticString) -> HTTPField.Name {

@@ -57,7 +57,7 @@ extension IdentityEngine {
                 application: begun.application, server: request.server, scopes: request.scopes, contextClasses: request.contextClasses),
             now: context.now, lifetime: HostedSignIn.lifetime)
         transaction.hosted = HostedSignIn(
-            request: request, browser: TicketDigest(of: secret).bytes, login: request.loginHint ?? begun.held?.user.value.login ?? "")
+            request: request, browser: BrowserBinding(secret), login: request.loginHint ?? begun.held?.user.value.login ?? "")
         var changes = begun.changes
         func respond(_ refusal: Refusal) async throws -> HostedAnswer? {
             let response = AuthorizationResponse(refusal, to: request, issuer: begun.snapshot.issuer(of: begun.server))
@@ -101,11 +101,22 @@ extension IdentityEngine {
         }
         if let refused = countBeginning(snapshot: begun.snapshot, context: context) { return refused }
         let token = try environment.random.secret()
+        var answer = HostedAnswer(.goOn(token: token))
+        // What the session proved is for this browser alone.
+        if !transaction.proofs.isEmpty { answer.cookies.signIn = try bind(&transaction) }
         changes += [.put(try transaction.record()), .issue(transaction.stateTicket(token))]
         guard try await store.commit(changes) == .committed else { return nil }
-        var answer = HostedAnswer(.goOn(token: token))
         if browser.possibleBrowser == nil { answer.cookies.browser = secret }
         return answer
+    }
+
+    /// Binds a sign-in to the browser that proved something.
+    ///
+    /// - Returns: The secret that the browser gets.
+    func bind(_ transaction: inout SignInTransaction) throws -> String {
+        let secret = try environment.random.secret()
+        transaction.hosted?.browser.bind(to: secret)
+        return secret
     }
 
     /// The lines of the system log among the effects of a step.

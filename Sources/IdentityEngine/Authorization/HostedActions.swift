@@ -19,15 +19,16 @@ extension IdentityEngine {
     ) async throws -> HostedAnswer {
         for _ in 0..<Self.attempts {
             let state: HostedState
-            switch try await hostedState(token, browser: browser, context: context) {
+            switch try await hostedState(token, browser: browser, mayProveAgain: true, context: context) {
             case .failure(let end): return HostedAnswer(.refused(HostedRefusal(end.reason)))
             case .success(let found): state = found
             }
-            guard FormToken.isRight(formToken, browser: state.browser, transaction: state.transaction.id) else {
-                return HostedAnswer(.refused(HostedRefusal(.otherBrowser)))
-            }
-            let isMade: Bool
             var answer = HostedAnswer(.goOn(token: token))
+            guard FormToken.isRight(formToken, browser: state.browser, transaction: state.transaction.id) else {
+                return state.isBound && state.isEarlierForm(formToken) ? answer : HostedAnswer(.refused(HostedRefusal(.otherBrowser)))
+            }
+            guard state.isBound else { return try await proveAgain(action, token: token, browser: browser, context: context) }
+            let isMade: Bool
             switch action {
             case .restart:
                 guard let restarted = try await restart(state, context: context) else { continue }
@@ -43,11 +44,14 @@ extension IdentityEngine {
             case .password(let login, let password):
                 let verifier = PasswordVerifier(
                     environment: environment, origin: RequestOrigin(context, application: state.application))
-                isMade = try await answerFactor(.password(password), as: login, state, token: token, context: context) { _ in verifier }
+                (isMade, answer.cookies.signIn) = try await answerFactor(
+                    .password(password), as: login, state, token: token, context: context
+                ) { _ in verifier }
             case .code(let code):
                 // A second factor only: whose it could be is known then.
                 guard !state.transaction.proofs.isEmpty else { return answer }
-                isMade = try await answerFactor(.code(code), as: "", state, token: token, context: context) { [environment] in
+                (isMade, answer.cookies.signIn) = try await answerFactor(.code(code), as: "", state, token: token, context: context) {
+                    [environment] in
                     TOTPVerifier(environment: environment, enrollments: $0, now: context.now)
                 }
             case .newPassword(let password, let repeated):
@@ -57,7 +61,8 @@ extension IdentityEngine {
                 if let until = enrollment.code?.closedUntil(at: context.now) {
                     isMade = try await note(.tooManyAttempts, until: until, state)
                 } else {
-                    isMade = try await answerFactor(.code(code), as: "", state, token: token, context: context) { [environment] in
+                    (isMade, answer.cookies.signIn) = try await answerFactor(.code(code), as: "", state, token: token, context: context) {
+                        [environment] in
                         CodeVerifier(
                             environment: environment, channel: channel, enrollments: $0, owner: state.transaction.id, now: context.now)
                     }
@@ -153,7 +158,7 @@ extension IdentityEngine {
                 application: state.application, server: state.transaction.server, scopes: state.transaction.scopes,
                 contextClasses: state.transaction.contextClasses), now: context.now, lifetime: HostedSignIn.lifetime)
         transaction.hosted = HostedSignIn(
-            request: state.hosted.request, browser: state.hosted.browser, login: "", device: state.hosted.device)
+            request: state.hosted.request, browser: state.hosted.browser.unproved, login: "", device: state.hosted.device)
         let token = try environment.random.secret()
         changes += [.put(try transaction.record()), .issue(transaction.stateTicket(token))]
         return try await store.commit(changes) == .committed ? HostedAnswer(.goOn(token: token)) : nil
@@ -164,41 +169,45 @@ extension IdentityEngine {
     /// Lets a verifier, which is made for the person's usable enrolments, judge what was typed, and commits what it comes to:
     /// transaction, counters and log in one write.
     ///
-    /// - Returns: Whether the page can show it; false if somebody else was faster every time.
+    /// - Returns: Whether the page can show it, false if other requests committed first every time; and the browser's new secret if it was
+    ///   the first proof.
     private func answerFactor<Verifier: FactorVerifier>(
         _ response: FactorResponse, as typed: String, _ first: HostedState, token: String, context: RequestContext,
         by make: ([Enrollment]) -> Verifier
-    ) async throws -> Bool {
+    ) async throws -> (isMade: Bool, secret: String?) {
         // Once somebody proved something, it is theirs: what else is typed as a name does not count.
         let login = first.user?.value.login ?? Self.possibleName(typed)
         let origin = RequestOrigin(context, application: first.application)
         let attempts = try await countFirstAttempt(login: login, from: origin, snapshot: first.snapshot, context: context)
         guard attempts.isAdmitted else {
-            return try await note(.tooManyAttempts, until: attempts.reset, first, login: login)
+            return (try await note(.tooManyAttempts, until: attempts.reset, first, login: login), nil)
         }
         var judged: (answering: Answering, verifier: Verifier, verdict: FactorVerdict)?
         for _ in 0..<1_000 {
-            // Somebody else finished it, or went on with this factor: the page tells.
+            // The same form, sent twice, may have bound the sign-in to a new secret meanwhile: it is read again.
             let isProved = judged?.verdict.isProved ?? false
-            guard let found = try await answering(login, isProved: isProved, token: token, browser: first.browser, context: context),
-                found.state.transaction.end == nil
-            else { return true }
+            guard let found = try await answering(login, isProved: isProved, token: token, browser: first.secrets, context: context) else {
+                return (false, nil)
+            }
+            // Another request finished it, or went on with this factor: the page tells.
+            guard found.state.transaction.end == nil else { return (true, nil) }
             guard let known = judged, known.answering.hasSameSecrets(as: found, for: known.verifier.kind) else {
                 let verifier = make(found.enrollments)
-                if found.state.transaction.proofs.contains(where: { $0.factor == verifier.kind }) { return true }
+                if found.state.transaction.proofs.contains(where: { $0.factor == verifier.kind }) { return (true, nil) }
                 do {
                     let policy = found.state.snapshot.passwordPolicy
                     let verdict = try await verifier.verify(response, of: found.person?.value, policy: policy)
                     judged = (found, verifier, verdict)
                 } catch is PasswordHasher.Overloaded {
-                    return try await note(.busy, found.state, login: login)
+                    return (try await note(.busy, found.state, login: login), nil)
                 }
                 continue
             }
-            if found.state.transaction.proofs.contains(where: { $0.factor == known.verifier.kind }) { return true }
-            if try await commit(found, known.verdict, known.verifier, login: login, context: context) { return true }
+            if found.state.transaction.proofs.contains(where: { $0.factor == known.verifier.kind }) { return (true, nil) }
+            let committed = try await commit(found, known.verdict, known.verifier, login: login, context: context)
+            if committed.isMade { return committed }
         }
-        return false
+        return (false, nil)
     }
 
     /// A sign-in, and the person whose answer is judged, as one read finds them.
@@ -218,13 +227,14 @@ extension IdentityEngine {
 
     /// Before the first factor is proved, the same is read for every name that is typed.
     private func answering(
-        _ login: String, isProved: Bool, token: String, browser: String, context: RequestContext
+        _ login: String, isProved: Bool, token: String, browser: BrowserSecrets, context: RequestContext
     ) async throws -> Answering? {
         try await store.read { [self] view in
             let state: HostedState
             do {
                 state = try HostedState(
-                    token, browser: BrowserSecrets(browser: browser), snapshot: snapshot(view), view: view, context: context)
+                    token, browser: BrowserSecrets(browser: browser.browser, signIn: browser.signIn), snapshot: snapshot(view), view: view,
+                    context: context)
             } catch is HostedEnd {
                 return nil
             }
@@ -246,7 +256,7 @@ extension IdentityEngine {
 
     private func commit(
         _ found: Answering, _ verdict: FactorVerdict, _ verifier: some FactorVerifier, login: String, context: RequestContext
-    ) async throws -> Bool {
+    ) async throws -> (isMade: Bool, secret: String?) {
         var (next, outcome, effects) = found.state.transaction.step(
             .judged(verifier.kind, verifier.factorClass, methods: verifier.methods, verdict, found.subject), now: context.now)
         var changes = try logEntries(effects, userID: found.person?.value.id, of: next, context: context)
@@ -259,7 +269,11 @@ extension IdentityEngine {
         }
         next.hosted?.login = login
         next.hosted?.notice = nil
-        if next.proofs.count > found.state.transaction.proofs.count { next.hosted?.sending = nil }
+        var secret: String?
+        if next.proofs.count > found.state.transaction.proofs.count {
+            next.hosted?.sending = nil
+            if !found.state.hosted.browser.isProved { secret = try bind(&next) }
+        }
         switch outcome {
         case .authenticated(let proved): next.hosted?.authentication = proved
         case .tryAgain:
@@ -268,7 +282,7 @@ extension IdentityEngine {
         case .refused(let refusal): next.hosted?.refuse(refusal)
         default: break
         }
-        return try await store.commit(changes + [found.state.stored.writing(next)]) == .committed
+        return (try await store.commit(changes + [found.state.stored.writing(next)]) == .committed, secret)
     }
 
     /// Leaves word for the page.

@@ -38,12 +38,13 @@ extension IdentityEngine {
     }
 
     func hostedState(
-        _ token: String, browser: BrowserSecrets, context: RequestContext
+        _ token: String, browser: BrowserSecrets, mayProveAgain: Bool = false, context: RequestContext
     ) async throws -> Result<HostedState, HostedEnd> {
         try await store.read { [self] view in
             do {
                 return .success(
-                    try HostedState(token, browser: browser, snapshot: snapshot(view), view: view, context: context))
+                    try HostedState(
+                        token, browser: browser, mayProveAgain: mayProveAgain, snapshot: snapshot(view), view: view, context: context))
             } catch let end as HostedEnd {
                 return .failure(end)
             }

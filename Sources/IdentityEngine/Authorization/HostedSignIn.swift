@@ -3,7 +3,7 @@ internal import Foundation
 /// What a sign-in on the hosted pages is for and knows beside its proofs; a part of its ``SignInTransaction``.
 struct HostedSignIn: Sendable, Equatable, Codable {
     /// Seconds that a person has for all of it.
-    static let lifetime: TimeInterval = 1_800
+    static let lifetime = TimeInterval(BrowserSecrets.signInLifetime)
     /// Seconds that a client has to exchange its code (oauth reference 2.3).
     static let codeLifetime: TimeInterval = 300
 
@@ -45,8 +45,8 @@ struct HostedSignIn: Sendable, Equatable, Codable {
 
     /// What the client asked.
     var request: AuthorizationRequest
-    /// The digest of the secret of the browser that it goes on in.
-    var browser: [UInt8]
+    /// The browser that it continues in.
+    var browser: BrowserBinding
     /// The session whose proofs it began with: they count as long as that is open.
     var session: String?
     /// How many of its proofs that session brought.

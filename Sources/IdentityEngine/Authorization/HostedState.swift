@@ -4,8 +4,12 @@ internal import Foundation
 struct HostedState: Sendable {
     let stored: StoredTransaction
     let hosted: HostedSignIn
-    /// The secret of the browser.
+    /// The secret by which the browser continues, which its forms belong to.
     let browser: String
+    /// Whether the browser may continue. It may not where the sign-in was proved and the browser has only the secret from before.
+    let isBound: Bool
+    /// The secrets of the browser.
+    let secrets: BrowserSecrets
     let snapshot: OrgSnapshot
     /// When it was read.
     let now: Date
@@ -32,12 +36,20 @@ struct HostedState: Sendable {
     var transaction: SignInTransaction { stored.value }
 
     /// Finds the sign-in that a page's address names; throws ``HostedEnd`` if it does not go on in this browser.
-    init(_ token: String, browser: BrowserSecrets, snapshot: OrgSnapshot, view: any StoreView, context: RequestContext) throws {
+    ///
+    /// With `mayProveAgain` a browser is found as well that has only the secret from before the first proof: the answer to its proof may be
+    /// lost. An attacker may have that secret too, so ``isBound`` is false then.
+    init(
+        _ token: String, browser: BrowserSecrets, mayProveAgain: Bool = false, snapshot: OrgSnapshot, view: any StoreView,
+        context: RequestContext
+    ) throws {
         let now = context.now
         guard token.utf8.count <= 64, case (let stored, .fresh)? = try view.transaction(.stateToken, secret: token, now: now),
             let hosted = stored.value.hosted
         else { throw HostedEnd(.over) }
-        guard let secret = browser.possibleBrowser, TicketDigest(of: secret).bytes == hosted.browser else { throw HostedEnd(.otherBrowser) }
+        let bound = hosted.browser.secret(of: browser)
+        guard let secret = bound ?? (mayProveAgain ? hosted.browser.startSecret(of: browser) : nil) else { throw HostedEnd(.otherBrowser) }
+        (isBound, secrets) = (bound != nil, browser)
         guard let application = snapshot.application(stored.value.applicationID), application.isActive,
             let server = snapshot.server(stored.value.server)
         else { throw HostedEnd(.over) }
@@ -84,6 +96,11 @@ struct HostedState: Sendable {
             try hosted.isAllowed != true
             && (isSilent && application.needsConfirmation(of: hosted.request, in: own?.id)
                 || user.map { try view.needsConsent(of: $0.value.id, to: hosted.request, by: application) } ?? false)
+    }
+
+    /// Whether a form is of a page from before the first proof. Sent twice, or again after going back, it leads to where the sign-in stands.
+    func isEarlierForm(_ token: String?) -> Bool {
+        hosted.browser.startSecret(of: secrets).map { FormToken.isRight(token, browser: $0, transaction: transaction.id) } ?? false
     }
 
     /// What proved enough, for the next state of the transaction.

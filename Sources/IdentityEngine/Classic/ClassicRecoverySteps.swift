@@ -8,11 +8,12 @@ extension IdentityEngine {
     ///   - passCode: As it was typed; nil if none was given.
     ///   - stateToken: Leads to the recovery.
     ///   - browser: The secret of the browser that it goes on in, on the hosted pages; nil at the API.
+    ///   - nextSecret: The secret that takes the place of `browser` once the code was right; nil at the API.
     ///   - context: When and from where it came.
     /// - Returns: Where the recovery stands; or a refusal: `E0000068`, `E0000069` after too many wrong codes.
     /// - Throws: ``StoreError`` if the store failed.
     public func classicRecoveryVerify(
-        passCode: String?, stateToken: String, browser: String? = nil, context: RequestContext
+        passCode: String?, stateToken: String, browser: String? = nil, nextSecret: String? = nil, context: RequestContext
     ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
         try await classicStep(stateToken, browser: browser, context: context) { [self] state in
             guard state.status(of: state.transaction) == .recoveryChallenge, let channel = state.classic.recovery?.channel else {
@@ -27,11 +28,15 @@ extension IdentityEngine {
             let verdict = verifier.verify(.code(passCode), of: state.user.value, policy: state.snapshot.passwordPolicy)
             var changes: [Change] = []
             var isWrong = false
-            let step: (SignInTransaction, SignInTransaction.Outcome, [SignInTransaction.Effect])
+            var step: (SignInTransaction, SignInTransaction.Outcome, [SignInTransaction.Effect])
             switch verdict {
             case .proved(_, let used):
                 changes = try used?.changes() ?? []
                 step = state.transaction.step(.recoveryProved(hasQuestion: state.question != nil, state.subject), now: context.now)
+                if let nextSecret {
+                    step.0.classic?.page?.browser.bind(to: nextSecret)
+                    step.0.classic?.page?.acceptedCode = acceptedDigest(of: passCode, for: state.transaction.id)
+                }
             case .wrong(let counted):
                 isWrong = true
                 changes = [.put(try counted.record())]
@@ -265,6 +270,13 @@ extension IdentityEngine {
                 throw ClassicRefusal.busy(context)
             }
         }
+    }
+}
+
+extension IdentityEngine {
+    /// The digest by which a recovery on the pages knows its code again.
+    func acceptedDigest(of code: String, for transactionID: String) -> [UInt8] {
+        environment.digest(ofCode: String(code.prefix(64).filter { $0 != " " }), enrollment: "accepted", owner: transactionID)
     }
 }
 

@@ -40,7 +40,7 @@ struct ClassicState: Sendable {
     ) throws {
         let now = context.now
         guard token.utf8.count <= 64, case (let stored, .fresh)? = try view.transaction(.stateToken, secret: token, now: now),
-            let classic = stored.value.classic, classic.page?.browser == browser.map({ TicketDigest(of: $0).bytes })
+            let classic = stored.value.classic, classic.isOpen(to: browser)
         else { throw ClassicRefusal.invalidToken("stateToken: unknown, closed or of a page") }
         try self.init(
             stored, token: token, browser: browser, snapshot: snapshot, view: view, environment: environment, context: context)
@@ -133,6 +133,14 @@ struct ClassicState: Sendable {
         case .denied, .failed: return .rejected
         case .pending, .approved: return now < challenge.expiresAt ? .waiting : .timeout
         }
+    }
+}
+
+extension ClassicSignIn {
+    /// Whether it continues for a caller: on a page by the secret of the browser, at the API without any.
+    fileprivate func isOpen(to browser: String?) -> Bool {
+        guard let page else { return browser == nil }
+        return browser.map(page.browser.isBound) ?? false
     }
 }
 

@@ -68,7 +68,7 @@ extension IdentityEngine {
             clientID: device.applicationID, server: device.server, redirectURI: found.origin + "/activate", responseMode: .query,
             scopes: device.scopes, state: "device", contextClasses: device.contextClasses)
         transaction.hosted = HostedSignIn(
-            request: request, browser: TicketDigest(of: secret).bytes, login: found.held?.user.value.login ?? "",
+            request: request, browser: BrowserBinding(secret), login: found.held?.user.value.login ?? "",
             device: HostedDevice(transactionID: device.id, userCode: code))
         var changes: [Change] = []
         if let held = found.held, !held.proofs.isEmpty {
@@ -83,11 +83,13 @@ extension IdentityEngine {
             }
         }
         let token = try environment.random.secret()
+        var answer = ActivationAnswer(outcome: .goOn(token: token))
+        if !transaction.proofs.isEmpty { answer.cookies.signIn = try bind(&transaction) }
         changes += [.put(try transaction.record()), .issue(transaction.stateTicket(token))]
         guard try await store.commit(changes) == .committed else {
             throw StoreError(.unavailable, "The sign-in could not be begun. Try again.")
         }
-        return ActivationAnswer(outcome: .goOn(token: token))
+        return answer
     }
 }
 

@@ -38,7 +38,7 @@ struct CodeFlowTests {
             #expect(waiting.body.contains(#"<meta http-equiv="refresh" content="3">"#))
             let number = try #require(waiting.body.firstMatch(of: /<p class="number">([0-9]{2})</)?.1)
             let address = try WireBrowser.form(waiting, "cancel").action.replacing("/cancel", with: "")
-            #expect(try await browser.get(address).body.contains("Pick this number"))
+            #expect(try await browser.get(address).body.contains("Choose this number"))
             server.clock.advance(by: 7)
             try await phone.approve(.pick(String(number)))
             let code = try app.code(try await browser.get(address))

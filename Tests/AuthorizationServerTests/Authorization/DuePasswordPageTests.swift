@@ -145,7 +145,7 @@ struct DuePasswordPageTests {
             let page = try await browser.signIn(try await app.begin(browser))
             let form = try WireBrowser.form(page, "new-password")
             let wire = server.wire
-            let cookie = browser.cookies.map { "\($0.key)=\($0.value)" }.joined(separator: "; ")
+            let cookie = browser.cookieHeader
             let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
                 for number in 1...4 {
                     let password = "Horse-Staple-Number-\(number)"

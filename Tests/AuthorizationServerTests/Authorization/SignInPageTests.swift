@@ -16,14 +16,25 @@ struct SignInPageTests {
             let browser = WireBrowser(server.wire)
             let app = WireRelyingParty.readingApp
             _ = try app.code(try await browser.signIn(try await app.begin(browser)))
-            #expect(browser.setCookies.count == 2)
-            for (cookie, name) in zip(browser.setCookies, ["browser", "session"]) {
-                #expect(cookie.wholeMatch(of: /([a-z]+)=[0-9A-Za-z]{43}; Path=\/; HttpOnly; SameSite=Lax/)?.1 == name[...])
+            #expect(browser.setCookies.count == 4)
+            let secret = "[0-9A-Za-z]{43}; Path=/; "
+            for (cookie, pattern) in zip(
+                browser.setCookies,
+                [
+                    "__Host-browser=\(secret)", "__Host-signin-[0-9A-Za-z_-]{16}=\(secret)Max-Age=1800; ",
+                    "__Host-device=\(secret)Max-Age=31536000; ",
+                    "__Host-session=\(secret)",
+                ])
+            {
+                #expect(try Regex(pattern + "HttpOnly; SameSite=Lax; Secure").wholeMatch(in: cookie) != nil, "\(cookie)")
             }
         }
         let secure = BrowserCookies(isSecure: true)
         var response = ServerResponse(status: .ok)
-        secure.write(BrowserSecrets(browser: "b", session: "s"), to: &response)
+        let request = ServerRequest(
+            head: HTTPRequest(method: .get, scheme: nil, authority: nil, path: "/"), body: [],
+            context: RequestContext(now: .now, requestID: "cookies"))
+        secure.write(BrowserSecrets(browser: "b", session: "s"), of: request, to: &response)
         #expect(
             response.headers[values: .setCookie] == [
                 "__Host-browser=b; Path=/; HttpOnly; SameSite=Lax; Secure", "__Host-session=s; Path=/; HttpOnly; SameSite=Lax; Secure",
@@ -42,6 +53,10 @@ struct SignInPageTests {
         #expect(page["Referrer-Policy"] == "no-referrer")
         #expect(page["X-Content-Type-Options"] == "nosniff")
         #expect(page["Cache-Control"] == "no-cache, no-store")
+        #expect(page["Cross-Origin-Opener-Policy"] == "same-origin")
+        // The redirect to the page too: where the policies on the way differ, browsers change processes for each form.
+        let begun = try await WireBrowser(server.wire).get(WireRelyingParty.browserApp.authorizeURL())
+        #expect(begun.status == 303 && begun["Cross-Origin-Opener-Policy"] == "same-origin")
         #expect(!page.body.contains("<script"))
     }
 
@@ -90,7 +105,7 @@ struct SignInPageTests {
             let app = WireRelyingParty.readingApp
             _ = try app.code(try await browser.signIn(try await app.begin(browser)))
             let session = try #require(browser.cookies["session"])
-            for cookies in ["session=\(session); session=evil", "session=evil; session=\(session)"] {
+            for cookies in ["__Host-session=\(session); __Host-session=evil", "__Host-session=evil; __Host-session=\(session)"] {
                 let planted = try await server.wire.get(app.authorizeURL(["prompt": "none"]), headers: [("Cookie", cookies)])
                 #expect(try app.error(planted) == "login_required")
             }

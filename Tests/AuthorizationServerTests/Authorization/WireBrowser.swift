@@ -7,7 +7,10 @@ import Testing
 /// each answer is the wire's.
 final class WireBrowser {
     let wire: WireClient
+    /// Cookies by name, without the prefix that they have over the wire.
     var cookies: [String: String] = [:]
+    /// The prefix of a cookie that only the host itself can set (RFC 6265bis section 4.1.3.2).
+    static let hostPrefix = "__Host-"
     /// Sent with every request.
     var headers: [(String, String)] = []
     /// Every `Set-Cookie` header, as it came.
@@ -22,15 +25,22 @@ final class WireBrowser {
     }
 
     private var sent: [(String, String)] {
-        let cookie = cookies.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: "; ")
-        return headers + (cookie.isEmpty ? [] : [("Cookie", cookie)])
+        headers + (cookies.isEmpty ? [] : [("Cookie", cookieHeader)])
+    }
+
+    /// The `Cookie` header of its requests.
+    var cookieHeader: String {
+        cookies.sorted { $0.key < $1.key }.map { "\(Self.hostPrefix)\($0.key)=\($0.value)" }.joined(separator: "; ")
     }
 
     private func keep(_ response: WireResponse) throws -> WireResponse {
         for (name, value) in response.headers where name.lowercased() == "set-cookie" {
             setCookies.append(value)
             let pair = try #require(value.split(separator: ";").first).split(separator: "=", maxSplits: 1).map(String.init)
-            cookies[try #require(pair.first)] = pair.count > 1 ? pair[1] : nil
+            let name = try #require(pair.first)
+            // Every cookie of the pages has the prefix: the server's origin is https.
+            try #require(name.hasPrefix(Self.hostPrefix) && value.hasSuffix("; Secure"), "\(value)")
+            cookies[String(name.dropFirst(Self.hostPrefix.count))] = pair.count > 1 ? pair[1] : nil
         }
         return response
     }
@@ -44,6 +54,9 @@ final class WireBrowser {
         }
         return response
     }
+
+    /// Whether it has a cookie of a mailed link.
+    var hasLink: Bool { cookies.keys.contains { $0.hasPrefix("link-") } }
 
     // MARK: - Pages
 

@@ -30,12 +30,12 @@ struct AutoPushTests {
             }
             #expect(try await signIn(client, "", expecting: false)["Set-Cookie"] == nil)
             let cookie = try #require(try await signIn(client, "?autoPush=true", expecting: false)["Set-Cookie"])
-            #expect(cookie == "autopush=\(phone.methodID); Path=/; Max-Age=31536000; HttpOnly; SameSite=Lax")
+            #expect(cookie == "autopush=\(phone.methodID); Path=/; Max-Age=31536000; HttpOnly; SameSite=Lax; Secure")
             let known = ClassicClient(server, headers: [("Cookie", "other=1; autopush=\(phone.methodID)")])
             #expect(try await signIn(known, "?rememberDevice=false", expecting: true)["Set-Cookie"] == nil)
             #expect(try await signIn(known, "?autoPush=maybe", expecting: true)["Set-Cookie"] == nil)
             let off = try #require(try await signIn(known, "?autoPush=false", expecting: true)["Set-Cookie"])
-            #expect(off == "autopush=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax")
+            #expect(off == "autopush=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax; Secure")
             for bad in ["autopush=\(phone.methodID); autopush=\(phone.methodID)", "autopush=x", "autopush="] {
                 #expect(Self.preference(try await ClassicClient(server, headers: [("Cookie", bad)]).begin()) == info(false))
             }

@@ -35,7 +35,7 @@ struct ClassicSessionTests {
                     "lastPasswordVerification": "2027-01-15T08:00:00.000Z", "amr": ["pwd"], "mfaActive": false,
                 ])
             let cookie = try #require(response["Set-Cookie"])
-            let secret = try #require(cookie.firstMatch(of: /^session=([^;]+); Path=\/; HttpOnly; SameSite=Lax$/)?.1)
+            let secret = try #require(cookie.firstMatch(of: /^__Host-session=([^;]+); Path=\/; HttpOnly; SameSite=Lax; Secure$/)?.1)
             #expect(!response.body.contains(secret))
             let browser = WireBrowser(server.wire)
             browser.cookies["session"] = String(secret)
@@ -83,7 +83,7 @@ struct ClassicSessionTests {
             let response = try await get(token, "https://portal.example.com/home?a=b#c")
             #expect(response.status == 302)
             #expect(response["Location"] == "https://portal.example.com/home?a=b#c")
-            #expect(response["Set-Cookie"]?.hasPrefix("session=") == true)
+            #expect(response["Set-Cookie"]?.hasPrefix("__Host-session=") == true)
             try expectClassicRefusal(try await get(token, "https://portal.example.com/home"), 401, "E0000011")
             #expect(try await get(try await Self.token(server), RunningServer.origin + "/home").status == 302)
         }

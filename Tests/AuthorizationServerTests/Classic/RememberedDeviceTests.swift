@@ -102,7 +102,8 @@ struct RememberedDeviceTests {
                 let client = Self.client(server, own)
                 let app = try await client.app()
                 let cookie = try #require(try await Self.prove(client, app)["Set-Cookie"])
-                let match = try #require(cookie.wholeMatch(of: /DT=([0-9A-Za-z]{32}); Path=\/; Max-Age=31536000; HttpOnly; SameSite=Lax/))
+                let match = try #require(
+                    cookie.wholeMatch(of: /DT=([0-9A-Za-z]{32}); Path=\/; Max-Age=31536000; HttpOnly; SameSite=Lax; Secure/))
                 #expect(try await Self.client(server, String(match.1)).begin().name == "SUCCESS")
                 #expect(try await client.begin().name == "MFA_REQUIRED")
             }

@@ -48,7 +48,7 @@ struct LogoutTests {
             #expect(answer.status == 303)
             #expect(answer["Location"] == Self.bye + "&state=a%20b%26c")
             #expect(answer["Cache-Control"] == "no-cache, no-store")
-            #expect(signedIn.browser.setCookies.last == "session=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax")
+            #expect(signedIn.browser.setCookies.last == "__Host-session=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax; Secure")
             // The secret opens nothing any more, not only in this browser.
             signedIn.browser.cookies["session"] = session
             #expect(try await !signedIn.isSignedIn())
@@ -232,7 +232,7 @@ struct LogoutTests {
             let signedIn = try await SignedIn(server)
             let url = Self.url(["id_token_hint": signedIn.idToken])
             #expect(try await signedIn.browser.get(url + "&state=a&state=b").status == 400)
-            let cookie = ("Cookie", "session=\(signedIn.browser.cookies["session"] ?? "")")
+            let cookie = ("Cookie", "__Host-session=\(signedIn.browser.cookies["session"] ?? "")")
             #expect(try await server.wire.call("HEAD", url, headers: [cookie]).status == 200)
             #expect(try await server.wire.call("PUT", url, headers: [cookie]).status == 405)
             let json = try await server.wire.call(

@@ -28,7 +28,7 @@ struct DuePasswordTests {
         transaction.hosted = HostedSignIn(
             request: AuthorizationRequest(
                 clientID: "app", redirectURI: "https://app.example.com/", responseMode: .query, scopes: ["openid"], state: "s"),
-            browser: [1], login: "")
+            browser: BrowserBinding("browser"), login: "")
         return transaction
     }
 

@@ -71,7 +71,7 @@ struct EnrollmentInSignInTests {
         transaction.hosted = HostedSignIn(
             request: AuthorizationRequest(
                 clientID: "app", redirectURI: "https://app.example.com/", responseMode: .query, scopes: ["openid"], state: "s"),
-            browser: [1], login: "")
+            browser: BrowserBinding("browser"), login: "")
         return transaction
     }
 

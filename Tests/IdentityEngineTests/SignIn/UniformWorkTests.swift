@@ -107,7 +107,7 @@ struct UniformWorkTests {
             transaction.hosted = HostedSignIn(
                 request: AuthorizationRequest(
                     clientID: application.id, redirectURI: "com.example:/", responseMode: .query, scopes: ["openid"], state: "s"),
-                browser: TicketDigest(of: UniformWorkTests.browser).bytes, login: "")
+                browser: BrowserBinding(UniformWorkTests.browser), login: "")
             let token = try org.engine.environment.random.secret()
             let changes: [Change] = [.put(try transaction.record()), .issue(transaction.stateTicket(token))]
             #expect(try await org.store.commit(changes) == .committed)

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import JOSE
 
 /// Going on with a recovery on the pages: the code, the person's question, another password.
 extension IdentityEngine {
@@ -16,7 +17,7 @@ extension IdentityEngine {
                 case (let stored, let ticket)? = try view.transaction(.stateToken, secret: token, now: context.now),
                 let page = stored.value.classic?.page, let recovery = stored.value.classic?.recovery
             else { return HostedAnswer(.refused(HostedRefusal(.over))) }
-            guard let secret = browser.possibleBrowser, TicketDigest(of: secret).bytes == page.browser else {
+            guard let secret = page.browser.secret(of: browser) else {
                 return HostedAnswer(.refused(HostedRefusal(.otherBrowser)))
             }
             let snapshot = try snapshot(view)
@@ -68,14 +69,27 @@ extension IdentityEngine {
     public func recoveryStep(
         _ action: RecoveryAction, of token: String, formToken: String?, browser: BrowserSecrets, context: RequestContext
     ) async throws -> HostedAnswer {
-        guard let secret = browser.possibleBrowser,
-            FormToken.isRight(formToken, browser: secret, transaction: Self.form(of: token))
-        else { return HostedAnswer(.refused(HostedRefusal(.otherBrowser))) }
         var answer = HostedAnswer(.recovery(.page(token: token)))
+        let refused = HostedAnswer(.refused(HostedRefusal(.otherBrowser)))
+        guard let page = try await page(ofRecovery: token, context: context) else { return refused }
+        let own = page.browser.secret(of: browser)
+        guard var secret = own, FormToken.isRight(formToken, browser: secret, transaction: Self.form(of: token)) else {
+            // A form of the page before the code was right.
+            guard let start = page.browser.startSecret(of: browser),
+                FormToken.isRight(formToken, browser: start, transaction: Self.form(of: token))
+            else { return refused }
+            return own == nil ? try await repeatCode(action, of: token, context: context) : answer
+        }
         let result: Result<ClassicAnswer, ClassicRefusal>
         switch action {
         case .code(let code):
-            result = try await classicRecoveryVerify(passCode: code, stateToken: token, browser: secret, context: context)
+            let next = page.browser.isProved ? nil : try environment.random.secret()
+            result = try await classicRecoveryVerify(
+                passCode: code, stateToken: token, browser: secret, nextSecret: next, context: context)
+            if case .success = result, let next {
+                answer.cookies.signIn = next
+                secret = next
+            }
         case .resend: result = try await classicRecoveryResend(stateToken: token, browser: secret, context: context)
         case .answer(let text): result = try await classicRecoveryAnswer(text, stateToken: token, browser: secret, context: context)
         case .password(let new, let repeated):
@@ -91,11 +105,52 @@ extension IdentityEngine {
             answer.messages = step.messages
             try await tell(nil, nil, of: token, browser: secret, context: context)
         case .failure(let refusal):
+            // The same form, sent twice, may have bound the recovery to a new secret meanwhile.
+            if case .code = action, let page = try await self.page(ofRecovery: token, context: context),
+                page.browser.isProved, page.browser.secret(of: browser) == nil
+            {
+                return try await repeatCode(action, of: token, context: context)
+            }
             try await tell(
                 RecoveryPage.Notice(refusal), until: refusal.rateLimit?.reset, refusal.violatedRules, of: token, browser: secret,
                 context: context)
         }
         return answer
+    }
+
+    private func page(ofRecovery token: String, context: RequestContext) async throws -> RecoveryPage? {
+        guard token.utf8.count <= 64 else { return nil }
+        return try await store.read { view in
+            try view.transaction(.stateToken, secret: token, now: context.now)?.0.value.classic?.page
+        }
+    }
+
+    /// The most codes that are taken again in one recovery.
+    private static let mostRepeatedCodes = 3
+
+    /// Takes the code again that was right, from a browser to which the answer was lost. An attacker who planted the browser's secret from
+    /// before does not know the code, and has few guesses at it.
+    private func repeatCode(_ action: RecoveryAction, of token: String, context: RequestContext) async throws -> HostedAnswer {
+        let refused = HostedAnswer(.refused(HostedRefusal(.otherBrowser)))
+        guard case .code(let code) = action else { return refused }
+        for _ in 0..<Self.attempts {
+            let found = try await store.read { view in try view.transaction(.stateToken, secret: token, now: context.now)?.0 }
+            guard let found, var page = found.value.classic?.page, let accepted = page.acceptedCode,
+                page.repeatedCodes ?? 0 < Self.mostRepeatedCodes
+            else { return refused }
+            page.repeatedCodes = (page.repeatedCodes ?? 0) + 1
+            var answer = refused
+            if acceptedDigest(of: code, for: found.value.id).isSameSecret(as: accepted) {
+                let secret = try environment.random.secret()
+                page.browser.bind(to: secret)
+                answer = HostedAnswer(.recovery(.page(token: token)))
+                answer.cookies.signIn = secret
+            }
+            var next = found.value
+            next.classic?.page = page
+            if try await store.commit([found.writing(next)]) == .committed { return answer }
+        }
+        throw StoreError(.unavailable, "The recovery met other writers \(Self.attempts) times. Try it again.")
     }
 
     /// Leaves word for the page. A recovery that is over tells that by itself.

@@ -12,8 +12,12 @@ struct RecoveryPage: Sendable, Equatable, Codable {
         case tooManyAttempts, busy
     }
 
-    /// The digest of the secret of the browser.
-    var browser: [UInt8]
+    /// The browser that it continues in.
+    var browser: BrowserBinding
+    /// The digest of the code that was right; nil before.
+    var acceptedCode: [UInt8]?
+    /// How often a code was sent again by a browser that has only the secret from before.
+    var repeatedCodes: Int?
     /// The token of the sign-in that it was begun from, sealed; nil for none.
     var signIn: [UInt8]?
     /// The languages that the application asked for.
@@ -43,7 +47,7 @@ struct RecoveryBeginning: Sendable {
 extension RecoveryPage {
     /// A recovery that is begun from a sign-in.
     init(_ beginning: RecoveryBeginning, of transactionID: String, environment: EngineEnvironment) throws {
-        browser = TicketDigest(of: beginning.browser).bytes
+        browser = BrowserBinding(beginning.browser)
         locales = beginning.locales
         signIn = try RecordCoding.seal(
             Array(beginning.signIn.utf8), for: RecordReference(.transaction, transactionID), environment: environment)
@@ -52,8 +56,8 @@ extension RecoveryPage {
     /// A recovery that goes on by the link of a mail, in whichever browser that was opened. Only the one that it was begun in is led back
     /// to the sign-in.
     init(in secret: String, continuing earlier: RecoveryPage?) {
-        browser = TicketDigest(of: secret).bytes
-        guard let earlier, earlier.browser == browser else { return }
+        browser = BrowserBinding(secret)
+        guard let earlier, earlier.browser.start == browser.start else { return }
         (signIn, locales) = (earlier.signIn, earlier.locales)
     }
 

@@ -1,0 +1,27 @@
+/// Whether browsers reach the server over TLS, which may end at a proxy in front of it.
+struct BrowserTransport: Sendable {
+    /// Whether the configuration says so, whatever the organization's origin is.
+    private let isConfigured: Bool
+
+    init(_ configuration: AuthorizationServer.Configuration) {
+        isConfigured = configuration.tls != nil || configuration.publicOrigin.map(Self.isHTTPS) ?? false
+    }
+
+    /// Whether cookies are `Secure`: by the organization's origin, which is what browsers use; nil if it is not known yet.
+    func isSecure(_ origin: String?) -> Bool { isConfigured || origin.map(Self.isHTTPS) ?? false }
+
+    /// Whether answers ask for TLS from now on (RFC 6797 section 7.2).
+    ///
+    /// For `localhost` the policy would hold for every port of the user's machine. For an IP address browsers ignore it (section 8.1.1).
+    func asksForTLS(_ origin: String?) -> Bool {
+        guard isSecure(origin) else { return false }
+        guard let origin, let start = origin.utf8.firstIndex(of: UInt8(ascii: "/")) else { return true }
+        let authority = origin.utf8[start...].dropFirst(2)
+        let host = authority.prefix { $0 != UInt8(ascii: ":") && $0 != UInt8(ascii: "/") }
+        let isAddress =
+            authority.first == UInt8(ascii: "[") || host.last.map { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } ?? true
+        return !isAddress && !host.elementsEqual("localhost".utf8) && !String(Substring(host)).hasSuffix(".localhost")
+    }
+
+    private static func isHTTPS(_ origin: String) -> Bool { origin.hasPrefix("https:") }
+}

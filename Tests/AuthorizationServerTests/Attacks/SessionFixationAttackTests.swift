@@ -1,0 +1,226 @@
+import Foundation
+import IdentityEngine
+import Testing
+
+/// The attacker starts a sign-in with a PKCE challenge of their own, plants their `browser` cookie in the victim's browser, and has the
+/// victim continue on that page. Afterwards the attacker knows everything but what the victim typed and what the server answered to it.
+@Suite("Attacks: session fixation on the sign-in pages")
+struct SessionFixationAttackTests {
+    private static let app = WireRelyingParty.readingApp
+
+    /// An attacker and a victim with the same cookies, on the page of one sign-in.
+    private struct Plot {
+        let attacker: WireBrowser
+        let victim: WireBrowser
+        let page: WireResponse
+        let address: String
+
+        init(_ server: PushServer, _ app: WireRelyingParty) async throws {
+            attacker = WireBrowser(server.wire)
+            page = try await app.begin(attacker)
+            address = try WireBrowser.form(page, "cancel").action.replacing("/cancel", with: "")
+            victim = WireBrowser(server.wire)
+            victim.cookies = attacker.cookies
+        }
+    }
+
+    private static func password(_ page: WireResponse, _ password: String = PushOrganization.janesPassword) throws
+        -> (action: String, fields: [String: String])
+    {
+        var form = try WireBrowser.form(page, "password")
+        form.fields["username"] = PushOrganization.jane
+        form.fields["password"] = password
+        return form
+    }
+
+    @Test("An attacker who planted the browser cookie gets no code after the victim signed in on the attacker's page.")
+    func plantedCookie() async throws {
+        try await PushServer.with { server in
+            let plot = try await Plot(server, Self.app)
+            let form = try Self.password(plot.page)
+            let step = try await plot.victim.post(form.action, form.fields)
+            #expect(step.status == 303)
+            // Before the victim's browser follows the redirect, and after it.
+            for _ in 1...2 {
+                let stolen = try await plot.attacker.get(plot.address)
+                #expect(stolen.status == 403 && stolen["Location"] == nil && stolen["Set-Cookie"] == nil, "\(stolen.status) \(stolen.body)")
+                _ = try Self.app.code(try await plot.victim.follow(step))
+            }
+            #expect(plot.attacker.cookies["session"] == nil)
+        }
+    }
+
+    @Test("An attacker who planted the browser cookie neither sees nor takes the steps that follow the victim's password.")
+    func laterSteps() async throws {
+        try await PushServer.with { server in
+            let phone = try await server.enroll()
+            let app = WireRelyingParty.browserApp
+            let plot = try await Plot(server, app)
+            let choice = try await plot.victim.signIn(plot.page)
+            #expect(choice.body.contains("Confirm that it is you"))
+            #expect(try await plot.attacker.get(plot.address).status == 403)
+            #expect(try await plot.attacker.get("\(plot.address)/events").body == #"{"waiting":false}"#)
+            let known = try WireBrowser.form(plot.page, "password").fields
+            for (step, fields) in [("factor", ["factor": "push"]), ("code", ["code": "123456"]), ("cancel", [:]), ("restart", [:])] {
+                let answer = try await plot.attacker.post("\(plot.address)/\(step)", known.merging(fields) { $1 })
+                #expect(answer.status == 403, "\(step)")
+            }
+            #expect(try await phone.waiting().isEmpty)
+            _ = try await plot.victim.submit(choice, "factor", ["factor": "push"])
+            try await phone.approve()
+            #expect(try await plot.attacker.get(plot.address).status == 403)
+            _ = try app.code(try await plot.victim.get(plot.address))
+        }
+    }
+
+    @Test("An attacker who guesses at the password on the victim's page changes nothing there, and each guess counts.")
+    func guesses() async throws {
+        try await PushServer.with { server in
+            _ = try await server.enroll()
+            let plot = try await Plot(server, WireRelyingParty.browserApp)
+            let choice = try await plot.victim.signIn(plot.page)
+            let guess = try Self.password(plot.page, "Wrong-Horse-7")
+            for _ in 1...5 { #expect(try await plot.attacker.post(guess.action, guess.fields).status == 403) }
+            #expect(try await server.logged("user.account.lock") == 1)
+            // The attacker's own account opens nothing of the victim's.
+            var own = try Self.password(plot.page, PushOrganization.johnsPassword)
+            own.fields["username"] = PushOrganization.john
+            #expect(try await plot.attacker.post(own.action, own.fields).status == 403)
+            let page = try await plot.victim.get(plot.address)
+            #expect(page.body.contains("Confirm that it is you") && !page.body.contains("role=\"alert\""), "\(page.status) \(page.body)")
+            #expect(choice.status == 200)
+        }
+    }
+
+    @Test("A browser whose answer was lost gets its code by sending the password again.")
+    func lostAnswer() async throws {
+        try await PushServer.with { server in
+            let browser = WireBrowser(server.wire)
+            let page = try await Self.app.begin(browser)
+            let before = browser.cookies
+            let form = try Self.password(page)
+            for _ in 1...3 {
+                browser.cookies = before
+                #expect(try await browser.post(form.action, form.fields).status == 303)
+            }
+            let first = try Self.app.code(try await browser.get(form.action.replacing("/password", with: "")))
+            // So does a browser that sent the form once more while the first answer was on its way.
+            browser.cookies = before
+            let second = try Self.app.code(try await browser.follow(try await browser.post(form.action, form.fields)))
+            try expectRefusal(try await Self.app.exchange(first, server.wire), 400, "invalid_grant")
+            #expect(try await Self.app.exchange(second, server.wire).status == 200)
+        }
+    }
+
+    @Test("Two answers to the same form both lead the browser on, whichever cookie it keeps.")
+    func doubleClick() async throws {
+        try await PushServer.with { server in
+            let browser = WireBrowser(server.wire)
+            let page = try await Self.app.begin(browser)
+            let before = browser.cookies
+            let form = try Self.password(page)
+            _ = try await browser.post(form.action, form.fields)
+            let first = browser.cookies
+            browser.cookies = before
+            _ = try await browser.post(form.action, form.fields)
+            let address = form.action.replacing("/password", with: "")
+            for cookies in [browser.cookies, first] {
+                browser.cookies = cookies
+                _ = try Self.app.code(try await browser.get(address))
+            }
+        }
+    }
+
+    @Test("A form that is sent several times at one moment leads the browser on, whichever answer it keeps.")
+    func atOnce() async throws {
+        try await PushServer.with { server in
+            let browser = WireBrowser(server.wire)
+            let form = try Self.password(try await Self.app.begin(browser))
+            let (wire, cookie) = (server.wire, browser.cookieHeader)
+            let answers = try await withThrowingTaskGroup(of: WireResponse.self) { group in
+                for _ in 1...3 {
+                    group.addTask { try await wire.post(form.action, Form.encode(form.fields), headers: [("Cookie", cookie)]) }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            for answer in answers {
+                let given = try #require(answer["Set-Cookie"]?.split(separator: ";").first, "\(answer.status) \(answer.body)")
+                let address = form.action.replacing("/password", with: "")
+                _ = try Self.app.code(try await wire.get(address, headers: [("Cookie", "\(cookie); \(given)")]))
+            }
+        }
+    }
+
+    @Test("Sign-ins in other tabs of the same browser continue while one of them finishes.")
+    func tabs() async throws {
+        try await PushServer.with { server in
+            _ = try await server.enroll()
+            let browser = WireBrowser(server.wire)
+            let waiting = try await browser.signIn(try await WireRelyingParty.browserApp.begin(browser))
+            let other = try await Self.app.begin(browser)
+            let third = try await Self.app.begin(browser)
+            _ = try Self.app.code(try await browser.signIn(other))
+            _ = try Self.app.code(try await browser.signIn(third))
+            #expect(waiting.body.contains("Confirm that it is you"))
+            let pushed = try await browser.submit(waiting, "factor", ["factor": "push"])
+            #expect(pushed.body.contains("/events\""))
+        }
+    }
+
+    @Test("A browser that signs in many times within half an hour keeps a bounded number of cookies.")
+    func boundedCookies() async throws {
+        try await PushServer.with { server in
+            let browser = WireBrowser(server.wire)
+            for _ in 1...12 { _ = try Self.app.code(try await browser.signIn(try await Self.app.begin(browser, ["prompt": "login"]))) }
+            #expect(browser.cookies.keys.count { $0.hasPrefix("signin-") } <= 8)
+        }
+    }
+
+    @Test("An attacker who planted the browser cookie can't set the password after the victim entered the recovery code.")
+    func recovery() async throws {
+        try await RecoveryDesk.with { desk in
+            let page = try await desk.ask("sms")
+            let code = try #require(await desk.server.messages.received()?.code)
+            let form = try WireBrowser.form(page, "code")
+            let address = form.action.replacing("/code", with: "")
+            let victim = WireBrowser(desk.server.wire)
+            victim.cookies = desk.browser.cookies
+            let step = try await victim.post(form.action, form.fields.merging(["code": code]) { $1 })
+            #expect(try await desk.browser.get(address).status == 403)
+            let stolen = try await desk.browser.post(
+                "\(address)/new-password", form.fields.merging(["password": "Stolen-Horse-9", "repeated": "Stolen-Horse-9"]) { $1 })
+            #expect(stolen.status == 403)
+            // Nor by guessing which code it was, however often.
+            for guess in 0..<5 {
+                let wrong = code == "00000\(guess)" ? "999999" : "00000\(guess)"
+                #expect(try await desk.browser.post(form.action, form.fields.merging(["code": wrong]) { $1 }).status == 403)
+            }
+            #expect(try await desk.browser.post(form.action, form.fields.merging(["code": code]) { $1 }).status == 403)
+            let next = try await victim.follow(step)
+            #expect(next.body.contains("Choose a new password"))
+            #expect(try await desk.set(RecoveryDesk.new, on: next, in: victim).body.contains("Your password is changed"))
+            #expect(try await desk.code(RecoveryDesk.new) != nil)
+        }
+    }
+
+    @Test("A recovery code that is sent twice, or whose answer was lost, leads the browser on.")
+    func recoveryTwice() async throws {
+        try await RecoveryDesk.with { desk in
+            let page = try await desk.ask("sms")
+            let code = try #require(await desk.server.messages.received()?.code)
+            let form = try WireBrowser.form(page, "code")
+            let before = desk.browser.cookies
+            for _ in 1...2 {
+                desk.browser.cookies = before
+                let next = try await desk.browser.follow(
+                    try await desk.browser.post(form.action, form.fields.merging(["code": code]) { $1 }))
+                #expect(next.body.contains("Choose a new password"), "\(next.status) \(next.body)")
+            }
+            // Going back and sending the form once more, with the cookie.
+            let again = try await desk.browser.follow(
+                try await desk.browser.post(form.action, form.fields.merging(["code": code]) { $1 }))
+            #expect(again.body.contains("Choose a new password"))
+            #expect(try await desk.set(RecoveryDesk.new, on: again).body.contains("Your password is changed"))
+        }
+    }
+}
