@@ -30,6 +30,8 @@ struct RecoveryTexts: Sendable {
     var bySMS: String
     var byCall: String
     var byMail: String
+    /// On the page of a mail's link; `{login}` stands for the user name.
+    var account: String
     var mailedTitle: String
     var back: String
     var signIn: String
@@ -96,6 +98,7 @@ extension RecoveryTexts {
         bySMS: "Send me a text message",
         byCall: "Call me",
         byMail: "Send me a mail",
+        account: "Account: {login}",
         mailedTitle: "Look into your mailbox",
         back: "Back to sign-in",
         signIn: "Go to sign-in",
@@ -158,6 +161,7 @@ extension RecoveryTexts {
         bySMS: "SMS an mich senden",
         byCall: "Mich anrufen",
         byMail: "E-Mail an mich senden",
+        account: "Konto: {login}",
         mailedTitle: "Sehen Sie in Ihr Postfach",
         back: "Zurück zur Anmeldung",
         signIn: "Zur Anmeldung",

@@ -24,10 +24,10 @@ extension PageView {
             view.back = "/signin/\(token)"
             view.button = recovery.back
             return (view, "done")
-        case .recoveryLink(let kind):
+        case .recoveryLink(let kind, let login):
             let link = recovery.link(of: kind)
             var view = view(link.title, link.lead)
-            view.action = RecoveryRoute.linkPath
+            view.detail = recovery.account.replacing("{login}", with: login)
             view.button = link.goOn
             return (view, "take")
         case .recoveryCode(let channel):

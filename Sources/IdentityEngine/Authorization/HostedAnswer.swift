@@ -97,8 +97,8 @@ public struct HostedPage: Sendable {
         case recover(isUnlock: Bool, channels: [CodeChannel], login: String)
         /// Nothing: a mail was sent, if there is anybody who can have one.
         case recoveryMailed(isUnlock: Bool)
-        /// Whether the link of a mail is to be taken.
-        case recoveryLink(RecoveryKind)
+        /// Whether the link of a mail is to be taken, and whose account it is for: a link that another site's page opened is for another one.
+        case recoveryLink(RecoveryKind, login: String)
         /// The code that a recovery sent.
         case recoveryCode(CodeChannel)
         /// The answer to the person's own question; the text is English.

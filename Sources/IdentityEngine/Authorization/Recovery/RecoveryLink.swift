@@ -19,24 +19,25 @@ extension IdentityEngine {
     /// - Throws: ``StoreError`` if the store failed.
     public func recoveryLinkPage(_ token: String?, browser: BrowserSecrets, context: RequestContext) async throws -> HostedAnswer {
         let secret = try browser.possibleBrowser ?? environment.random.secret()
-        let found = try await store.read { [self] view -> (ClassicRecovery, OrgSnapshot)? in
+        let found = try await store.read { [self] view -> (ClassicRecovery, login: String, OrgSnapshot)? in
             guard let token, token.utf8.count <= 64,
                 case (let stored, .fresh)? = try view.transaction(Self.kind(of: token), secret: token, now: context.now),
                 let recovery = stored.value.classic?.recovery
             else { return nil }
             let snapshot = try snapshot(view)
             do {
-                _ = try ClassicState(stored, token: "", snapshot: snapshot, view: view, environment: environment, context: context)
+                let state = try ClassicState(
+                    stored, token: "", snapshot: snapshot, view: view, environment: environment, context: context)
+                return (recovery, state.user.value.login, snapshot)
             } catch is ClassicRefusal {
                 return nil
             }
-            return (recovery, snapshot)
         }
-        guard let token, let (recovery, snapshot) = found else { return HostedAnswer(.refused(HostedRefusal(.link))) }
+        guard let token, let (recovery, login, snapshot) = found else { return HostedAnswer(.refused(HostedRefusal(.link))) }
         var answer = HostedAnswer(
             .page(
                 HostedPage(
-                    content: .recoveryLink(recovery.kind.page), notice: nil,
+                    content: .recoveryLink(recovery.kind.page, login: login), notice: nil,
                     applicationName: snapshot.organization.name,
                     formToken: FormToken.make(browser: secret, transaction: Self.linkForm(token)), returnURI: snapshot.origin, locales: []))
         )

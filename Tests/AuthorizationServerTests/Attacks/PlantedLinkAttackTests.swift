@@ -1,0 +1,65 @@
+import Foundation
+import IdentityEngine
+import Testing
+
+/// The attacker has a link of their own account and makes the victim's browser open it.
+@Suite("Attacks: foreign links of mails in the victim's browser")
+struct PlantedLinkAttackTests {
+    @Test("A foreign recovery link that the browser opens in between leaves the victim's own page as it was.")
+    func planted() async throws {
+        try await RecoveryDesk.with { desk in
+            let janes = try await desk.link()
+            let page = try await desk.open(janes)
+            let address = try WireBrowser.form(page, "recover").action
+            desk.server.clock.advance(by: 31)
+            let attackers = try await desk.link(as: PushOrganization.john)
+            _ = try await desk.browser.get(attackers)
+            // Loading the page again, or sending its form, is about Jane's account.
+            let reloaded = try await desk.browser.get(address)
+            #expect(reloaded.body.contains(PushOrganization.jane) && !reloaded.body.contains(PushOrganization.john))
+            let next = try await desk.browser.submit(page, "recover")
+            #expect(next.body.contains("value=\"\(PushOrganization.jane)\""), "\(next.status) \(next.body)")
+        }
+    }
+
+    @Test("The page of a recovery link names the account before the user continues.")
+    func named() async throws {
+        try await RecoveryDesk.with { desk in
+            let page = try await desk.open(try await desk.link(as: PushOrganization.john), in: WireBrowser(desk.server.wire))
+            #expect(page.body.contains(PushOrganization.john))
+        }
+    }
+
+    @Test(
+        "A link that another site's page loads as a picture or a frame, or fetches, sets no cookie.",
+        arguments: [("cross-site", "no-cors", "image"), ("cross-site", "navigate", "iframe"), ("same-site", "cors", "empty")])
+    func subresource(site: String, mode: String, destination: String) async throws {
+        try await RecoveryDesk.with { desk in
+            for link in [try await desk.link(), "/signin/mail/ml_\(String(repeating: "a", count: 43))"] {
+                let answer = try await desk.server.wire.get(
+                    link, headers: [("Sec-Fetch-Site", site), ("Sec-Fetch-Mode", mode), ("Sec-Fetch-Dest", destination)])
+                #expect(answer["Set-Cookie"] == nil, "\(answer.status)")
+            }
+        }
+    }
+
+    @Test("The address that a link leads to opens nothing in another browser.")
+    func otherBrowser() async throws {
+        try await RecoveryDesk.with { desk in
+            let page = try await desk.open(try await desk.link())
+            let address = try WireBrowser.form(page, "recover").action
+            #expect(try await WireBrowser(desk.server.wire).get(address).status == 400)
+        }
+    }
+
+    @Test("Links that the browser opens one after the other leave a bounded number of cookies.")
+    func bounded() async throws {
+        try await RecoveryDesk.with { desk in
+            for _ in 1...12 {
+                let secret = (0..<43).map { _ in String("abcdefghijklmnopqrstuvwxyz".randomElement() ?? "a") }.joined()
+                _ = try await desk.browser.get("/signin/reset-password/rt_\(secret)")
+            }
+            #expect(desk.browser.cookies.keys.count { $0.hasPrefix("link") } <= 4)
+        }
+    }
+}
