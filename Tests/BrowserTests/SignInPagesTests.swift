@@ -15,6 +15,9 @@ struct SignInPagesTests {
     @Test("a password and a push whose number is picked on the phone sign in")
     func push() async throws { try await use("push", organization: Self.withNumbers) }
 
+    @Test("The page of a push counts down until another can be sent, says that it was sent, and leads to the other factors.")
+    func pushPage() async throws { try await use("push-page", hasApp: true) }
+
     @Test("a password and the code of an authenticator app sign in")
     func code() async throws { try await use("code", hasApp: true, hasPhone: false) }
 

@@ -5,6 +5,7 @@ person has one, is in the environment as OTP_URI.
 """
 
 import os
+import re
 import subprocess
 import urllib.parse
 
@@ -24,13 +25,60 @@ def push(browser):
     check("Browser App" in browser.text(), browser.text())
     browser.password()
     browser.page("Confirm that it is you")
-    browser.button("Send a push to my devices").click()
+    browser.button("Send push").click()
     browser.page("Look at your device")
     number = browser.one(".number").text
     check(number.isdigit(), number)
     phone.approve(number=number)
     tokens = browser.signed_in()
     check(claims(tokens)["nonce"] == "nonce-1" and set(claims(tokens)["amr"]) >= {"pwd", "mfa"}, claims(tokens))
+
+
+def push_page(browser):
+    """The page of a push counts down until another can be sent, says that it was sent, and leads to the other factors."""
+    looks = PageLooks(browser)
+    Phone()
+
+    def waiting():
+        browser.page("Look at your device")
+        check(not [e for e in browser.all("[data-without-scripts]") if e.is_displayed()], "the link for browsers without scripts is shown")
+
+    browser.begin()
+    browser.password()
+    browser.page("Confirm that it is you")
+    browser.button("Send push").click()
+    waiting()
+    resend = browser.one("[name=factor]")
+    check(not resend.is_enabled() and re.fullmatch(r"Resend in \d+ s", resend.text), resend.text)
+    looks.see("cooldown")
+    advance(31)
+    browser.driver.refresh()
+    waiting()
+    looks.see("ready")
+    browser.button("Resend").click()
+    browser.wait("the message", lambda: "Sent again" in browser.one(".status").text)
+    waiting()
+    check(browser.driver.title.startswith("Sent again. "), browser.driver.title)
+    check(not browser.one("[name=factor]").is_enabled(), "another push can be sent at once")
+    looks.see("sent-again")
+    browser.button("Try another way").click()
+    browser.page("Confirm that it is you")
+    check(not browser.all("[role=alert]"), browser.text())
+    browser.one("#code").send_keys(code(), Keys.ENTER)
+    browser.signed_in()
+
+    browser.begin(ui_locales="de", prompt="login")
+    browser.page("Anmelden")
+    browser.one("#username").clear()
+    browser.one("#username").send_keys(JANE)
+    browser.one("#password").send_keys(PASSWORD)
+    browser.button("Anmelden").click()
+    browser.button("Push senden").click()
+    browser.page("Schauen Sie auf Ihr Gerät")
+    check(browser.one("[name=factor]").text.startswith("Erneut senden in "), browser.text())
+    looks.see("german")
+    browser.button("Andere Option wählen").click()
+    browser.button("Push senden")
 
 
 def code_of_app(browser):
@@ -172,8 +220,10 @@ def without_scripts(_):
     phone = Phone()
     browser.begin(response_mode="form_post")
     browser.password()
-    browser.button("Send a push to my devices").click()
+    browser.button("Send push").click()
     browser.page("Look at your device")
+    check(browser.one("[data-without-scripts] a").text == "Continue", "there is no way on without scripts")
+    check(browser.one("[name=factor]").is_enabled(), "nothing can be sent again without scripts")
     phone.approve(number=browser.one(".number").text)
     browser.page("You are signed in")
     PageLooks(browser).see("go-on")
@@ -200,7 +250,7 @@ def looks(browser):
     browser.one("#code").send_keys("123456", Keys.ENTER)
     browser.notice("The code is wrong")
     looks.see("factors-wrong-code")
-    browser.button("Send a push to my devices").click()
+    browser.button("Send push").click()
     browser.page("Look at your device")
     looks.see("push")
     phone.approve(number=browser.one(".number").text)
@@ -253,7 +303,7 @@ def phone_by_code(browser):
 
     phone = Phone(uri=uri)
     browser.page("Confirm that it is you")
-    browser.button("Send a push to my devices").click()
+    browser.button("Send push").click()
     browser.page("Look at your device")
     phone.approve()
     check(set(claims(browser.signed_in())["amr"]) >= {"pwd", "swk", "mfa"}, "not two factors")
@@ -484,7 +534,7 @@ def expired(browser):
 
 SCENARIOS = {
     "enrollment": enrollment, "phone-by-code": phone_by_code, "due-password": due_password,
-    "push": push, "code": code_of_app, "session": session, "trouble": trouble, "locked": locked, "keyboard": keyboard, "german": german,
+    "push": push, "push-page": push_page, "code": code_of_app, "session": session, "trouble": trouble, "locked": locked, "keyboard": keyboard, "german": german,
     "form-post": form_post, "without-scripts": without_scripts, "looks": looks, "sign-out": sign_out, "device": device,
     "consent": consent, "expired": expired,
 }

@@ -35,6 +35,13 @@ struct PageTexts: Sendable {
     var pushNumberLead: String
     var checkNow: String
     var sendAgain: String
+    /// On the button until another push can be sent; `{seconds}` stands for the seconds.
+    var sendLater: String
+    /// After another push was sent.
+    var sentAgain: String
+    /// Leads to the other factors.
+    var otherWay: String
+    var pushSentJustNow: String
     var or: String
     var codeHint: String
     var waiting: String

@@ -19,6 +19,10 @@ struct PageView: Sendable {
     var title: String
     var lead: String
     var notice: String?
+    /// What the step before achieved, where that is not seen otherwise.
+    var status: String?
+    /// Seconds until the step can be repeated.
+    var cooldown: String?
     /// Seconds after which the page is loaded again.
     var refresh: String?
     /// The address of the sign-in.
@@ -152,11 +156,14 @@ extension PageView {
             view.canAddApp = canAddApp
             view.isWaiting = true
             view.refresh = "3"
-        case .push(let number):
+        case .push(let wait):
             template = "push"
             view = PageView(
-                texts, organization: organization, title: texts.pushTitle, lead: number == nil ? texts.pushLead : texts.pushNumberLead)
-            view.number = number
+                texts, organization: organization, title: texts.pushTitle, lead: wait.number == nil ? texts.pushLead : texts.pushNumberLead)
+            view.number = wait.number
+            view.status = wait.isRepeated && page.notice == nil ? texts.sentAgain : nil
+            view.cooldown = wait.resendDelay > 0 ? String(wait.resendDelay) : nil
+            view.hasChoice = wait.hasOthers
             view.isWaiting = true
             view.refresh = "3"
         case .consent(let scopes):
@@ -231,6 +238,7 @@ extension PageTexts {
         case .unanswered: unanswered
         case .noDevice: noDevice
         case .tooManyChallenges: tooManyChallenges
+        case .pushSentJustNow: pushSentJustNow
         case .passwordsDiffer: passwords.differ
         case .wrongSentCode: recovery.wrongCode
         case .wrongAnswer: recovery.wrongAnswer

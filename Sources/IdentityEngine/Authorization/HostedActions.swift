@@ -67,7 +67,7 @@ extension IdentityEngine {
                             environment: environment, channel: channel, enrollments: $0, owner: state.transaction.id, now: context.now)
                     }
                 }
-            case .chooseAgain: isMade = try await chooseAgain(state)
+            case .chooseAgain: isMade = try await chooseAgain(state, context: context)
             case .choose(.code): return answer
             case .choose(.sms), .choose(.voice), .choose(.email):
                 guard case .choose(let factor) = action, let channel = factor.channel else { return answer }
@@ -310,6 +310,9 @@ extension IdentityEngine {
         else { return [] }
         // A form that was sent twice asks once.
         if state.transaction.isChallengeYoung(at: context.now) { return [] }
+        if let challenge = state.transaction.challenge, let resendAt = challenge.resendTime(at: context.now) {
+            return try await note(.pushSentJustNow, until: resendAt, state) ? [] : nil
+        }
         var start = ChallengeStart(stored: state.stored, user: user, type: GrantType.secondFactorOOB)
         start.transaction.hosted?.notice = nil
         start.transaction.hosted?.sending = nil

@@ -123,8 +123,8 @@ public struct HostedPage: Sendable {
         case confirmNumber(CodeChannel, destination: String)
         /// The setting up of a phone that confirms sign-ins: what it is to scan.
         case phone(PhoneEnrollmentOffer, canAddApp: Bool)
-        /// Nothing: the person answers on a device. The number is what they pick there.
-        case push(number: String?)
+        /// Nothing: the user answers on a device.
+        case push(HostedPushWait)
         /// A new password in place of one that is due: what it must be, and what the last one was refused for.
         case newPassword(login: String, rules: [PasswordRule], violated: [PasswordRule])
         /// Whether the client may have these scopes.
@@ -153,6 +153,8 @@ public struct HostedPage: Sendable {
         case noDevice
         /// Too many challenges were not answered; wait.
         case tooManyChallenges
+        /// A push was sent a moment ago; wait.
+        case pushSentJustNow
         /// A new password was not typed alike twice.
         case passwordsDiffer
         /// A code that was sent is wrong.
@@ -179,6 +181,29 @@ public struct HostedPage: Sendable {
     public var returnURI: String
     /// The languages that the client asked for, in order of preference.
     public var locales: [String]
+
+    init(
+        content: Content, notice: Notice? = nil, applicationName: String, formToken: String, returnURI: String, locales: [String] = []
+    ) {
+        self.content = content
+        self.notice = content.followsSuccess ? nil : notice
+        self.applicationName = applicationName
+        self.formToken = formToken
+        self.returnURI = returnURI
+        self.locales = locales
+    }
+}
+
+extension HostedPage.Content {
+    /// Whether the step before succeeded. Such a page tells of no earlier problem.
+    fileprivate var followsSuccess: Bool {
+        switch self {
+        case .recovered, .recoveryMailed, .mailLinkAnswered, .consent, .device, .deviceDecided: true
+        case .password, .recover, .recoveryLink, .recoveryCode, .recoveryQuestion, .recoveryPassword, .factors, .sentCode, .mailLink,
+            .enrollment, .enrollNumber, .confirmNumber, .phone, .push, .newPassword:
+            false
+        }
+    }
 }
 
 /// A scope that a person is asked to allow.

@@ -59,13 +59,16 @@ extension IdentityEngine {
         return try await store.commit(changes + [state.stored.writing(next)]) == .committed
     }
 
-    /// Goes back to the choice of a factor.
-    func chooseAgain(_ state: HostedState) async throws -> Bool {
+    /// Goes back to the choice of a factor. A push that waits for its answer is withdrawn: an approval that comes later has no effect.
+    func chooseAgain(_ state: HostedState, context: RequestContext) async throws -> Bool {
         var next = state.transaction
+        let closing = next.closingChallenge
+        next.withdrawChallenge(now: context.now)
+        next.hosted?.leftChallenge = next.challengeCount
         next.hosted?.sending = nil
         next.hosted?.notice = nil
         guard next != state.transaction else { return true }
-        return try await store.commit([state.stored.writing(next)]) == .committed
+        return try await store.commit(closing + [state.stored.writing(next)]) == .committed
     }
 }
 

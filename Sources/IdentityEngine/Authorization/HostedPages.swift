@@ -67,8 +67,9 @@ extension IdentityEngine {
         if let challenge = transaction.challenge {
             switch challenge.state {
             case .pending:
-                if context.now < challenge.expiresAt { return state.page(.push(number: challenge.numbers?.right)) }
-                return try factorPage(state, context: context, notice: state.hosted.sending == nil ? .unanswered : nil)
+                if context.now < challenge.expiresAt { return state.pushPage(challenge, now: context.now) }
+                let isLeft = state.hosted.sending != nil || state.hosted.leftChallenge == transaction.challengeCount
+                return try factorPage(state, context: context, notice: isLeft ? nil : .unanswered)
             case .approved where !transaction.hasUncountedApproval: break
             case .approved where context.now >= challenge.expiresAt: return try factorPage(state, context: context, notice: .unanswered)
             case .approved, .denied, .failed: return try await count(state, context: context)

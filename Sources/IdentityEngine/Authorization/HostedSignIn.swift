@@ -4,6 +4,8 @@ internal import Foundation
 struct HostedSignIn: Sendable, Equatable, Codable {
     /// Seconds that a person has for all of it.
     static let lifetime = TimeInterval(BrowserSecrets.signInLifetime)
+    /// Seconds after a push before the page sends another.
+    static let resendDelay: TimeInterval = 30
     /// Seconds that a client has to exchange its code (oauth reference 2.3).
     static let codeLifetime: TimeInterval = 300
 
@@ -25,6 +27,8 @@ struct HostedSignIn: Sendable, Equatable, Codable {
         case noDevice
         /// Too many challenges were not answered.
         case tooManyChallenges
+        /// A push was sent a moment ago.
+        case pushSentJustNow
         /// A new password was not typed alike twice.
         case passwordsDiffer
         /// A code that was sent is wrong.
@@ -62,6 +66,8 @@ struct HostedSignIn: Sendable, Equatable, Codable {
     var violatedRules: [PasswordRule]?
     /// The enrolment of an authenticator app that waits for its first code.
     var enrolling: String?
+    /// The number of the challenge that the user left for another factor; nil for none.
+    var leftChallenge: Int?
     /// The way that the code took which is waited for; nil as long as none was asked for.
     var sending: CodeChannel?
     /// The phone that is being set up, in place of an app.

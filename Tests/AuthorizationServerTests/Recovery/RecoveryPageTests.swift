@@ -37,6 +37,20 @@ struct RecoveryPageTests {
         }
     }
 
+    @Test("A password that is set after two mismatched ones is confirmed on a page without any problem.")
+    func mismatchThenSuccess() async throws {
+        try await RecoveryDesk.with { desk in
+            var page = try await desk.ask("sms")
+            let code = try #require(await desk.server.messages.received()?.code)
+            page = try await desk.browser.submit(page, "code", ["code": code])
+            page = try await desk.set(RecoveryDesk.new, "Different-Horse-9", on: page)
+            #expect(page.body.contains("The two passwords are not the same") && page.body.contains("<title>Problem: "))
+            page = try await desk.set(RecoveryDesk.new, on: page)
+            #expect(page.body.contains("Your password is changed"))
+            #expect(!page.body.contains("role=\"alert\"") && !page.body.contains("Problem: "), "\(page.body)")
+        }
+    }
+
     @Test("tells to wait as long as there is something to wait for, there and on the sign-in")
     func waiting() async throws {
         try await RecoveryDesk.with { desk in

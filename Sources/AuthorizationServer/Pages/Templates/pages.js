@@ -4,6 +4,23 @@
 const answer = document.getElementById("answer");
 if (answer) answer.submit();
 
+// What is for browsers without scripts only.
+for (const element of document.querySelectorAll("[data-without-scripts]")) element.hidden = true;
+
+// A button that can be used again in a while counts down.
+const resend = document.querySelector("[data-cooldown]");
+if (resend) {
+  const label = resend.textContent;
+  const end = Date.now() + 1000 * Number(resend.dataset.cooldown);
+  const count = () => {
+    const left = Math.ceil((end - Date.now()) / 1000);
+    resend.disabled = left > 0;
+    resend.textContent = left > 0 ? resend.dataset.later.replace("{seconds}", left) : label;
+    if (left > 0) setTimeout(count, 1000);
+  };
+  count();
+}
+
 // While the person answers on a device, the page listens, and goes on when they did.
 const waiting = document.querySelector("[data-events]");
 if (waiting) {

@@ -1,0 +1,37 @@
+internal import Foundation
+
+/// A page that waits for the answer to a push.
+public struct HostedPushWait: Sendable, Equatable {
+    /// The number that the user picks on the device; nil for none.
+    public var number: String?
+    /// Whether another push was sent before, which this one took the place of.
+    public var isRepeated: Bool
+    /// Seconds until another push can be sent; 0 for now.
+    public var resendDelay: Int
+    /// Whether the user has another factor to sign in with.
+    public var hasOthers: Bool
+}
+
+extension HostedState {
+    /// The page of a push that waits for its answer.
+    func pushPage(_ challenge: PushChallenge, now: Date) -> HostedAnswer {
+        var hasOthers = false
+        if let subject, case (_, .factorRequired(let grants), _) = transaction.proved(subject, "", []) {
+            hasOthers = choices(of: grants).contains { $0.factor != .push }
+        }
+        let wait = challenge.resendTime(at: now).map { $0.timeIntervalSince(now).rounded(.up) } ?? 0
+        return page(
+            .push(
+                HostedPushWait(
+                    number: challenge.numbers?.right, isRepeated: transaction.challengeCount > 1,
+                    resendDelay: Int(min(wait, HostedSignIn.resendDelay)), hasOthers: hasOthers)))
+    }
+}
+
+extension PushChallenge {
+    /// When the page can send another push; nil if it can already.
+    func resendTime(at now: Date) -> Date? {
+        let time = createdAt.addingTimeInterval(HostedSignIn.resendDelay)
+        return isOpen(at: now) && now < time ? time : nil
+    }
+}
