@@ -291,24 +291,4 @@ struct RefreshTokenTests {
         _ = try await organization.engine.apply(changed, context: TestOrganization.context(TestOrganization.time(5)))
         #expect(try await organization.refresh(token, at: 6).reason == "user.not_assigned")
     }
-
-    @Test("the record of a user is read as the general decoder reads it")
-    func grantHolder() async throws {
-        let organization = try await TestOrganization()
-        let id = try #require(try await organization.janesID())
-        for (seconds, status) in [(1.0, User.Status.deactivated), (2, .active)] {
-            _ = try await organization.engine.setStatus(
-                userID: id, to: status, context: TestOrganization.context(TestOrganization.time(seconds)))
-        }
-        _ = try await organization.signIn(at: 3, ["password": "wrong"])
-        let stored = try await organization.store.read { try $0.record(.user, id: id) }
-        let record = try #require(stored)
-        let fast = try #require(GrantHolder.read(record.payload))
-        #expect(try fast == StoredUser(record).value)
-        #expect(fast.passwordHash != nil)
-        #expect(fast.passwordChangedAt != nil)
-        #expect(fast.deactivatedAt == TestOrganization.time(1))
-        #expect(fast.failedAttempts == 1)
-        #expect(GrantHolder.read(Array("{}".utf8)) == nil)
-    }
 }
