@@ -12,7 +12,8 @@ extension IdentityEngine {
     ///   - options: Whether passwords that changed in the file replace those that people have.
     ///   - context: The request, or the start, that brings it.
     /// - Returns: What was created, changed, removed and left, by name.
-    /// - Throws: ``OrganizationError`` if the definition contradicts itself; ``StoreError`` if the store failed;
+    /// - Throws: ``OrganizationError`` if the definition contradicts itself; ``StoreError`` if the store failed, with
+    ///   ``StoreError/Code/wrongMasterKey`` before anything is written if another master key sealed it;
     ///   ``PasswordHasher/Overloaded`` or `CancellationError` from hashing new users' passwords.
     public func apply(
         _ definition: OrganizationDefinition, options: ApplyOptions = ApplyOptions(), context: RequestContext
@@ -38,13 +39,17 @@ extension IdentityEngine {
                 continue
             }
             let report = ApplyReport(entries: plan.entries)
-            guard !plan.changes.isEmpty else { return report }
+            guard !plan.changes.isEmpty else {
+                // A conflict means that another process wrote the record.
+                if !plan.keyCheck.isEmpty { _ = try await store.commit(plan.keyCheck) }
+                return report
+            }
             let sums = [ApplyReport.Entry.Action.created, .changed, .removed].map { "\(report.count($0)) \($0.rawValue)" }
             let log = try logEntry("organization.apply", .success, reason: sums.joined(separator: ", "), context: context)
             let activations = try plan.appOwners.map {
                 try logEntry("user.mfa.factor.activate", .success, reason: "totp, from the org file", userID: $0, context: context)
             }
-            if try await store.commit(plan.changes + activations + [log]) == .committed {
+            if try await store.commit(plan.keyCheck + plan.changes + activations + [log]) == .committed {
                 await readAgain()
                 return report
             }
@@ -85,6 +90,8 @@ extension IdentityEngine {
 
 /// What has to be written so that the store says what a definition says.
 struct ApplyPlan: Sendable {
+    /// Adds the record that tells this master key from others; empty if the store has it.
+    let keyCheck: [Change]
     let changes: [Change]
     let entries: [ApplyReport.Entry]
     /// The passwords that must be hashed before the plan can be made, by login key.
@@ -93,10 +100,13 @@ struct ApplyPlan: Sendable {
     let appOwners: [String]
 
     /// Plans from one view of the store, with the password hashes that were made already, by login key.
+    ///
+    /// - Throws: ``StoreError`` with ``StoreError/Code/wrongMasterKey`` if another master key sealed the store.
     init(
         _ definition: OrganizationDefinition, options: ApplyOptions, hashes: [String: String], view: any StoreView,
         environment: EngineEnvironment, now: Date
     ) throws {
+        keyCheck = try MasterKeyCheck(environment).verify(view).map { [$0] } ?? []
         let configuration = try ConfigurationPlan(definition, view: view, environment: environment)
         let users = try UserPlan(definition, options: options, hashes: hashes, view: view, environment: environment, now: now)
         changes = configuration.changes + users.changes

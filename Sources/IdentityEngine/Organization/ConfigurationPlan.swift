@@ -57,7 +57,8 @@ struct ConfigurationPlan {
         for (id, name, value) in wanted.sorted(by: { $0.id < $1.id }) {
             let record = existing[id]
             let known = try record.map { try RecordCoding.decode(Configured<Stored>.self, from: $0) }
-            if let known, known.origin == .file, try plain(known.value) == value {
+            // The master key is the right one: a secret that does not open was sealed by a start with another key, and is sealed anew.
+            if let known, known.origin == .file, (try? plain(known.value)) == value {
                 entries.append(ApplyReport.Entry(action: .unchanged, kind: kind, name: name))
                 continue
             }

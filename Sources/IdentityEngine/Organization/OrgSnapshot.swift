@@ -87,6 +87,7 @@ extension OrgSnapshot {
             throw StoreError(
                 .damaged, "The store holds no organization. Apply an org file first: countersign serve --config org.yaml.")
         }
+        _ = try MasterKeyCheck(environment).verify(view)
         let settings = try RecordCoding.decode(Configured<OrganizationSettings>.self, from: record).value
         func values<Value: Codable & Sendable>(_ kind: RecordKind, _ type: Value.Type) throws -> [Value] {
             try view.allRecords(kind).map { try RecordCoding.decode(Configured<Value>.self, from: $0).value }

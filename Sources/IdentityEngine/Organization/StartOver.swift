@@ -39,7 +39,7 @@ extension IdentityEngine {
                 continue
             }
             let log = try logEntry("organization.apply", .success, reason: "the sandbox was reset", context: context)
-            guard try await store.commit(removals + plan.changes + keys + [log]) == .committed else { continue }
+            guard try await store.commit(removals + plan.keyCheck + plan.changes + keys + [log]) == .committed else { continue }
             rateLimiter.forgetAll()
             pollPacer.forgetAll()
             messagePacer.forgetAll()

@@ -211,7 +211,11 @@ struct UserPlan {
         }
         let own = try view.records(.enrollment, where: "user", is: stored.value.id, limit: 200).map(Enrollment.init)
             .filter { $0.totp?.provider == .google }
-        guard options.replacesPasswords || !own.contains(where: { $0.status != .pending }) else {
+        // One that does not open was sealed by a start with another master key: it never showed a right code.
+        let isUsable = own.contains { app in
+            app.status != .pending && (try? app.totp?.secret(ofEnrollment: app.id, environment: environment)) != nil
+        }
+        guard options.replacesPasswords || !isUsable else {
             return ([], known, "authenticator app differs from the one last applied; the user keeps theirs")
         }
         let app = try Enrollment(authenticatorApp: secret, of: stored.value.id, environment: environment, now: now)

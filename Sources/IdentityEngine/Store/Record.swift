@@ -42,13 +42,15 @@ public enum RecordKind: String, Sendable, CaseIterable, Codable {
     case hardwareCounter
     /// What a failed sign-in writes for a user name without an account. It holds nothing of value.
     case decoy
+    /// A known text under the master key, by which another master key is told.
+    case masterKeyCheck
 
     /// Whether records of this kind are configuration: few, hot, and read through a cache.
     public var isConfiguration: Bool {
         switch self {
         case .organization, .authorizationServer, .application, .group, .signOnPolicy, .passwordPolicy, .signingKey, .authenticator: true
         case .user, .enrollment, .device, .session, .consent, .transaction, .grant, .logEvent, .assertionID, .rememberedDevice,
-            .hardwareCounter, .decoy:
+            .hardwareCounter, .decoy, .masterKeyCheck:
             false
         }
     }

@@ -12,6 +12,10 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
         public static let newerVersion = Code(name: "newerVersion")
         /// Stored data could not be read back.
         public static let damaged = Code(name: "damaged")
+        /// Another master key sealed the store.
+        public static let wrongMasterKey = Code(name: "wrongMasterKey")
+        /// Other users of the machine may change or read the files of the store.
+        public static let unsafeFile = Code(name: "unsafeFile")
         /// The change cannot be stored by any store, such as a key with a NUL in it.
         public static let invalid = Code(name: "invalid")
     }

@@ -1,0 +1,113 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Attacks: a store and another master key")
+struct MasterKeyTests {
+    private static func organization(_ more: String = "") -> String {
+        """
+        name: Keys
+        origin: http://localhost:8080
+        sign_on_policies: [{name: one-factor, rules: [{name: All, require: one_factor}]}]
+        authorization_servers: [{id: default, audience: api://default}]
+        applications:
+          - {id: app, name: App, type: native, grant_types: [password], sign_on_policy: one-factor}
+        \(more)
+        """
+    }
+
+    private static let service = """
+          - id: service
+            name: Service
+            type: service
+            authentication: client_secret_basic
+            secret: a-secret-of-the-service-0123456789
+            grant_types: [client_credentials]
+        """
+
+    /// A folder with an org file, a store and two keys.
+    private struct Scene {
+        let folder: TemporaryFolder
+        let config: String
+
+        init() throws {
+            folder = try TemporaryFolder()
+            config = try folder.write(MasterKeyTests.organization(), to: "org.yaml")
+            for (name, byte) in [("right.key", UInt8(1)), ("wrong.key", 2)] {
+                let path = try folder.write(Data(repeating: byte, count: 32).base64EncodedString(), to: name)
+                try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+            }
+        }
+
+        var data: String { folder.path + "data" }
+
+        private func arguments(_ command: [String], key: String) -> [String] {
+            command + ["--config", config, "--data", data, "--master-key-file", folder.path + key]
+        }
+
+        /// Starts the server, and stops it as soon as it listens.
+        func serve(key: String) async throws -> (status: Int32, text: String) {
+            let process = try Command.start(arguments(["serve", "--port", "0"], key: key))
+            if (try? await process.waitFor("[countersign] listening")) != nil { process.interrupt() }
+            return await process.end()
+        }
+
+        func rotate(key: String) async throws -> Command.Ended { try await Command.run(arguments(["keys", "rotate"], key: key)) }
+
+        /// The bytes of the database, without SQLite's companions, which are gone when nobody has it open.
+        var database: Data { get throws { try Data(contentsOf: URL(filePath: data + "/countersign.sqlite")) } }
+
+        func expectUntouched(_ body: () async throws -> Void) async throws {
+            let before = try database
+            try await body()
+            #expect(try database == before, "The refused command wrote to the database.")
+            let log = data + "/countersign.sqlite-wal"
+            let size = (try? FileManager.default.attributesOfItem(atPath: log)[.size] as? Int) ?? 0
+            #expect(size == 0, "The refused command left \(size) bytes in the write-ahead log.")
+        }
+    }
+
+    @Test("serve with another master key refuses to start, names the remedy and writes nothing, and the right key starts it again.")
+    func anotherKey() async throws {
+        let scene = try Scene()
+        #expect(try await scene.serve(key: "right.key").status == 0)
+        // Something that would be applied, with a secret to seal.
+        _ = try scene.folder.write(Self.organization(Self.service), to: "org.yaml")
+        try await scene.expectUntouched {
+            let (status, text) = try await scene.serve(key: "wrong.key")
+            #expect(status != 0)
+            #expect(text.contains("master key"), "\(text)")
+            #expect(text.contains("Nothing was written"), "\(text)")
+            #expect(!text.contains("created application service"), "\(text)")
+        }
+        let (status, text) = try await scene.serve(key: "right.key")
+        #expect(status == 0, "\(text)")
+        #expect(text.contains("service"), "\(text)")
+    }
+
+    @Test("keys rotate with another master key refuses and writes nothing.")
+    func rotation() async throws {
+        let scene = try Scene()
+        #expect(try await scene.serve(key: "right.key").status == 0)
+        try await scene.expectUntouched {
+            let ended = try await scene.rotate(key: "wrong.key")
+            #expect(ended.status != 0)
+            #expect(ended.errors.contains("Nothing was written"), "\(ended.errors)")
+        }
+        #expect(try await scene.rotate(key: "right.key").status == 0)
+    }
+
+    @Test("A master key that was lost beside a store is not replaced by a new one.")
+    func lostKey() async throws {
+        let scene = try Scene()
+        let arguments = ["serve", "--port", "0", "--config", scene.config, "--data", scene.data]
+        let process = try Command.start(arguments)
+        try await process.waitFor("[countersign] listening")
+        process.interrupt()
+        #expect(await process.end().status == 0)
+        try FileManager.default.removeItem(atPath: scene.data + "/master.key")
+        let refused = try await Command.run(arguments)
+        #expect(refused.status != 0)
+        #expect(!FileManager.default.fileExists(atPath: scene.data + "/master.key"))
+    }
+}
