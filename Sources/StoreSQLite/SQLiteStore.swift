@@ -32,7 +32,8 @@ public final class SQLiteStore: Store {
     ///   - path: The file; SQLite keeps two more beside it while it is open.
     ///   - readerCount: How many reads run at the same time, 1 to 16.
     /// - Throws: `StoreError` with `StoreError/Code/newerVersion` if a newer version of the server wrote it,
-    ///   `StoreError/Code/damaged` if it is no database, `StoreError/Code/unavailable` if it cannot be opened.
+    ///   `StoreError/Code/damaged` if it is no database, `StoreError/Code/unsafeFile` if other users may change the folder or read the file, or
+    ///   the path is a symbolic link or no regular file, `StoreError/Code/unavailable` if it cannot be opened.
     public init(path: String, readerCount: Int = 2) throws {
         self.path = path
         do {
@@ -143,6 +144,13 @@ public final class SQLiteStore: Store {
     }
 
     private static func prepareFile(_ path: String) throws {
+        do {
+            try FileProtection.checkFolder(URL(filePath: path).deletingLastPathComponent().path)
+            // SQLite would follow a symbolic link. No other user can put one there after this: the folder is the server's.
+            try FileProtection.checkFile(path, .ownerOnly)
+        } catch {
+            throw StoreError(.unsafeFile, error.message)
+        }
         let files = FileManager.default
         let folder = URL(filePath: path).deletingLastPathComponent()
         if !files.fileExists(atPath: folder.path) {

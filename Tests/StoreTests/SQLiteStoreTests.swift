@@ -124,10 +124,32 @@ struct SQLiteStoreTests {
             let file = folder.appending(path: "store.sqlite")
             let content = Data("this is a letter, not a database, and it is long enough to be looked at by SQLite".utf8)
             try content.write(to: file)
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
             let error = #expect(throws: StoreError.self) { try SQLiteStore(path: file.path) }
             #expect(error?.code == .damaged)
             #expect(error?.message.contains(file.path) == true)
             #expect(try Data(contentsOf: file) == content)
+        }
+    }
+
+    @Test("A database that others may read, in a folder that they may write, or behind a symbolic link is refused and not touched.")
+    func unsafeFiles() async throws {
+        try await withTemporaryFolder { folder in
+            let data = folder.appending(path: "data")
+            let file = data.appending(path: "store.sqlite")
+            try await SQLiteStore(path: file.path).close()
+            for (path, mode, usual) in [
+                (file.path, 0o644, 0o600), (file.path, 0o620, 0o600), (data.path, 0o720, 0o700), (data.path, 0o777, 0o700),
+            ] {
+                try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+                let error = #expect(throws: StoreError(.unsafeFile, "")) { try SQLiteStore(path: file.path) }
+                #expect(error?.message.contains("chmod \(String(usual, radix: 8)) \(path)") == true, "\(error?.message ?? "")")
+                try FileManager.default.setAttributes([.posixPermissions: usual], ofItemAtPath: path)
+            }
+            let link = data.appending(path: "link.sqlite")
+            try FileManager.default.createSymbolicLink(at: link, withDestinationURL: file)
+            #expect(throws: StoreError(.unsafeFile, "")) { try SQLiteStore(path: link.path) }
+            try await SQLiteStore(path: file.path).close()
         }
     }
 
@@ -143,6 +165,7 @@ struct SQLiteStoreTests {
         try await withTemporaryFolder { folder in
             let file = folder.appending(path: "store.sqlite")
             try FileManager.default.copyItem(at: fixture, to: file)
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
             let store = try SQLiteStore(path: file.path)
             let expected = Record(
                 kind: .user, id: "00u1", version: 1, uniqueKeys: ["login": "jane.doe@example.com"], indexedKeys: ["group": "staff"],

@@ -1,19 +1,27 @@
 public import Crypto
 internal import Foundation
 internal import JOSE
+internal import StoreSQLite
 
 extension AuthorizationServer.Configuration {
     /// Reads the master key, or makes it when the data folder has none yet. Reads files: for use at start.
     ///
     /// - Returns: 32 bytes.
-    /// - Throws: ``ConfigurationError`` if there is no key where one should be, or it is none.
+    /// - Throws: ``ConfigurationError`` if there is no key where one should be, or it is none, or other users may change the folder or the key.
     public func loadMasterKey() throws -> SymmetricKey {
         switch masterKey {
         case .base64(let secret): return try Self.decode(secret.text, key: "master-key")
-        case .file(let path): return try Self.read(path)
+        case .file(let path):
+            // Secret managers provide links to files that their group may read.
+            guard let key = try Self.read(path, .readableByOthers, followsLink: true) else {
+                throw ConfigurationError(
+                    key: "master-key-file", message: "'\(path)' could not be read. Name a file with 32 bytes in base64.")
+            }
+            return key
         case .dataDirectory:
             let path = dataDirectory + "/master.key"
-            if FileManager.default.fileExists(atPath: path) { return try Self.read(path) }
+            try Self.refusingUnsafe("data") { () throws(FileProtection.Unsafe) in try FileProtection.checkFolder(dataDirectory) }
+            if let key = try Self.read(path, .ownerOnly) { return key }
             if FileManager.default.fileExists(atPath: storePath) {
                 throw ConfigurationError(
                     key: "master-key",
@@ -36,18 +44,38 @@ extension AuthorizationServer.Configuration {
         }
         do {
             // Whoever starts at the same time and is second takes the key of the first.
-            return try PrivateFile.create(path, holding: Data(text.utf8)) ? key : Self.read(path)
+            if try PrivateFile.create(path, holding: Data(text.utf8)) { return key }
+            guard let first = try Self.read(path, .ownerOnly) else {
+                throw ConfigurationError(key: "data", message: "'\(path)' was removed at this moment. Try again.")
+            }
+            return first
         } catch let error as PrivateFile.Failure {
             throw ConfigurationError(
                 key: "data", message: "'\(path)' could not be written (\(error.reason)). Name a folder that can be written to.")
         }
     }
 
-    private static func read(_ path: String) throws -> SymmetricKey {
-        guard let data = FileManager.default.contents(atPath: path) else {
-            throw ConfigurationError(key: "master-key-file", message: "'\(path)' could not be read. Name a file with 32 bytes in base64.")
+    /// - Returns: `nil` if there is no such file.
+    private static func read(
+        _ path: String, _ secrecy: FileProtection.Secrecy, followsLink: Bool = false
+    ) throws -> SymmetricKey? {
+        let file = try refusingUnsafe("master-key-file") { () throws(FileProtection.Unsafe) in
+            try FileProtection.open(path, secrecy, followsLink: followsLink)
         }
-        return try decode(String(decoding: data, as: UTF8.self), key: "master-key-file")
+        guard let file else { return nil }
+        // A key is 44 characters; what is longer is none, and is not read on.
+        let data = try? file.read(upToCount: 1_024)
+        return try decode(String(decoding: data ?? Data(), as: UTF8.self), key: "master-key-file")
+    }
+
+    private static func refusingUnsafe<Result>(
+        _ key: String, _ body: () throws(FileProtection.Unsafe) -> Result
+    ) throws(ConfigurationError) -> Result {
+        do {
+            return try body()
+        } catch {
+            throw ConfigurationError(key: key, message: error.message)
+        }
     }
 
     private static func decode(_ text: String, key: String) throws -> SymmetricKey {

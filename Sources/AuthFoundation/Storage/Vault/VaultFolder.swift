@@ -92,7 +92,8 @@ package struct VaultFolder: Sendable {
 
     /// - Returns: nil if there is no such file.
     package func read(_ name: String, isSecret: Bool = false) throws -> (data: Data, fingerprint: Fingerprint)? {
-        let descriptor = open(path(of: name), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        // Without O_NONBLOCK a named pipe in place of the file would keep the caller waiting for a writer.
+        let descriptor = open(path(of: name), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else {
             if errno == ENOENT { return nil }
             throw systemError("opened", name)
@@ -100,6 +101,7 @@ package struct VaultFolder: Sendable {
         let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw systemError("looked at", name) }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw notRegular(name) }
         if isSecret, status.st_mode & 0o077 != 0 {
             throw VaultError(
                 .insecurePermissions, entry: name, "Others may read \(path(of: name)). Run: chmod 600 \(path(of: name))")
@@ -114,9 +116,11 @@ package struct VaultFolder: Sendable {
     /// Writes a file so that it is durable when this returns, and so that a crash leaves either the old content or the new.
     package func write(_ data: Data, to name: String) throws {
         let temporary = path(of: name) + Self.temporarySuffix
-        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
         guard descriptor >= 0 else { throw systemError("made", name) }
         let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { throw notRegular(name + Self.temporarySuffix) }
         do {
             try file.write(contentsOf: data)
             try file.synchronize()
@@ -163,6 +167,10 @@ package struct VaultFolder: Sendable {
             names.append(String(cString: UnsafeRawPointer(entry).advanced(by: offset).assumingMemoryBound(to: CChar.self)))
         }
         return names
+    }
+
+    private func notRegular(_ name: String) -> VaultError {
+        VaultError(.inaccessible, entry: name, "\(path(of: name)) is not a regular file. Remove it.")
     }
 
     private func systemError(_ action: String, _ name: String) -> VaultError {

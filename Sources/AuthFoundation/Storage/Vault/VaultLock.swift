@@ -24,7 +24,7 @@ package final class VaultLock: RefreshLock {
     /// - Returns: nil if somebody else has the lock.
     static func attempt(_ name: String, in folder: VaultFolder) throws -> VaultLock? {
         let path = folder.path(of: name)
-        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
         guard descriptor >= 0 else {
             throw VaultError(
                 .inaccessible, entry: name, "The lock \(path) can't be opened: \(String(cString: strerror(errno))).")

@@ -1,0 +1,98 @@
+package import Foundation
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+/// Checks that other users of the machine can neither change nor read what the server keeps.
+package enum FileProtection {
+    /// A file or folder that the server refuses to use.
+    package struct Unsafe: Error {
+        /// What is wrong, and the command that mends it.
+        package let message: String
+    }
+
+    /// Which rights of other users make a file unsafe.
+    package enum Secrecy: Sendable {
+        /// Neither read nor write: files that the server makes with mode 0600.
+        case ownerOnly
+        /// No write: files that an operator or a secret manager provides.
+        case readableByOthers
+
+        fileprivate var forbidden: mode_t { self == .ownerOnly ? 0o077 : 0o022 }
+    }
+
+    /// Checks a folder whose files the server trusts.
+    ///
+    /// - Throws: ``Unsafe`` if it belongs to another user, or others may write to it. A folder that does not exist is safe.
+    package static func checkFolder(_ path: String) throws(Unsafe) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return }
+        guard status.st_mode & S_IFMT == S_IFDIR else {
+            throw Unsafe(message: "\(path) is not a folder. Name another data folder.")
+        }
+        try checkOwner(status, path)
+        guard status.st_mode & 0o022 == 0 else {
+            throw Unsafe(message: "Other users may write to the folder \(path). Run: chmod 700 \(path)")
+        }
+    }
+
+    /// Checks a file without opening it: SQLite loses its locks on a file when the process closes any other descriptor of that file.
+    ///
+    /// - Throws: ``Unsafe`` if it is a symbolic link, no regular file, or belongs to or is open to others. A file that does not exist is safe.
+    package static func checkFile(_ path: String, _ secrecy: Secrecy) throws(Unsafe) {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return }
+        try check(status, path, secrecy)
+    }
+
+    /// Opens a regular file for reading, without waiting for the writer of a named pipe.
+    ///
+    /// - Parameters:
+    ///   - path: The file.
+    ///   - secrecy: Which rights of others are refused.
+    ///   - followsLink: Whether the last part of the path may be a symbolic link.
+    /// - Returns: The open file; `nil` if there is none.
+    /// - Throws: ``Unsafe`` if it is a symbolic link, no regular file, or belongs to or is open to others.
+    package static func open(_ path: String, _ secrecy: Secrecy, followsLink: Bool = false) throws(Unsafe) -> FileHandle? {
+        let descriptor = systemOpen(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | (followsLink ? 0 : O_NOFOLLOW))
+        guard descriptor >= 0 else {
+            switch errno {
+            case ENOENT: return nil
+            case ELOOP: throw notRegular(path)
+            default: throw Unsafe(message: "\(path) cannot be opened: \(String(cString: strerror(errno))). Check who owns it.")
+            }
+        }
+        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw notRegular(path) }
+        try check(status, path, secrecy)
+        return file
+    }
+
+    private static func check(_ status: stat, _ path: String, _ secrecy: Secrecy) throws(Unsafe) {
+        guard status.st_mode & S_IFMT == S_IFREG else { throw notRegular(path) }
+        try checkOwner(status, path)
+        guard status.st_mode & secrecy.forbidden == 0 else {
+            throw Unsafe(message: "Other users may read or change \(path). Run: chmod 600 \(path)")
+        }
+    }
+
+    private static func checkOwner(_ status: stat, _ path: String) throws(Unsafe) {
+        guard status.st_uid == geteuid() || status.st_uid == 0 else {
+            throw Unsafe(
+                message: "\(path) belongs to another user, who may change it. Run the server as that user, or change the owner: chown")
+        }
+    }
+
+    private static func notRegular(_ path: String) -> Unsafe {
+        Unsafe(message: "\(path) is a symbolic link, a folder or a named pipe. Put the file itself there.")
+    }
+}
+
+/// The system's `open`, which the type's own hides.
+private let systemOpen: @Sendable (String, Int32) -> Int32 = { open($0, $1) }

@@ -1,0 +1,129 @@
+import Foundation
+import TestSupport
+import Testing
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+@Suite("Attacks: files and folders that others may change")
+struct UnsafeFileTests {
+    private static let organization = """
+        name: Files
+        origin: http://localhost:8080
+        authorization_servers: [{id: default, audience: api://default}]
+        """
+
+    /// A data folder that a server has used.
+    private static func used() async throws -> (folder: TemporaryFolder, arguments: [String], data: String) {
+        let folder = try TemporaryFolder()
+        let data = folder.path + "data"
+        let config = try folder.write(organization, to: "org.yaml")
+        let arguments = ["serve", "--port", "0", "--config", config, "--data", data]
+        let process = try Command.start(arguments)
+        try await process.waitFor("[countersign] listening")
+        process.interrupt()
+        #expect(await process.end().status == 0)
+        return (folder, arguments, data)
+    }
+
+    private static func refusal(_ arguments: [String]) async throws -> String {
+        let process = try Command.start(arguments)
+        // Should it start after all, it must not run on.
+        if (try? await process.waitFor("[countersign] listening")) != nil { process.interrupt() }
+        let (status, text) = await process.end()
+        #expect(status > 0, "\(text)")
+        return text
+    }
+
+    private static func setMode(_ mode: Int, of path: String) throws {
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+    }
+
+    @Test("serve refuses a data folder that others may write, and says which chmod mends it.", arguments: [0o777, 0o770, 0o702, 0o1777])
+    func folder(mode: Int) async throws {
+        let (_, arguments, data) = try await Self.used()
+        try Self.setMode(mode, of: data)
+        #expect(try await Self.refusal(arguments).contains("chmod 700 \(data)"))
+        try Self.setMode(0o700, of: data)
+        try Self.setMode(0o600, of: data + "/master.key")
+    }
+
+    @Test("serve makes nothing in a data folder that others may write.")
+    func freshFolder() async throws {
+        let folder = try TemporaryFolder()
+        let data = folder.path + "data"
+        try FileManager.default.createDirectory(atPath: data, withIntermediateDirectories: false)
+        try Self.setMode(0o777, of: data)
+        let config = try folder.write(Self.organization, to: "org.yaml")
+        let text = try await Self.refusal(["serve", "--port", "0", "--config", config, "--data", data])
+        #expect(text.contains("chmod 700 \(data)"), "\(text)")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: data) == [])
+    }
+
+    @Test("serve refuses a master key or a database that others may read or write.", arguments: [0o666, 0o644, 0o660, 0o604])
+    func files(mode: Int) async throws {
+        let (_, arguments, data) = try await Self.used()
+        for name in ["master.key", "countersign.sqlite"] {
+            let path = data + "/" + name
+            try Self.setMode(mode, of: path)
+            #expect(try await Self.refusal(arguments).contains("chmod 600 \(path)"))
+            try Self.setMode(0o600, of: path)
+        }
+    }
+
+    @Test(
+        "serve and keys refuse a symbolic link, a named pipe and a folder in place of the database or the master key.",
+        .timeLimit(.minutes(3)))
+    func otherKinds() async throws {
+        let (folder, arguments, data) = try await Self.used()
+        let rotate = ["keys", "rotate"] + arguments.dropFirst(3)
+        for name in ["master.key", "countersign.sqlite"] {
+            let (path, kept) = (data + "/" + name, folder.path + name)
+            try FileManager.default.moveItem(atPath: path, toPath: kept)
+            try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: kept)
+            for command in [arguments, rotate] { #expect(try await Self.refusal(command).contains(path)) }
+            try FileManager.default.removeItem(atPath: path)
+            #expect(mkfifo(path, 0o600) == 0)
+            for command in [arguments, rotate] { #expect(try await Self.refusal(command).contains(path)) }
+            try FileManager.default.removeItem(atPath: path)
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+            for command in [arguments, rotate] { #expect(try await Self.refusal(command).contains(path)) }
+            try FileManager.default.removeItem(atPath: path)
+            try FileManager.default.moveItem(atPath: kept, toPath: path)
+        }
+        let process = try Command.start(arguments)
+        try await process.waitFor("[countersign] listening")
+        process.interrupt()
+        #expect(await process.end().status == 0)
+    }
+
+    @Test("A master key file that others may write is refused, wherever it is.")
+    func namedKey() async throws {
+        let folder = try TemporaryFolder()
+        let config = try folder.write(Self.organization, to: "org.yaml")
+        let key = try folder.write(Data(repeating: 1, count: 32).base64EncodedString(), to: "named.key")
+        try Self.setMode(0o666, of: key)
+        let text = try await Self.refusal([
+            "serve", "--port", "0", "--config", config, "--data", folder.path + "data", "--master-key-file", key,
+        ])
+        #expect(text.contains("chmod 600 \(key)"), "\(text)")
+    }
+
+    @Test(
+        "A named pipe or a folder in the vault is an error of the command and not a wait without end.", .timeLimit(.minutes(2)),
+        arguments: ["key", "vault.json", "default.json", "lock"])
+    func vault(name: String) async throws {
+        let folder = try TemporaryFolder()
+        let vault = folder.path + "vault"
+        try FileManager.default.createDirectory(atPath: vault, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        #expect(mkfifo(vault + "/" + name, 0o600) == 0)
+        for command in [["credential", "list"], ["credential", "show"], ["sign-out"]] {
+            let process = try Command.start(command, environment: ["COUNTERSIGN_VAULT": vault])
+            let (status, text) = await process.end()
+            #expect(status >= 0, "\(command) ended by a signal: \(text)")
+        }
+    }
+}
