@@ -90,7 +90,7 @@ let package = Package(
             resources: [.copy("Resources/PrivacyInfo.xcprivacy")],
             swiftSettings: strict),
         .target(name: "OAuth2Auth", dependencies: ["AuthFoundation", "JOSE"], swiftSettings: strict),
-        .target(name: "BrowserSignin", dependencies: ["AuthFoundation", "OAuth2Auth"], swiftSettings: strict),
+        .target(name: "BrowserSignin", dependencies: ["AuthFoundation", "JOSE", "OAuth2Auth"], swiftSettings: strict),
         .target(name: "OktaDirectAuth", dependencies: ["AuthFoundation", "JOSE"], swiftSettings: strict),
         .target(
             name: "DeviceAuthenticator",

@@ -1,4 +1,5 @@
 public import Foundation
+internal import JOSE
 
 /// A type that a claim's value can be read as.
 public protocol ClaimConvertable: Sendable {
@@ -71,7 +72,7 @@ extension Date: ClaimConvertable {
     /// Reads seconds since 1970 as a whole number, or a string in the formats of ISO 8601 or RFC 1123.
     public static func convert(from value: Any?) -> Date? {
         if let value = value as? Date { return value }
-        if let seconds = Int.convert(from: value) { return Date(timeIntervalSince1970: TimeInterval(seconds)) }
+        if let seconds = Int.convert(from: value) { return Date(numericDate: Double(seconds)) }
         guard let text = value as? String else { return nil }
         return (try? Date(text, strategy: .iso8601))
             ?? (try? Date(text, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true)))

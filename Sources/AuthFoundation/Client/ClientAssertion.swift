@@ -35,7 +35,7 @@ struct ClientProof {
     private static func assertion(
         _ authentication: OAuth2Client.ConfidentialAuthentication, clientId: String, audience: URL, now: Date, name: String
     ) throws -> String {
-        let issuedAt = Int64(now.timeIntervalSince1970)
+        let issuedAt = now.numericDate
         let claims: JSONValue = [
             "iss": .string(clientId), "sub": .string(clientId), "aud": .string(audience.absoluteString), "jti": .string(name),
             "iat": .integer(issuedAt), "exp": .integer(issuedAt + 300),

@@ -20,7 +20,7 @@ struct DPoPProof {
 
     var claims: JSONValue {
         var claims: JSONValue = [
-            "htm": .string(method), "htu": .string(target), "iat": .integer(Int64(issuedAt.timeIntervalSince1970)), "jti": .string(id),
+            "htm": .string(method), "htu": .string(target), "iat": .integer(issuedAt.numericDate), "jti": .string(id),
         ]
         if let nonce { claims["nonce"] = .string(nonce) }
         if let accessToken { claims["ath"] = .string(Base64URL.encode(Array(SHA256.hash(data: Data(accessToken.utf8))))) }

@@ -1,4 +1,5 @@
 public import Foundation
+internal import JOSE
 
 #if !canImport(Darwin)
 /// A status of Apple's security framework, which other systems don't have.
@@ -83,7 +84,7 @@ public struct ClockSkewError: Error, LocalizedError, Equatable, Sendable {
 
     /// What happened, and what to do next.
     public var errorDescription: String? {
-        let minutes = Int((abs(offset) / 60).rounded())
+        let minutes = Int(clamping: (abs(offset) / 60).rounded())
         let direction = offset > 0 ? "behind" : "ahead of"
         return
             "\(underlying.localizedDescription) This device's clock is \(minutes) minutes \(direction) the server's. Set the date and time."

@@ -209,6 +209,9 @@ private struct TokenMembers {
         return text
     }
 
+    /// The longest lifetime that is believed, in seconds: some 300 years. More would give dates that no calendar can show.
+    private static let longestLifetime: TimeInterval = 1e10
+
     /// A number, or a string with one: some servers quote it.
     func seconds(_ claim: Token.TokenClaim) throws -> TimeInterval {
         let seconds: TimeInterval?
@@ -222,6 +225,6 @@ private struct TokenMembers {
         guard let seconds, seconds.isFinite else {
             throw MistypedMemberError(key: claim.rawValue, expected: "a number", found: "a string that is none")
         }
-        return seconds
+        return min(max(seconds, -Self.longestLifetime), Self.longestLifetime)
     }
 }

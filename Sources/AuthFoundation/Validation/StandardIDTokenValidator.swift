@@ -50,7 +50,10 @@ public struct StandardIDTokenValidator: IDTokenValidator, Sendable {
         guard let issuedAt = token.issuedAt, abs(issuedAt.timeIntervalSince(now)) <= issuedAtGraceInterval else {
             throw JWTError.issuedAtTimeExceedsGraceInterval
         }
-        if let notBefore = token.notBefore, notBefore.timeIntervalSince(now) > issuedAtGraceInterval {
+        // A time that cannot be read is no time that has come.
+        if let member = token.body["nbf"], member != .null,
+            (token.notBefore?.timeIntervalSince(now)).map({ $0 > issuedAtGraceInterval }) ?? true
+        {
             throw JWTError.issuedAtTimeExceedsGraceInterval
         }
     }

@@ -202,7 +202,7 @@ extension ServerResponse {
         var response = ServerResponse(status: .init(code: refusal.status), json: body.serialized())
         if let limit = refusal.rateLimit {
             response.headers.set(limit)
-            let wait = max(1, Int(limit.reset.timeIntervalSince(request.context.now).rounded(.up)))
+            let wait = max(1, Int(clamping: limit.reset.timeIntervalSince(request.context.now).rounded(.up)))
             response.headers[.retryAfter] = String(wait)
         }
         if request.isTooLarge { response.closesConnection = true }

@@ -19,7 +19,7 @@ extension Endpoint {
     static func keys(cache: MetadataCache, engine: IdentityEngine) -> Endpoint {
         Endpoint(name: "keys", methods: [.get], isCrossOrigin: true) { call in
             let now = call.request.context.now
-            let minute = Int(now.timeIntervalSince1970 / 60)
+            let minute = Int(now.numericDate / 60)
             let text = cache.text(.keys(minute: minute), snapshot: call.snapshot) {
                 call.snapshot.keyRing.publishedKeys(now: now).json().serialized()
             }

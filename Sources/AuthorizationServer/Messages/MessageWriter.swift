@@ -1,6 +1,7 @@
 internal import Delivery
 internal import Foundation
 internal import IdentityEngine
+internal import JOSE
 internal import Mustache
 
 /// Writes mails, texts and what calls say: in the language of the person, with the organization's name and colour.
@@ -103,8 +104,8 @@ struct MessageWriter: Sendable {
         let name = look.name ?? message.organizationName
         let values = [
             "name": name, "app": message.applicationName ?? name, "code": message.code ?? "",
-            "minutes": String(Int((seconds / 60).rounded())), "hours": String(Int((seconds / 3_600).rounded())),
-            "days": String(Int((seconds / 86_400).rounded())),
+            "minutes": String(Int(clamping: (seconds / 60).rounded())), "hours": String(Int(clamping: (seconds / 3_600).rounded())),
+            "days": String(Int(clamping: (seconds / 86_400).rounded())),
             "person": message.recipient.firstName ?? "",
         ]
         func filled(_ text: String) -> String { Self.filled(text, values) }

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import JOSE
 
 /// How the hosted pages look for an organization, beyond the server's own looks: a name, a logo, a colour. A value.
 ///
@@ -113,7 +114,7 @@ public struct BrandColor: Sendable, Equatable {
     func readable(on background: BrandColor) -> BrandColor {
         let end: Double = background.luminance > 0.5 ? 0 : 255
         for step in 0..<100 {
-            func moved(_ part: UInt8) -> UInt8 { UInt8(Double(part) + (end - Double(part)) * Double(step) / 100) }
+            func moved(_ part: UInt8) -> UInt8 { UInt8(clamping: Double(part) + (end - Double(part)) * Double(step) / 100) }
             let color = BrandColor(red: moved(red), green: moved(green), blue: moved(blue))
             if color.contrast(with: background) >= Self.leastContrast { return color }
         }

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import JOSE
 internal import NIOConcurrencyHelpers
 
 /// The `Date` header's text, written once per second (RFC 9110 section 5.6.7).
@@ -12,7 +13,7 @@ final class DateHeader: Sendable {
 
     /// The text for a moment.
     func text(at now: Date) -> String {
-        let second = Int(now.timeIntervalSince1970.rounded(.down))
+        let second = Int(now.numericDate)
         return written.withLockedValue { written in
             if written.second != second {
                 written = Written(second: second, text: Self.format(second))
@@ -25,7 +26,7 @@ final class DateHeader: Sendable {
     private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
     static func format(_ second: Int) -> String {
-        let day = Int((Double(second) / 86_400).rounded(.down))
+        let day = Int(clamping: (Double(second) / 86_400).rounded(.down))
         let time = second - day * 86_400
         let (year, month, dayOfMonth) = civil(fromDays: day)
         let weekday = days[((day % 7) + 7) % 7]

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import HTTPTypes
 internal import IdentityEngine
+internal import JOSE
 
 extension Endpoint {
     /// An endpoint that takes a form from an authenticated client: reads it, counts it against the limits, and tells where they
@@ -52,7 +53,7 @@ extension HTTPFields {
     mutating func set(_ limit: RateLimitStatus) {
         self[.rateLimitLimit] = String(limit.limit)
         self[.rateLimitRemaining] = String(limit.remaining)
-        self[.rateLimitReset] = String(Int(limit.reset.timeIntervalSince1970))
+        self[.rateLimitReset] = String(limit.reset.numericDate)
     }
 }
 

@@ -96,7 +96,7 @@ extension ServerResponse {
 
 extension RateLimitStatus {
     /// The value of `Retry-After`: whole seconds, at least 1.
-    fileprivate func retryAfter(_ now: Date) -> String { String(max(1, Int(reset.timeIntervalSince(now).rounded(.up)))) }
+    fileprivate func retryAfter(_ now: Date) -> String { String(max(1, Int(clamping: reset.timeIntervalSince(now).rounded(.up)))) }
 }
 
 extension Refusal.Code {

@@ -1,4 +1,5 @@
 public import Foundation
+internal import JOSE
 
 /// The person's own browser could not be used for a sign-in or sign-out. It comes inside of
 /// ``BrowserSigninError/authenticationProvider(error:)``.
@@ -20,7 +21,7 @@ extension SystemBrowserError: LocalizedError {
             "Port \(port), to which the browser returns, can't be used: \(reason). Set a “redirectUri” without a port to use any free one."
         case .cannotOpen(let commands):
             "No browser could be opened (tried: \(commands.joined(separator: ", "))). Set the variable BROWSER to the command that opens one."
-        case .timedOut(let seconds): "The browser did not return within \(Int(min(max(seconds, 0), 1e9))) seconds. Begin again."
+        case .timedOut(let seconds): "The browser did not return within \(Int(clamping: min(max(seconds, 0), 1e9))) seconds. Begin again."
         }
     }
 }

@@ -54,5 +54,5 @@ struct AuthenticatorAppCalls: Sendable {
     }
 
     /// For how long the code is shown.
-    private var secondsLeft: Int64 { 30 - Int64(clock.now.timeIntervalSince1970.rounded(.down)) % 30 }
+    private var secondsLeft: Int64 { 30 - clock.now.numericDate % 30 }
 }

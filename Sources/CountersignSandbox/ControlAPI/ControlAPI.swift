@@ -162,14 +162,14 @@ struct ControlAPI: Sendable {
     private func moveClock(_ body: ControlBody) throws -> JSONValue {
         try body.allow("advance", "set")
         // Within the years 1970 to 9999, in which every date that the server writes can be written.
-        let span = 253_402_300_799.0
+        let span = NumericDate.range.upperBound
         switch (try body.number("advance", in: -span...span), try body.number("set", in: 0...span)) {
         case (let seconds?, nil):
             guard 0...span ~= controls.clock.now.timeIntervalSince1970 + seconds else {
                 throw ControlBody.Invalid(message: "advance would leave the years from 1970 to 9999.")
             }
             controls.clock.advance(by: seconds)
-        case (nil, let seconds?): controls.clock.set(to: Date(timeIntervalSince1970: seconds))
+        case (nil, let seconds?): controls.clock.set(to: Date(clampingNumericDate: seconds))
         default:
             throw ControlBody.Invalid(message: "Write either advance, a number of seconds, or set, a number of seconds since 1970.")
         }

@@ -14,7 +14,7 @@ extension ServerResponse {
 
     /// 429 with the headers that tell a client how long to wait, counted from the `Date` of the answer.
     static func rateLimited(resetAfter seconds: TimeInterval, now: Date) -> ServerResponse {
-        let reset = Int((now.timeIntervalSince1970 + seconds).rounded(.up))
+        let reset = Int(clamping: (now.timeIntervalSince1970 + seconds).rounded(.up))
         let body: JSONValue = [
             "errorCode": "E0000047", "errorSummary": "API call exceeded rate limit due to too many requests.", "errorLink": "E0000047",
             "errorId": "oaeSandbox", "errorCauses": [],

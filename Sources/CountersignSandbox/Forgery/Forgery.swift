@@ -48,7 +48,7 @@ extension Forgery {
         }
         // The type stays as it was, or a verifier would refuse the token for that.
         let type = header["typ"].map { ["typ": $0] } ?? [:]
-        let seconds = Int64(now.timeIntervalSince1970)
+        let seconds = now.numericDate
         switch self {
         case .badSignature:
             var signature = try Base64URL.decode(parts[2])

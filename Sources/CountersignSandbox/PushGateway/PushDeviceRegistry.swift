@@ -1,5 +1,6 @@
 internal import Delivery
 internal import Foundation
+internal import JOSE
 
 /// The devices that a gateway knows.
 struct PushDeviceRegistry {
@@ -37,7 +38,7 @@ struct PushDeviceRegistry {
         guard device.topic == topic else { return .refused(400, "DeviceTokenNotForTopic") }
         guard let unregisteredAt = device.unregisteredAt else { return nil }
         var answer = PushGatewayAnswer.refused(410, "Unregistered")
-        answer.timestamp = Int64(unregisteredAt.timeIntervalSince1970 * 1000)
+        answer.timestamp = Int64(clamping: unregisteredAt.timeIntervalSince1970 * 1000)
         return answer
     }
 

@@ -1,5 +1,6 @@
 public import Delivery
 internal import Foundation
+internal import JOSE
 
 /// A push as it reached a ``PushGateway``, and what the gateway said to it.
 public struct ReceivedPush: Sendable, Equatable {
@@ -20,6 +21,6 @@ public struct ReceivedPush: Sendable, Equatable {
 
     /// When the gateway stops trying to deliver it, from `apns-expiration`; nil if it tries once.
     var expiration: Date? {
-        headers["apns-expiration"].flatMap { TimeInterval($0) }.flatMap { $0 > 0 ? Date(timeIntervalSince1970: $0) : nil }
+        headers["apns-expiration"].flatMap { TimeInterval($0) }.flatMap { $0 > 0 ? Date(clampingNumericDate: $0) : nil }
     }
 }

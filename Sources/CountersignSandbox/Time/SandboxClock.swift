@@ -1,5 +1,6 @@
 public import AuthFoundation
 public import Foundation
+internal import JOSE
 internal import NIOConcurrencyHelpers
 
 /// The one clock of a sandbox: the server reads it, and every `OAuth2Client` that it is given to.
@@ -67,23 +68,19 @@ public final class SandboxClock: OAuth2Clock {
 
     /// Moves the clock on and wakes who waited for a time that is now past.
     ///
-    /// - Parameter interval: By how many seconds; a negative number sets it back.
+    /// - Parameter interval: By how many seconds; a negative number sets it back. The clock stops at either end of the years 1970 to 9999.
     public func advance(by interval: TimeInterval) {
-        wake {
-            $0.standing += interval
-            $0.offset += interval
+        wake { state in
+            let next = reading(state).addingTimeInterval(interval.isNaN ? 0 : interval)
+            set(&state, to: next)
         }
     }
 
     /// Sets the clock and wakes who waited for a time that is now past.
     ///
-    /// - Parameter date: The reading that it shall have now.
+    /// - Parameter date: The reading that it shall have now, from 1970 to 9999; another one sets the nearest end.
     public func set(to date: Date) {
-        let time = system()
-        wake {
-            $0.standing = date
-            $0.offset = date.timeIntervalSince(time)
-        }
+        wake { set(&$0, to: date) }
     }
 
     /// Undoes every change, and wakes who waited for a time that is now past: a clock that stands shows its first reading; one that runs
@@ -130,6 +127,13 @@ public final class SandboxClock: OAuth2Clock {
 
     private func reading(_ state: State) -> Date {
         mode == .running ? system().addingTimeInterval(state.offset) : state.standing
+    }
+
+    /// Sets the reading, within what tokens and headers can express.
+    private func set(_ state: inout State, to date: Date) {
+        let date = Date(clampingNumericDate: date.timeIntervalSince1970)
+        state.standing = date
+        state.offset = date.timeIntervalSince(system())
     }
 
     private func wake(_ change: (inout State) -> Void) {

@@ -1,4 +1,5 @@
 internal import AsyncHTTPClient
+internal import JOSE
 internal import NIOConcurrencyHelpers
 internal import NIOCore
 internal import NIOSSL
@@ -79,7 +80,7 @@ extension HTTPClient.Configuration {
         connectionPool.retryConnectionEstablishment = false
         // A span would hold the URL, and with it the device token.
         tracing.tracer = nil
-        let limit = max(Int(configuration.attemptTimeout / .milliseconds(1)), 1)
+        let limit = max(Int(clamping: configuration.attemptTimeout / .milliseconds(1)), 1)
         http2ConnectionDebugInitializer = { channel in
             note(channel)
             return Self.limitUnacknowledged(channel, milliseconds: limit)

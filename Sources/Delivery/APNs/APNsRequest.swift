@@ -1,5 +1,6 @@
 internal import AsyncHTTPClient
 internal import Foundation
+internal import JOSE
 internal import NIOCore
 internal import NIOHTTP1
 
@@ -28,7 +29,7 @@ struct APNsRequest {
 
     private func headers(providerToken: String) -> HTTPHeaders {
         // 0 would mean: try once. Whole seconds, so that no push outlives what it is about.
-        let expiration = Int64(min(max(notification.expiresAt.timeIntervalSince1970, 1), Double(UInt32.max)))
+        let expiration = min(max(notification.expiresAt.numericDate, 1), Int64(UInt32.max))
         var headers: HTTPHeaders = [
             "authorization": "bearer \(providerToken)",
             "apns-topic": notification.topic,

@@ -35,7 +35,7 @@ struct GatewayAnswer: Sendable, Equatable {
         self.status = status
         reason = json?["reason"]?.stringValue.flatMap(Self.name) ?? "status \(status)"
         timestamp = json?["timestamp"]?.doubleValue.flatMap { milliseconds in
-            0..<1e14 ~= milliseconds ? Date(timeIntervalSince1970: milliseconds / 1000) : nil
+            Date(numericDate: milliseconds / 1000)
         }
         self.id = id
         self.retryAfter = retryAfter.flatMap { UInt32($0) }.map { .seconds($0) }

@@ -61,7 +61,7 @@ final class ProviderTokens: Sendable {
     ) throws -> String {
         // Credentials that were replaced leave a token behind, which nobody asks for any more.
         entries = entries.filter { abs(now.timeIntervalSince($0.value.issuedAt)) < 2 * lifetime }
-        let claims: JSONValue = ["iss": .string(credentials.teamID), "iat": .integer(Int64(now.timeIntervalSince1970))]
+        let claims: JSONValue = ["iss": .string(credentials.teamID), "iat": .integer(now.numericDate)]
         let token = try credentials.signingKey.sign(claims)
         entries[credentials] = Entry(token: token, issuedAt: now, forcedAt: forcedAt)
         return token

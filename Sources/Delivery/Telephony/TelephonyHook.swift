@@ -50,7 +50,7 @@ struct TelephonyHook: Sendable, Redacted {
     ///   - now: When it is sent.
     /// - Returns: `t=…,v1=…`, the digest in lower-case hexadecimal.
     func signature(key: String, now: Date) -> String {
-        let time = Int(now.timeIntervalSince1970)
+        let time = now.numericDate
         let code = HMAC<SHA256>.authenticationCode(
             for: Data("\(time).".utf8) + Data(body), using: SymmetricKey(data: Data(key.utf8)))
         let digits = Array("0123456789abcdef")

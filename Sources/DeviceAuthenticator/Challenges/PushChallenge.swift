@@ -46,10 +46,10 @@ public final class PushChallenge: CIBAChallengeProtocol {
     public var originURL: URL? { enrollment == nil ? nil : URL(string: claims.issuer) }
 
     /// When the request was made, by the server's clock.
-    public var transactionTime: Date { Date(timeIntervalSince1970: Double(claims.issuedAt)) }
+    public var transactionTime: Date { Date(clampingNumericDate: Double(claims.issuedAt)) }
 
     /// Until when the request can be answered, by the server's clock.
-    public var expirationTime: Date { Date(timeIntervalSince1970: Double(claims.expiresAt)) }
+    public var expirationTime: Date { Date(clampingNumericDate: Double(claims.expiresAt)) }
 
     /// Which enrollment the request is for.
     public var enrollmentId: String { claims.enrollmentID }

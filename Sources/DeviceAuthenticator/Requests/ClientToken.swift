@@ -14,7 +14,7 @@ struct ClientToken: Sendable {
     init(type: String, keyTag: String, issuer: String, audience: String, subject: String, now: Date, randomness: Randomness) {
         self.type = type
         self.keyTag = keyTag
-        let issuedAt = Int64(now.timeIntervalSince1970)
+        let issuedAt = now.numericDate
         claims = [
             "iss": .string(issuer), "aud": .string(audience), "sub": .string(subject), "iat": .integer(issuedAt),
             "exp": .integer(issuedAt + Int64(Self.life)), "nbf": .integer(issuedAt - Int64(Self.life)), "jti": .string(randomness.uuid),

@@ -1,5 +1,6 @@
 internal import AuthFoundation
 internal import Foundation
+internal import JOSE
 
 #if canImport(FoundationNetworking)
 internal import FoundationNetworking
@@ -74,9 +75,9 @@ struct DeviceClockError: LocalizedError, Equatable {
     private var amount: String {
         let minutes = (abs(offset) / 60).rounded()
         if minutes < 2 { return "1 minute" }
-        if minutes < 120 { return "\(Int(minutes)) minutes" }
+        if minutes < 120 { return "\(Int(clamping: minutes)) minutes" }
         let hours = (minutes / 60).rounded()
         // Dates of HTTP have years of four digits, so that the days can be counted.
-        return hours < 72 ? "\(Int(hours)) hours" : "\(Int((hours / 24).rounded())) days"
+        return hours < 72 ? "\(Int(clamping: hours)) hours" : "\(Int(clamping: (hours / 24).rounded())) days"
     }
 }

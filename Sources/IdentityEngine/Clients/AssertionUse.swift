@@ -16,7 +16,7 @@ struct AssertionUse: Sendable {
     ///   - end: The last second that the assertion is accepted, since 1970.
     init(of id: String, by issuer: String, until end: Double) {
         name = Base64URL.encode(Array(SHA256.hash(data: Array("\(issuer)\u{0}\(id)".utf8))))
-        self.end = Date(timeIntervalSince1970: end)
+        self.end = Date(clampingNumericDate: end)
     }
 
     /// Stores the id; conflicts if it is stored already.

@@ -87,7 +87,7 @@ struct DeviceAccess {
             claims.audience == [snapshot.origin],
             let id = claims.jwtID.flatMap(TokenID.init), id.kind == .access, let issuedAt = claims.issuedAt,
             let grant = try view.record(.grant, id: id.grantID).map(Grant.init), grant.server == nil,
-            !grant.isRevoked(tokenID: id.text, issuedAt: Int(issuedAt)), snapshot.application(grant.clientID)?.isActive == true
+            !grant.isRevoked(tokenID: id.text, issuedAt: Int(clamping: issuedAt)), snapshot.application(grant.clientID)?.isActive == true
         else { throw DeviceRefusal.invalidToken("access token") }
         do throws(Refusal) { try claims.requireBinding(to: possession) } catch { throw DeviceRefusal.proof(error) }
         if let possession, try possession.use.isMade(in: view) { throw DeviceRefusal.proof(.usedProof) }

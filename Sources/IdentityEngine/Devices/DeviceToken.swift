@@ -58,7 +58,7 @@ struct DeviceToken: Sendable {
             throw JOSEError(.missingClaim, "The token needs an id (jti) of at most \(Self.longestID) bytes.")
         }
         jwtID = id
-        expiresAt = Date(timeIntervalSince1970: end + Self.leeway)
+        expiresAt = Date(clampingNumericDate: end + Self.leeway)
     }
 
     /// The one algorithm that a registered key signs with.

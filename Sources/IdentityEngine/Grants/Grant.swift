@@ -67,8 +67,8 @@ struct Grant: Sendable, Equatable {
         var contextClass: String?
 
         init(_ context: AuthenticationContext, firstIssuedAt now: Date) {
-            let issued = Int(now.timeIntervalSince1970.rounded(.down))
-            time = min(Int(context.time.timeIntervalSince1970.rounded(.down)), issued - 1)
+            let issued = Int(now.numericDate)
+            time = min(Int(context.time.numericDate), issued - 1)
             methods = context.methods
             contextClass = context.contextClass
         }
@@ -173,7 +173,7 @@ extension Grant {
         enrollmentID =
             json["enrollment"]?.stringValue ?? Self.enrollmentID(writtenAs: rule, server: server, scopes: scopes, type: grantType)
         signInID = json["signIn"]?.stringValue
-        self.createdAt = Date(timeIntervalSince1970: createdAt)
+        self.createdAt = Date(clampingNumericDate: createdAt)
         account = AccountState(json["account"])
         authentication = Authentication(json["auth"])
         accessTokenLifetime = lifetime
@@ -181,11 +181,11 @@ extension Grant {
             let used = family["used"]?.doubleValue
         {
             refresh = RefreshFamily(
-                id: id, endsAt: family["ends"]?.doubleValue.map(Date.init(timeIntervalSince1970:)), idle: idle,
-                usedAt: Date(timeIntervalSince1970: used))
+                id: id, endsAt: family["ends"]?.doubleValue.map(Date.init(clampingNumericDate:)), idle: idle,
+                usedAt: Date(clampingNumericDate: used))
         }
         sessionID = json["session"]?.stringValue
-        revokedAt = json["revoked"]?.doubleValue.map(Date.init(timeIntervalSince1970:))
+        revokedAt = json["revoked"]?.doubleValue.map(Date.init(clampingNumericDate:))
         keyThumbprint = json["jkt"]?.stringValue
         // Absent and unreadable mean the same: there is no secret that could be shown for it.
         deviceSecret = json["deviceSecret"]?.stringValue.flatMap { try? Base64URL.decode($0) }

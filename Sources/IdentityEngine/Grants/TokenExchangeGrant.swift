@@ -59,7 +59,7 @@ struct TokenExchangeGrant: GrantHandler, Redacted {
             throw Refusal(.accessDenied, "The sign-in is too long ago for this application. Sign in again.", reason: decision.reason)
         }
         let context = AuthenticationContext(
-            userID: user.id, time: Date(timeIntervalSince1970: TimeInterval(authentication.time)), methods: authentication.methods,
+            userID: user.id, time: Date(clampingNumericDate: Double(authentication.time)), methods: authentication.methods,
             contextClass: authentication.contextClass)
         let issued = try UserGrant(
             request: request, user: user, authentication: context, scopes: scopes, sessionID: sessionID, deviceSecret: secret

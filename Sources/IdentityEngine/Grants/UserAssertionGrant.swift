@@ -44,8 +44,14 @@ struct UserAssertionGrant: AssertionHandler {
             stored.value.status == .active
         else { throw JWTBearerGrant.invalid("assertion: subject") }
         user = stored.value
-        // Of the future, nobody can say when it was.
-        time = claims.json["auth_time"]?.doubleValue.map { Date(timeIntervalSince1970: min($0, seconds)) } ?? now
+        time = try Self.authenticationTime(claims["auth_time"], now: now)
+    }
+
+    /// When the issuer authenticated the user: now if the assertion does not say, and never later than now.
+    private static func authenticationTime(_ claim: JSONValue?, now: Date) throws -> Date {
+        guard let claim else { return now }
+        guard let time = claim.doubleValue.flatMap(Date.init(numericDate:)) else { throw JWTBearerGrant.invalid("assertion: auth_time") }
+        return min(time, now)
     }
 
     func decide(_ engine: IdentityEngine) throws -> TokenDecision {

@@ -48,8 +48,8 @@ struct SealedSigningKey: Sendable {
         id = record.id
         self.algorithm = algorithm
         self.ordinal = ordinal
-        createdAt = Date(timeIntervalSince1970: TimeInterval(created))
-        signsFrom = Date(timeIntervalSince1970: TimeInterval(signs))
+        createdAt = Date(clampingNumericDate: Double(created))
+        signsFrom = Date(clampingNumericDate: Double(signs))
         publishedAfter = after
         self.sealed = bytes
         version = record.version
@@ -59,8 +59,8 @@ struct SealedSigningKey: Sendable {
     var record: Record {
         let json: JSONValue = [
             "alg": .string(algorithm.rawValue), "ordinal": .integer(Int64(ordinal)),
-            "created": .integer(Int64(createdAt.timeIntervalSince1970)),
-            "signs": .integer(Int64(signsFrom.timeIntervalSince1970)), "after": .integer(Int64(publishedAfter)),
+            "created": .integer(createdAt.numericDate),
+            "signs": .integer(signsFrom.numericDate), "after": .integer(Int64(publishedAfter)),
             "sealed": .string(Base64URL.encode(sealed)),
         ]
         return Record(

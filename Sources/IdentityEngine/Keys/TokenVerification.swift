@@ -28,6 +28,6 @@ struct TokenVerification: Sendable {
     func claims(ofHint token: String, issuer: String, now: Date) -> ClaimSet? {
         guard let end = (try? JSONWebSignature(parsing: token).unverifiedClaims())?.expiresAt else { return nil }
         // As it was in its last second: its end is what is not asked, everything else is.
-        return claims(of: token, issuer: issuer, now: min(now, Date(timeIntervalSince1970: end - 1)))
+        return claims(of: token, issuer: issuer, now: min(now, Date(clampingNumericDate: end - 1)))
     }
 }

@@ -1,4 +1,5 @@
 public import Foundation
+internal import JOSE
 
 /// Whether a password is good by its age.
 public enum PasswordStanding: Sendable, Equatable {
@@ -23,7 +24,7 @@ extension User {
         guard let days = policy.age.maximumDays else { return .good }
         let left = (passwordChangedAt ?? createdAt).addingTimeInterval(TimeInterval(days) * 86_400).timeIntervalSince(now)
         guard left > 0 else { return .expired }
-        return left <= TimeInterval(policy.age.warningDays) * 86_400 ? .endsSoon(days: Int((left / 86_400).rounded(.up))) : .good
+        return left <= TimeInterval(policy.age.warningDays) * 86_400 ? .endsSoon(days: Int(clamping: (left / 86_400).rounded(.up))) : .good
     }
 }
 

@@ -146,7 +146,8 @@ extension IdentityEngine {
 
     private static func members(of challenge: PushChallenge, start: ChallengeStart, secret: String, now: Date) -> [String: JSONValue] {
         var members: [String: JSONValue] = [
-            "expires_in": .integer(Int64(challenge.expiresAt.timeIntervalSince(now))), "interval": .integer(Int64(PollPacer.interval)),
+            "expires_in": .integer(Int64(clamping: challenge.expiresAt.timeIntervalSince(now))),
+            "interval": .integer(Int64(PollPacer.interval)),
         ]
         if start.ticket == .backchannelRequest {
             members["auth_req_id"] = .string(secret)

@@ -21,8 +21,8 @@ struct ChallengeToken {
     private var claims: JSONValue {
         var claims: [String: JSONValue] = [
             "iss": .string(snapshot.origin), "aud": .string(transaction.applicationID), "jti": .string(target.id),
-            "iat": .integer(Int64(challenge.createdAt.timeIntervalSince1970.rounded(.down))),
-            "exp": .integer(Int64(challenge.expiresAt.timeIntervalSince1970.rounded(.down))),
+            "iat": .integer(challenge.createdAt.numericDate),
+            "exp": .integer(challenge.expiresAt.numericDate),
             "nonce": .string(target.nonce), "transactionId": .string(target.id), "orgId": .string(snapshot.id), "method": "push",
             "methodEnrollmentId": .string(target.methodID), "authenticatorEnrollmentId": .string(target.enrollmentID), "ver": 0,
             "verificationUri": .string("\(snapshot.origin)/idp/myaccount/app-authenticators/challenge/\(target.id)/verify"),

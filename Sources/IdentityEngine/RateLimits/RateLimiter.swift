@@ -1,4 +1,5 @@
 public import Foundation
+internal import JOSE
 
 /// Where a limit stands after a request; the numbers of the `x-rate-limit-*` headers.
 public struct RateLimitStatus: Sendable, Equatable {
@@ -69,7 +70,7 @@ final class RateLimiter: Sendable {
     ///   - now: When it arrived.
     /// - Returns: Where the limit stands after it.
     func count(_ subject: Subject, limit: Int, now: Date) -> RateLimitStatus {
-        let minute = Int((now.timeIntervalSince1970 / 60).rounded(.down))
+        let minute = Int(clamping: (now.timeIntervalSince1970 / 60).rounded(.down))
         let used = window.withLock { window in
             if window.minute != minute {
                 window.minute = minute
@@ -85,7 +86,7 @@ final class RateLimiter: Sendable {
             return used
         }
         return RateLimitStatus(
-            limit: limit, remaining: max(0, limit - used), reset: Date(timeIntervalSince1970: Double(minute + 1) * 60),
+            limit: limit, remaining: max(0, limit - used), reset: Date(clampingNumericDate: Double(minute + 1) * 60),
             isAdmitted: used <= limit)
     }
 }

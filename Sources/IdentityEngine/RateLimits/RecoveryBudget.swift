@@ -1,4 +1,5 @@
 internal import Foundation
+internal import JOSE
 
 /// A sign of an attack on the organization as a whole.
 public enum SecuritySignal: String, Sendable, CaseIterable {
@@ -43,7 +44,7 @@ final class RecoveryBudget: Sendable {
 extension RecoveryBudget.State {
     /// Begins a new hour if there is one.
     fileprivate mutating func begin(_ now: Date) {
-        let current = Int((now.timeIntervalSince1970 / 3_600).rounded(.down))
+        let current = Int(clamping: (now.timeIntervalSince1970 / 3_600).rounded(.down))
         if current != hour { (hour, count) = (current, 0) }
     }
 }

@@ -35,7 +35,7 @@ extension IdentityEngine {
                 let server = snapshot.server(client.server), let key = snapshot.keyRing.signer(application.idTokenAlgorithm, now: now)
             else { return nil }
             let id = try environment.random.identifier(prefix: "LT.")
-            let issuedAt = Int64(now.timeIntervalSince1970.rounded(.down))
+            let issuedAt = now.numericDate
             let claims: JSONValue = [
                 "iss": .string(snapshot.issuer(of: server)), "aud": .string(application.id), "sub": .string(session.userID),
                 "sid": .string(session.id), "iat": .integer(issuedAt), "exp": .integer(issuedAt + Int64(BackchannelLogout.lifetime)),

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import JOSE
 
 extension IdentityEngine {
     /// How long a line of the system log is kept, in seconds: 90 days.
@@ -29,7 +30,7 @@ extension LogEvent {
 
     /// What the ids of one millisecond begin with.
     static func idPrefix(at time: Date) -> String {
-        hexadecimal(max(0, Int64(time.timeIntervalSince1970 * 1_000)), digits: 12) + "-"
+        hexadecimal(max(0, Int64(clamping: time.timeIntervalSince1970 * 1_000)), digits: 12) + "-"
     }
 
     private static func hexadecimal(_ number: some BinaryInteger, digits: Int) -> String {

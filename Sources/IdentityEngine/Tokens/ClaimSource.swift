@@ -51,7 +51,7 @@ struct ClaimSource: Sendable {
     }
 
     private func attribute(_ name: String) -> JSONValue? {
-        if name == "updated_at" { return .integer(Int64(user.updatedAt.timeIntervalSince1970)) }
+        if name == "updated_at" { return .integer(user.updatedAt.numericDate) }
         if let value = user.profile[name], !value.isNull { return value }
         switch name {
         case "preferred_username":

@@ -28,7 +28,7 @@ public struct Introspection: Sendable, Equatable {
         let end = grant.refresh?.endsAt ?? grant.expiresAt
         json = [
             "active": true, "sid": .string(sessionID), "token_type": .string(DeviceSecret.tokenType),
-            "exp": .integer(Int64(end.timeIntervalSince1970.rounded(.down))),
+            "exp": .integer(end.numericDate),
         ]
     }
 
@@ -53,7 +53,7 @@ public struct Introspection: Sendable, Equatable {
             ]
             members["cnf"] = grant.keyThumbprint.map { ["jkt": .string($0)] }
             let end = ticket.use == .once ? ticket.expiresAt : grant.refresh.map { $0.end(usedAt: $0.usedAt) }
-            members["exp"] = end.map { .integer(Int64($0.timeIntervalSince1970.rounded(.down))) }
+            members["exp"] = end.map { .integer($0.numericDate) }
         }
         members["active"] = true
         json = .object(members)

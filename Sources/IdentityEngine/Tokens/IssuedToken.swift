@@ -39,7 +39,7 @@ struct TokenFinder {
         else { return nil }
         switch id.kind {
         case .access:
-            return grant.isRevoked(tokenID: id.text, issuedAt: Int(issuedAt)) ? nil : .access(claims, grant, user)
+            return grant.isRevoked(tokenID: id.text, issuedAt: Int(clamping: issuedAt)) ? nil : .access(claims, grant, user)
         case .id:
             // Nothing revokes an id token but its user's end: it says what happened (oauth reference 2.10).
             return user.map { .id(claims, grant, $0) }

@@ -93,7 +93,7 @@ private enum Revocable: Sendable {
             guard let (claims, grant, _) = try finder.access(token), grant.clientID == application.id, let id = claims.jwtID,
                 let issuedAt = claims.issuedAt, let expiresAt = claims.expiresAt
             else { return nil }
-            self = .accessToken(id: id, grantID: grant.id, issuedAt: Int(issuedAt), expiresAt: Int(expiresAt))
+            self = .accessToken(id: id, grantID: grant.id, issuedAt: Int(clamping: issuedAt), expiresAt: Int(clamping: expiresAt))
         } else {
             // A token that was replaced revokes as well: its holder may have lost the answer that replaced it.
             guard let ticket = try finder.view.ticket(.refreshToken, digest: TicketDigest(of: token), now: finder.now).ticket,
@@ -129,7 +129,7 @@ private enum Revocable: Sendable {
         case .accessToken(let id, _, let issuedAt, let expiresAt):
             guard !grant.isRevoked(tokenID: id, issuedAt: issuedAt) else { return nil }
             var changed = grant
-            changed.revokedTokens.insert(id, issuedAt: issuedAt, expiresAt: expiresAt, now: Int(now.timeIntervalSince1970))
+            changed.revokedTokens.insert(id, issuedAt: issuedAt, expiresAt: expiresAt, now: Int(now.numericDate))
             return [.put(changed.record)]
         }
     }

@@ -20,7 +20,7 @@ struct TokenIssuer: Sendable {
     /// The `typ` of access tokens (RFC 9068 section 2.1). ID tokens have none.
     private static let accessTokenType = "at+jwt"
 
-    private var issuedAt: Int { Int(now.timeIntervalSince1970.rounded(.down)) }
+    private var issuedAt: Int { Int(now.numericDate) }
 
     /// Signs the tokens of one answer.
     ///

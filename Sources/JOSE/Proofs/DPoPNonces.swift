@@ -48,7 +48,7 @@ public struct DPoPNonces: Sendable {
         return tag(number).isSameSecret(as: bytes.dropFirst(8))
     }
 
-    private func number(at now: Double) -> UInt64 { UInt64(max(0, min(now / period, 1e15))) }
+    private func number(at now: Double) -> UInt64 { UInt64(clamping: max(0, min(now / period, 1e15))) }
 
     private func nonce(of number: UInt64) -> String { Base64URL.encode(Self.bytes(number) + tag(number)) }
 

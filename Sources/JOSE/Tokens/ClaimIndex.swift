@@ -108,6 +108,9 @@ struct ClaimIndex: Sendable {
         _ number: JSONScanner.NumberRange?, _ name: String, _ scanner: JSONScanner
     ) throws(JOSEError) -> Double {
         guard let number, let value = try scanner.number(number).doubleValue else { throw wrongType(name) }
+        guard NumericDate.range.contains(value) else {
+            throw JOSEError(.invalidClaim, "The claim \(name) is no time from 1970 to 9999 in seconds since 1970.")
+        }
         return value
     }
 

@@ -50,9 +50,9 @@ public struct ClaimSet: Sendable {
     public var jwtID: String? { string(at: index.jwtID) }
 
     /// When the token expires (`exp`).
-    public var expirationDate: Date? { expiresAt.map(Date.init(timeIntervalSince1970:)) }
+    public var expirationDate: Date? { expiresAt.map(Date.init(clampingNumericDate:)) }
     /// When the token was issued (`iat`).
-    public var issueDate: Date? { issuedAt.map(Date.init(timeIntervalSince1970:)) }
+    public var issueDate: Date? { issuedAt.map(Date.init(clampingNumericDate:)) }
 
     // MARK: - Claims of access tokens
 

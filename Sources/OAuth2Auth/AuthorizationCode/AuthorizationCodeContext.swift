@@ -154,7 +154,7 @@ extension AuthorizationCodeFlow {
                 parameters["nonce"] = nonce ?? parameters["nonce"]
                 parameters["code_challenge"] = pkce?.codeChallenge
                 parameters["code_challenge_method"] = pkce?.method
-                if let maxAge { parameters["max_age"] = Int(wholeSeconds: maxAge) }
+                if let maxAge { parameters["max_age"] = Int(clamping: max(maxAge, 0)) }
                 if acrValues != nil { parameters["acr_values"] = $acrValues }
                 if let loginHint { parameters["login_hint"] = loginHint }
                 if let display { parameters["display"] = display }
@@ -182,13 +182,6 @@ private final class OneUse: Sendable {
             defer { isUsed = true }
             return !isUsed
         }
-    }
-}
-
-extension Int {
-    /// The number of whole seconds, as near as an integer comes to it.
-    fileprivate init(wholeSeconds seconds: TimeInterval) {
-        self = Int(exactly: Swift.min(Swift.max(seconds, 0), 1e15).rounded(.down)) ?? 0
     }
 }
 

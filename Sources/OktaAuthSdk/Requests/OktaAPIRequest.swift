@@ -1,5 +1,6 @@
 internal import AuthFoundation
 public import Foundation
+internal import JOSE
 
 #if canImport(FoundationNetworking)
 public import FoundationNetworking
@@ -202,7 +203,7 @@ public class OktaAPIRequest {
             var refusal = try decoder.decode(OktaAPIErrorResponse.self, from: data)
             refusal.statusCode = response.statusCode
             refusal.rateLimitReset = response.value(forHTTPHeaderField: "X-Rate-Limit-Reset").flatMap(TimeInterval.init)
-                .map(Date.init(timeIntervalSince1970:))
+                .flatMap(Date.init(numericDate:))
             return .serverRespondedWithError(refusal)
         } catch {
             return .responseSerializationError(error, data)

@@ -1,3 +1,4 @@
+internal import JOSE
 internal import NIOConcurrencyHelpers
 
 /// The proofs that were accepted and could be again, so that none is (RFC 9449 section 11.1).
@@ -55,7 +56,7 @@ final class ProofReplayCache: Sendable {
     /// - Returns: Whether it was used before; if it was not, it is now, unless there is no room.
     func use(_ fingerprint: [UInt8], of thumbprint: String, until end: Double, now: Double) -> Outcome {
         let (proof, key) = (Fingerprint(fingerprint), Fingerprint(Array(thumbprint.utf8)))
-        let (slice, present) = (Int(end / Self.slice), Int(now / Self.slice))
+        let (slice, present) = (Int(clamping: end / Self.slice), Int(clamping: now / Self.slice))
         return state.withLockedValue { state in
             if state.oldest < present {
                 for ended in state.endings.keys where ended < present {

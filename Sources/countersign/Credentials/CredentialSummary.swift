@@ -31,7 +31,7 @@ struct CredentialSummary {
             "client_id": .string(clientID),
             "scopes": .array(scopes.map(JSONValue.string)), "can_refresh": .bool(canRefresh),
         ]
-        json["expires_at"] = expiresAt.map { .integer(Int64($0.timeIntervalSince1970)) }
+        json["expires_at"] = expiresAt.map { .integer($0.numericDate) }
         return json
     }
 

@@ -1,5 +1,6 @@
 import AuthFoundation
 import Foundation
+import JOSE
 
 /// The doctor's questions, in an order in which each makes sense only if the ones before were answered.
 struct Diagnosis {
@@ -129,12 +130,12 @@ struct Diagnosis {
 
     private func clock(of client: OAuth2Client) -> [Finding] {
         let offset = client.clockOffset ?? 0
-        guard abs(offset) > 300 else { return [.right("Clock", "within \(Int(abs(offset))) seconds of the issuer's")] }
+        guard abs(offset) > 300 else { return [.right("Clock", "within \(Int(clamping: abs(offset))) seconds of the issuer's")] }
         let direction = offset > 0 ? "behind" : "ahead of"
         return [
             .wrong(
                 "Clock",
-                "This machine's clock is \(Int(abs(offset))) seconds \(direction) the issuer's. Set it; tokens look expired or not yet valid."
+                "This machine's clock is \(Int(clamping: abs(offset))) seconds \(direction) the issuer's. Set it; tokens look expired or not yet valid."
             )
         ]
     }

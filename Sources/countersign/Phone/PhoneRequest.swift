@@ -37,8 +37,8 @@ struct PhoneRequest: Sendable {
         var json: JSONValue = [
             "id": .string(id), "enrollment": .string(enrollment.enrollmentId), "user": .string(account),
             "organization": .string(enrollment.organization.url.absoluteString), "verified": .bool(challenge.isVerified),
-            "requested_at": .integer(Int64(challenge.transactionTime.timeIntervalSince1970)),
-            "expires_at": .integer(Int64(challenge.expirationTime.timeIntervalSince1970)),
+            "requested_at": .integer(challenge.transactionTime.numericDate),
+            "expires_at": .integer(challenge.expirationTime.numericDate),
         ]
         if challenge.isVerified { json["ciba"] = .bool(challenge.isCIBA) }
         json["application"] = challenge.appInstanceName.map(JSONValue.string)

@@ -56,7 +56,7 @@ struct DeviceNotice: Sendable {
         var json: JSONValue = [
             "status": "waiting", "user_code": .string(verification.userCode),
             "verification_uri": .string(verification.verificationUri.absoluteString),
-            "expires_in": .integer(Int64(verification.expiresIn)),
+            "expires_in": .integer(Int64(clamping: verification.expiresIn)),
         ]
         json["verification_uri_complete"] = verification.verificationUriComplete.map { .string($0.absoluteString) }
         return json

@@ -22,8 +22,10 @@ struct TokenDecodeCommand: AsyncParsableCommand {
     private static func text(_ object: JSONValue) -> TerminalText {
         (object.objectValue ?? [:]).sorted { $0.key < $1.key }.map { name, value -> TerminalText in
             var line: TerminalText = "  \(name)  \(value.serializedString)"
-            if ["exp", "iat", "nbf", "auth_time", "updated_at"].contains(name), let seconds = value.doubleValue {
-                line = "\(line)  (\(Date(timeIntervalSince1970: seconds).formatted(.iso8601)))"
+            if ["exp", "iat", "nbf", "auth_time", "updated_at"].contains(name),
+                let date = value.doubleValue.flatMap(Date.init(numericDate:))
+            {
+                line = "\(line)  (\(date.formatted(.iso8601)))"
             }
             return line
         }.joined(separator: "\n")

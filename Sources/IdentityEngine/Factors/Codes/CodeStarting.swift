@@ -88,7 +88,8 @@ extension IdentityEngine {
             expiresAt: expiresAt, payload: Array(channel.rawValue.utf8))
         var members: [String: JSONValue] = [
             "oob_code": .string(secret), "channel": .string(channel.rawValue), "binding_method": "prompt",
-            "expires_in": .integer(Int64(expiresAt.timeIntervalSince(context.now))), "interval": .integer(Int64(PollPacer.interval)),
+            "expires_in": .integer(Int64(clamping: expiresAt.timeIntervalSince(context.now))),
+            "interval": .integer(Int64(PollPacer.interval)),
         ]
         members["challenge_type"] = start.type.map(JSONValue.string)
         let changes = closing + [.put(try next.record(version: start.version)), .issue(ticket)] + prepared.changes

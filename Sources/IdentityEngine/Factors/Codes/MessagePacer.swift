@@ -1,5 +1,6 @@
 internal import Crypto
 internal import Foundation
+internal import JOSE
 
 /// Keeps messages to one number or address apart, and counts all together.
 ///
@@ -92,9 +93,9 @@ extension MessagePacer.State {
 
     /// Counts a message to anybody; returns when the next may follow if there were too many.
     fileprivate mutating func countToAll(_ limit: Int, _ now: Date) -> Date? {
-        let current = Int((now.timeIntervalSince1970 / 60).rounded(.down))
+        let current = Int(clamping: (now.timeIntervalSince1970 / 60).rounded(.down))
         if minute != current { (minute, count) = (current, 0) }
-        guard count < limit else { return Date(timeIntervalSince1970: Double(current + 1) * 60) }
+        guard count < limit else { return Date(clampingNumericDate: Double(current + 1) * 60) }
         count += 1
         return nil
     }

@@ -15,7 +15,7 @@ package enum TimeBasedCode {
     package static let shortestSecret = 16
 
     /// The step that a moment lies in: whole periods since 1970.
-    package static func step(at time: Date) -> Int64 { Int64((time.timeIntervalSince1970 / period).rounded(.down)) }
+    package static func step(at time: Date) -> Int64 { Int64(clamping: (time.timeIntervalSince1970 / period).rounded(.down)) }
 
     /// The code of a step (RFC 6238 section 4.2).
     ///

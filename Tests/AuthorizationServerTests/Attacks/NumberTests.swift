@@ -1,0 +1,234 @@
+import Crypto
+import Foundation
+import IdentityEngine
+import JOSE
+import TestSupport
+import Testing
+
+@testable import AuthorizationServer
+
+/// Numbers at and beyond the bounds of every type that a server may convert them to.
+enum HostileNumber {
+    static let json: [JSONValue] = [
+        .double(-1e300), .double(1e300), .double(1e19), .double(-1e19), .double(.greatestFiniteMagnitude), .double(5e-324),
+        .integer(.max), .integer(.min), .integer(-1), .integer(253_402_300_800), .double(1.5), .string("1e300"), .array([.integer(.max)]),
+    ]
+    static let text = [
+        "1e300", "-1e300", "-1", "9223372036854775807", "9223372036854775808", "-9223372036854775808", "99999999999999999999999999",
+        "253402300800", "NaN", "inf", "0x7fffffffffffffff", "1.5", "%EF%BC%91", "%D9%A1%D9%A2",
+    ]
+}
+
+@Suite("Attacks: numbers out of range")
+struct NumberTests {
+    private static let issuer = "https://partner.example.com"
+    private static let key = Result { try SigningKey.generate(.es256, keyID: "hostile-1") }
+
+    /// Claims that are valid but for the changes, signed by the hostile party.
+    private static func token(_ claims: JSONValue, _ name: String, _ value: JSONValue) throws -> String {
+        var claims = claims
+        claims["jti"] = .string(UUID().uuidString)
+        claims[name] = value
+        return try key.get().sign(claims)
+    }
+
+    @Test("A trusted issuer's assertion with a number out of range is refused, and the server keeps answering.")
+    func assertions() async throws {
+        let trusted = TrustedIssuer(issuer: Self.issuer, keys: JSONWebKeySet([try #require(Self.key.get().publicKey)]))
+        try await PushServer.with(PushOrganization(trustedIssuers: [trusted])) { server in
+            let now = Int64(server.clock.now.timeIntervalSince1970)
+            let claims: JSONValue = [
+                "iss": .string(Self.issuer), "sub": .string(PushOrganization.jane), "aud": "https://id.example.com/oauth2/default",
+                "iat": .integer(now), "exp": .integer(now + 300),
+            ]
+            func exchange(_ assertion: String) async throws -> WireResponse {
+                try await server.wire.post(
+                    "/oauth2/default/v1/token",
+                    Form.encode([
+                        "client_id": "assertion-app", "grant_type": PushOrganization.jwtBearer, "assertion": assertion, "scope": "openid",
+                    ]))
+            }
+            for name in ["auth_time", "exp", "iat", "nbf"] {
+                for value in HostileNumber.json where value != .double(1.5) && value != .double(5e-324) {
+                    let response = try await exchange(Self.token(claims, name, value))
+                    #expect(response.status == 400, "\(name) \(value): \(response.status) \(response.body)")
+                }
+            }
+            for name in ["updated_at", "max_age", "cnf"] {
+                for value in HostileNumber.json {
+                    #expect(try await exchange(Self.token(claims, name, value)).status == 200, "\(name) \(value)")
+                }
+            }
+            let early = try await exchange(Self.token(claims, "auth_time", .integer(0)))
+            #expect(early.status == 200)
+        }
+    }
+
+    @Test("A client assertion with a number out of range is refused, and the server keeps answering.")
+    func clientAssertions() async throws {
+        let publicKey = try #require(Self.key.get().publicKey)
+        try await RunningServer.fresh { server in
+            var definition = TestOrganization.definition(
+                origin: RunningServer.origin, rateLimits: RateLimits(perClient: 10_000, perAddress: 10_000))
+            var application = try #require(definition.applications.first { $0.id == "service-app" })
+            application.id = "key-app"
+            application.secret = nil
+            application.authentication = .privateKeyJWT
+            application.keys = JSONWebKeySet([publicKey])
+            definition.applications.append(application)
+            _ = try await server.engine.apply(definition, context: RequestContext(now: server.clock.now, requestID: "keys"))
+            let now = Int64(server.clock.now.timeIntervalSince1970)
+            let claims: JSONValue = [
+                "iss": "key-app", "sub": "key-app", "aud": "https://id.example.com/oauth2/default/v1/token", "iat": .integer(now),
+                "exp": .integer(now + 300),
+            ]
+            func ask(_ assertion: String) async throws -> Int {
+                try await server.wire.post(
+                    "/oauth2/default/v1/token",
+                    Form.encode([
+                        "client_assertion_type": "urn:ietf:params:oauth:client-assertion-type:jwt-bearer", "client_assertion": assertion,
+                        "grant_type": "client_credentials", "scope": "messages.read",
+                    ])
+                ).status
+            }
+            for name in ["exp", "iat", "nbf"] {
+                for value in HostileNumber.json where value != .double(1.5) && value != .double(5e-324) {
+                    #expect(try await ask(Self.token(claims, name, value)) == 401, "\(name) \(value)")
+                }
+            }
+            #expect(try await ask(Self.token(claims, "auth_time", .double(-1e300))) == 200)
+        }
+    }
+
+    @Test("A DPoP proof with a number out of range is refused, and the server keeps answering.")
+    func proofs() async throws {
+        let limits = RateLimits(perClient: 10_000, perAddress: 10_000, perAddressSignIns: 10_000, perUser: 10_000)
+        try await RunningServer.fresh(rateLimits: limits) { server in
+            let maker = try ProofMaker()
+            let url = "https://id.example.com/oauth2/default/v1/token"
+            for name in ["iat", "exp", "nbf"] {
+                for value in HostileNumber.json {
+                    let proof = try maker.proof("POST", url, at: server.clock.now, changing: [name: value])
+                    let response = try await server.wire.post(
+                        "/oauth2/default/v1/token",
+                        "client_id=password-app&grant_type=password&username=jane.doe@example.com&password=Correct-Horse-7&scope=openid",
+                        headers: [("DPoP", proof)])
+                    #expect([200, 400].contains(response.status), "\(name) \(value): \(response.status)")
+                }
+            }
+            #expect(try await server.wire.get("/health").status == 200)
+        }
+    }
+
+    @Test("A token with numbers out of range in place of an ID token hint or an access token never stops the server.")
+    func hints() async throws {
+        try await RunningServer.fresh { server in
+            let claims: JSONValue = ["iss": "https://id.example.com/oauth2/default", "sub": "jane", "aud": "web-app"]
+            for name in ["exp", "iat", "nbf", "auth_time"] {
+                for value in HostileNumber.json {
+                    let token = try Self.token(claims, name, value)
+                    for path in ["/oauth2/default/v1/logout?id_token_hint=\(token)", "/oauth2/default/v1/authorize?id_token_hint=\(token)"]
+                    {
+                        #expect(try await server.wire.get(path).status < 500)
+                    }
+                    let info = try await server.wire.get("/oauth2/default/v1/userinfo", headers: [("Authorization", "Bearer \(token)")])
+                    #expect(info.status == 401)
+                }
+            }
+        }
+    }
+
+    @Test("A request parameter with a number out of range is refused, and the server keeps answering.")
+    func parameters() async throws {
+        try await RunningServer.fresh { server in
+            for number in HostileNumber.text {
+                let authorize = try await server.wire.get(
+                    "/oauth2/default/v1/authorize?client_id=web-app&response_type=code&scope=openid&state=s&max_age=\(number)")
+                #expect(authorize.status < 500, "max_age \(number)")
+                for header in ["Content-Length", "X-Forwarded-For", "Max-Forwards", "Retry-After"] {
+                    let response = try? await server.wire.get("/.well-known/openid-configuration", headers: [(header, number)])
+                    #expect((response?.status ?? 400) < 500, "\(header) \(number)")
+                }
+            }
+            #expect(try await server.wire.get("/health").status == 200)
+        }
+    }
+
+    @Test("A backchannel request whose requested_expiry is out of range is refused.")
+    func requestedExpiry() async throws {
+        try await PushServer.with { server in
+            for number in HostileNumber.text {
+                let text = number.removingPercentEncoding ?? number
+                let response = try await Desk(server).authorize(["requested_expiry": text])
+                #expect(response.status == 400, "\(number): \(response.status)")
+            }
+        }
+    }
+
+    private static let orgFile = """
+        name: Numbers
+        origin: https://id.example.com
+        sign_on_policies: [{name: one-factor, rules: [{name: All, require: one_factor, reauthenticate_after: @0}]}]
+        sessions: {idle_lifetime: @1, lifetime: @2}
+        key_rotation: {signs_for_days: @3, published_days_ahead: @4, published_days_after: @5}
+        rate_limits: {per_client: @6, per_address: @7, messages: @8}
+        password_policy:
+          minimum_length: @9
+          lockout_attempts: @10
+          lockout_minutes: @11
+          scrypt_log_n: @12
+          age: {maximum_days: @13, warning_days: @14, minimum_minutes: @15, history: @16}
+        authorization_servers:
+          - id: default
+            audience: api://default
+            access_policies:
+              - name: All
+                rules:
+                  - name: All
+                    access_token_lifetime: @17
+                    refresh_token_lifetime: @18
+                    refresh_token_idle_lifetime: @19
+        applications:
+          - {id: app, name: App, type: native, grant_types: [password, refresh_token], sign_on_policy: one-factor, refresh_token_leeway: @20}
+        users:
+          - {login: jane@example.com, profile: {updated_at: @21, nested: {number: @22}}, hotp: {secret: ABCDEFGHIJKLMNOPQRSTUVWXYZ, credential_id: "1", counter: @23}}
+        """
+    private static let usual = [
+        "3600", "3600", "7200", "90", "7", "7", "600", "600", "600", "8", "10", "15", "14", "90", "5", "0", "4", "3600", "86400", "86400",
+        "30", "1", "1", "0",
+    ]
+
+    @Test("The org file of these tests is accepted with its usual numbers.")
+    func usualNumbers() throws {
+        var yaml = Self.orgFile
+        for index in Self.usual.indices.reversed() { yaml = yaml.replacingOccurrences(of: "@\(index)", with: Self.usual[index]) }
+        _ = try OrgFile.load(yaml: yaml)
+    }
+
+    @Test(
+        "A number out of range in the org file is a configuration error or is applied, and never stops the process.",
+        arguments: usual.indices)
+    func configuration(place: Int) async throws {
+        for number in HostileNumber.text.map({ $0.removingPercentEncoding ?? $0 }) + ["1000000000d", "9223372036854775807d"] {
+            var yaml = Self.orgFile
+            for index in Self.usual.indices.reversed() {
+                yaml = yaml.replacingOccurrences(of: "@\(index)", with: index == place ? number : Self.usual[index])
+            }
+            let file: OrgFile
+            do {
+                file = try OrgFile.load(yaml: yaml)
+            } catch let error as OrgFileError {
+                #expect(error.problems.allSatisfy { !$0.message.isEmpty })
+                continue
+            }
+            let engine = IdentityEngine(
+                store: InMemoryStore(),
+                environment: EngineEnvironment(
+                    random: SystemRandomSource(), masterKey: SymmetricKey(size: .bits256), passwordHasher: PasswordHasher(width: 1)))
+            let context = RequestContext(now: TestClock().now, requestID: "numbers")
+            _ = try await engine.apply(file.organization, context: context)
+            _ = try await engine.maintainKeys(context) { _ in try TestKeys.rsa() }
+            #expect(try await engine.snapshot().applications.count == 1)
+        }
+    }
+}

@@ -1,0 +1,91 @@
+import CountersignSandbox
+import Foundation
+import JOSE
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("Attacks: numbers out of range, at the sandbox and the command")
+struct NumberTests {
+    private static let numbers: [JSONValue] = [
+        .double(1e300), .double(-1e300), .double(1e19), .double(-1e19), .integer(.max), .integer(.min), .integer(253_402_300_800),
+    ]
+
+    private func call(_ sandbox: Sandbox, _ method: String, _ path: String, _ body: JSONValue? = nil) async throws -> (Int, JSONValue) {
+        var request = URLRequest(url: sandbox.origin.appending(path: "sandbox/\(path)"))
+        request.httpMethod = method
+        request.httpBody = body.map { Data($0.serialized()) }
+        request.setValue("application/json", forHTTPHeaderField: "Content-Type")
+        let (data, response) = try await PlainHTTP.data(for: request)
+        return (response.statusCode, try JSONValue(parsing: data))
+    }
+
+    @Test("The sandbox's control API refuses a clock beyond the years 1970 to 9999 with 400, and the clock stays as it was.")
+    func clock() async throws {
+        try await withSandbox(.init(clock: SandboxClock(.standing, startingAt: Date(timeIntervalSince1970: 1_750_000_000)))) { sandbox in
+            for member in ["set", "advance"] {
+                for number in Self.numbers {
+                    let (status, json) = try await call(sandbox, "POST", "clock", [member: number])
+                    #expect(status == 400, "\(member) \(number): \(json)")
+                    #expect(json["error"]?.stringValue?.contains("253402300799") == true, "\(json)")
+                }
+            }
+            let (status, json) = try await call(sandbox, "GET", "clock")
+            #expect(status == 200)
+            #expect(json["now"] == 1_750_000_000.0)
+            let (answer, last) = try await call(sandbox, "POST", "clock", ["set": 253_402_300_799])
+            #expect(answer == 200)
+            #expect(last["date"] == "9999-12-31T23:59:59Z")
+            let discovery = URLRequest(url: sandbox.issuer.appending(path: ".well-known/openid-configuration"))
+            #expect(try await PlainHTTP.data(for: discovery).1.statusCode == 200)
+        }
+    }
+
+    @Test("A sandbox clock that a test sets out of range stops at the nearest end of 1970 to 9999.")
+    func clamped() {
+        let clock = SandboxClock(.standing, startingAt: Date(timeIntervalSince1970: 1_750_000_000))
+        clock.set(to: Date(timeIntervalSince1970: 1e300))
+        #expect(clock.now == Date(timeIntervalSince1970: 253_402_300_799))
+        clock.advance(by: -1e300)
+        #expect(clock.now == Date(timeIntervalSince1970: 0))
+        clock.advance(by: .nan)
+        #expect(clock.now == Date(timeIntervalSince1970: 0))
+    }
+
+    @Test("The sandbox's control API answers a fault or a phone setting with a number out of range by 400.")
+    func settings() async throws {
+        try await withSandbox { sandbox in
+            for number in Self.numbers {
+                let bodies: [(String, JSONValue)] = [
+                    ("faults", ["effect": "status", "status": number, "endpoint": "token"]),
+                    ("faults", ["effect": "delay", "seconds": number, "endpoint": "token"]),
+                    ("faults", ["effect": "rate-limited", "reset_after": number, "endpoint": "token"]),
+                ]
+                for (path, body) in bodies {
+                    let (status, json) = try await call(sandbox, "POST", path, body)
+                    #expect(status == 400, "\(body): \(json)")
+                }
+                let (status, _) = try await call(
+                    sandbox, "POST", "faults", ["effect": "status", "status": 503, "endpoint": "token", "count": number])
+                #expect(status < 500, "count \(number)")
+                let (phone, _) = try await call(sandbox, "POST", "phones/jane.doe@example.com/approve", ["within": number])
+                #expect(phone < 500, "within \(number)")
+            }
+            #expect(try await call(sandbox, "GET", "clock").0 == 200)
+        }
+    }
+
+    @Test("token decode prints a token whose times are out of range.", arguments: ["exp", "iat", "nbf", "auth_time", "updated_at"])
+    func decode(claim: String) async throws {
+        let key = try SigningKey.generate(.es256)
+        for number in Self.numbers {
+            let token = try key.sign(["iss": "https://id.example.com", "sub": "jane", claim: number])
+            let ended = try await Command.run(["token", "decode"], input: token)
+            #expect(ended.status >= 0, "\(claim) \(number): ended by signal \(-ended.status)")
+            #expect(ended.output.contains(claim) || ended.status != 0)
+        }
+    }
+}
