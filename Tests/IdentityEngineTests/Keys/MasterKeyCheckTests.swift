@@ -44,7 +44,7 @@ struct MasterKeyCheckTests {
         await #expect(throws: StoreError(.wrongMasterKey, "")) { try await other.snapshot() }
         await #expect(throws: StoreError(.wrongMasterKey, "")) { try await other.maintainKeys(Self.context, making: TestOrganization.key) }
         await #expect(throws: StoreError(.wrongMasterKey, "")) {
-            try await other.rotateKeys(immediately: true, context: Self.context, making: TestOrganization.key)
+            try await other.rotateKeys(.forced, context: Self.context, making: TestOrganization.key)
         }
         #expect(try await Self.records(organization) == before)
     }
