@@ -174,7 +174,8 @@ struct FrontPage {
             name: name, initial: name.first.map { String($0).uppercased() } ?? "?", login: user.login, password: user.password,
             status: user.status == .active ? nil : user.status.rawValue,
             groups: user.groups.isEmpty ? nil : user.groups.joined(separator: ", "),
-            phone: sandbox.phoneURL.map { "\($0.absoluteString)/#\(user.login.encodedForPath)" },
+            // A phone is set up by a sign-in with the password.
+            phone: user.password == nil ? nil : sandbox.phoneURL.map { "\($0.absoluteString)/#\(user.login.encodedForPath)" },
             hasPhone: phones.contains(user.login.lowercased()))
     }
 
