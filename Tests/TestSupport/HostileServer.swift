@@ -9,18 +9,20 @@ internal import Darwin
 
 /// A server on this machine that attacks its clients: it answers with any bytes, for as long as the client reads.
 ///
-/// Each connection has a thread of its own. No connection sends more than ``limit`` bytes.
+/// Each connection has a thread of its own, and sends a bounded number of bytes.
 public final class HostileServer: Sendable {
     /// An answer.
     public struct Answer: Sendable {
         let head: [UInt8]
         let piece: [UInt8]
         let isDripping: Bool
+        /// The most bytes that a connection sends.
+        var limit = 512 << 20
 
         /// Sends bytes and closes the connection.
         public static func bytes(_ text: String) -> Answer { Answer(head: Array(text.utf8), piece: [], isDripping: false) }
 
-        /// Sends a head and then the same piece again and again.
+        /// Sends a head and then the same piece again and again, 512 MiB at most.
         public static func endless(_ head: String, _ piece: [UInt8] = [UInt8](repeating: 0x20, count: 65_536)) -> Answer {
             Answer(head: Array(head.utf8), piece: piece, isDripping: false)
         }
@@ -28,7 +30,7 @@ public final class HostileServer: Sendable {
         /// Sends a head and then one byte at a time.
         public static func drip(_ head: String) -> Answer { Answer(head: Array(head.utf8), piece: [0x20], isDripping: true) }
 
-        /// Sends a head with compressed zeros, of which each kilobyte expands to 158 kilobytes.
+        /// Sends a head with 4 MiB of compressed zeros, which expand to 660 MiB.
         public static func gzip(_ head: String) -> Answer {
             // RFC 1952: the header of a member. RFC 1951: a final block with fixed codes that begins with the literal 0; then copies of 258
             // bytes at distance 1, 13 bits each, so that the pattern repeats after 13 bytes.
@@ -44,12 +46,10 @@ public final class HostileServer: Sendable {
             let pattern = bytes(bits[16..<16 + 13 * 8])
             let header: [UInt8] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3]
             return Answer(
-                head: Array(head.utf8) + header + beginning, piece: Array(repeatElement(pattern, count: 5_000).joined()), isDripping: false)
+                head: Array(head.utf8) + header + beginning, piece: Array(repeatElement(pattern, count: 5_000).joined()), isDripping: false,
+                limit: 4 << 20)
         }
     }
-
-    /// The most bytes that a connection sends.
-    public static let limit = 4 << 30
 
     /// The port.
     public let port: Int
@@ -124,7 +124,7 @@ public final class HostileServer: Sendable {
             return
         }
         var sent = 0
-        while sent < limit, send(answer.piece, on: connection, state) {
+        while sent < answer.limit, send(answer.piece, on: connection, state) {
             sent += answer.piece.count
             // The peer's close is seen while nothing is sent.
             if answer.isDripping { usleep(20_000) }

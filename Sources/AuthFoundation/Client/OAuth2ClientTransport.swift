@@ -63,16 +63,19 @@ extension OAuth2Client {
     ///   - context: What the request knows about its answer.
     ///   - isIdempotent: Whether it may be sent twice without harm.
     ///   - isFixed: Whether `build` makes the same request each time.
+    ///   - staysOnHost: Whether the response must come from the host that was asked.
     ///   - build: Makes the request.
     /// - Returns: The answer.
     /// - Throws: ``APIClientError``, what `build` throws, or `CancellationError` if the task is cancelled.
     func send<T>(
-        parsing context: (any APIParsingContext)?, isIdempotent: Bool, isFixed: Bool = false, build: @Sendable () throws -> URLRequest
+        parsing context: (any APIParsingContext)?, isIdempotent: Bool, isFixed: Bool = false, staysOnHost: Bool = false,
+        build: @Sendable () throws -> URLRequest
     ) async throws -> APIResponse<T> {
         var sender = RequestSender(client: self, clock: clock, randomness: randomness) { [weak self] response, _ in
             self?.learnTime(from: response)
             self?.learnNonce(from: response)
         }
+        sender.staysOnHost = staysOnHost
         if configuration.usesDPoP, !isFixed { sender.asksForAnotherProof = { DPoPNonce.isAsked(for: $0, body: $1) } }
         return try await sender.send(parsing: context, isIdempotent: isIdempotent, build: build)
     }

@@ -120,7 +120,7 @@ struct RefreshRequest: OAuth2TokenRequest {
 }
 
 /// Fetches the discovery document.
-struct DiscoveryRequest: APIRequest {
+struct DiscoveryRequest: APIRequest, HostBoundRequest {
     typealias ResponseType = OpenIdConfiguration
     let url: URL
     /// A copy from before a change of the server would make the client fail until the app is reinstalled.

@@ -124,6 +124,9 @@ public protocol APIRequest: Sendable {
 /// A request that may be sent twice without harm although its method says otherwise.
 protocol IdempotentRequest {}
 
+/// A request whose response must come from the host that was asked.
+protocol HostBoundRequest {}
+
 extension APIRequest {
     /// Reads.
     public var httpMethod: APIRequestMethod { .get }
@@ -168,7 +171,9 @@ extension APIRequest {
         guard let client = client as? OAuth2Client else {
             return try await client.send(try request(for: client), parsing: context)
         }
-        return try await client.send(parsing: context, isIdempotent: httpMethod == .get || self is any IdempotentRequest) {
+        return try await client.send(
+            parsing: context, isIdempotent: httpMethod == .get || self is any IdempotentRequest, staysOnHost: self is any HostBoundRequest
+        ) {
             try request(for: client)
         }
     }

@@ -19,7 +19,7 @@ final class BoundedURLSession: Sendable {
     }
 
     /// Sends a request. Cancellation, the time limit and a refused response end the wait at once and close the connection.
-    func data(for request: URLRequest, clock: any OAuth2Clock) async throws -> (Data, URLResponse) {
+    func data(for request: URLRequest, clock: any OAuth2Clock, staysOnHost: Bool) async throws -> (Data, URLResponse) {
         let task = session.dataTask(with: request)
         return try await withTaskCancellationHandler {
             try Task.checkCancellation()
@@ -29,7 +29,7 @@ final class BoundedURLSession: Sendable {
             }
             defer { limit.cancel() }
             return try await withCheckedThrowingContinuation { continuation in
-                responses.begin(task, continuation)
+                responses.begin(task, continuation, staysOnHost: staysOnHost)
                 task.resume()
                 // The cancellation handler may have run before `begin`.
                 if Task.isCancelled { responses.fail(task, with: .cancelled) }
@@ -44,6 +44,7 @@ final class BoundedURLSession: Sendable {
 private final class ResponseCollector: NSObject, URLSessionDataDelegate, Sendable {
     private struct Exchange {
         let continuation: CheckedContinuation<(Data, URLResponse), any Error>
+        let staysOnHost: Bool
         var response: URLResponse?
         var body = Data()
     }
@@ -62,8 +63,8 @@ private final class ResponseCollector: NSObject, URLSessionDataDelegate, Sendabl
         self.maximumSize = maximumSize
     }
 
-    func begin(_ task: URLSessionTask, _ continuation: CheckedContinuation<(Data, URLResponse), any Error>) {
-        exchanges.withLock { $0[task.taskIdentifier] = Exchange(continuation: continuation) }
+    func begin(_ task: URLSessionTask, _ continuation: CheckedContinuation<(Data, URLResponse), any Error>, staysOnHost: Bool) {
+        exchanges.withLock { $0[task.taskIdentifier] = Exchange(continuation: continuation, staysOnHost: staysOnHost) }
     }
 
     /// Ends the wait for a response and stops the transfer.
@@ -138,11 +139,14 @@ private final class ResponseCollector: NSObject, URLSessionDataDelegate, Sendabl
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse, newRequest request: URLRequest,
         completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
+        let staysOnHost = exchanges.withLock { $0[task.taskIdentifier]?.staysOnHost }
         #if canImport(FoundationNetworking)
         // Foundation traps if a task that was cancelled is told how to go on.
-        guard exchanges.withLock({ $0[task.taskIdentifier] != nil }) else { return }
+        guard staysOnHost != nil else { return }
         #endif
-        completionHandler(followsRedirects && RedirectRule.follows(request, from: task.originalRequest) ? request : nil)
+        let isFollowed =
+            followsRedirects && RedirectRule.follows(request, from: task.originalRequest, staysOnHost: staysOnHost ?? true)
+        completionHandler(isFollowed ? request : nil)
     }
 
     #if canImport(FoundationNetworking)

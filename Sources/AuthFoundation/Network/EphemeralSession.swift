@@ -52,11 +52,19 @@ package final class EphemeralSession: URLSessionProtocol {
     /// - Throws: `URLError.dataLengthExceedsMaximum` if the response is too large, `URLError.cannotDecodeContentData` if it is compressed
     ///   although the request did not ask for that, `URLError.timedOut` if it is not complete in time, or another `URLError`.
     package func data(for request: URLRequest) async throws -> (Data, URLResponse) {
+        try await data(for: request, staysOnHost: false)
+    }
+
+    /// Sends a request and waits for the whole response.
+    ///
+    /// - Parameter staysOnHost: Whether a redirect to another host is returned and not followed.
+    /// - Throws: As ``data(for:)``.
+    package func data(for request: URLRequest, staysOnHost: Bool) async throws -> (Data, URLResponse) {
         var request = request
         if request.value(forHTTPHeaderField: "Accept-Encoding") == nil {
             request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
         }
-        return try await session(for: request).data(for: request, clock: clock)
+        return try await session(for: request).data(for: request, clock: clock, staysOnHost: staysOnHost)
     }
 
     /// The session that sends a request.

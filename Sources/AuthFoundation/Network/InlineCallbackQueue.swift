@@ -3,7 +3,7 @@ import Dispatch
 import Foundation
 import FoundationNetworking
 
-/// A delegate queue for one `URLSession` on Linux that runs each callback at once, on the session's own thread.
+/// A delegate queue for a `URLSession` with one task, on Linux, that runs each callback at once, on the session's own thread.
 ///
 /// On an ordinary queue the callbacks wait, each with its piece of the response, while Foundation keeps reading and decompressing: a few
 /// kilobytes of gzip then fill gigabytes of memory before the first callback runs.
@@ -14,14 +14,20 @@ import FoundationNetworking
 final class InlineCallbackQueue: OperationQueue, @unchecked Sendable {
     /// Callbacks that wait for the end of a cancellation; `nil` if none is under way.
     private let held = Locked<[@Sendable () -> Void]?>(nil)
+    /// The most callbacks that wait. One that ends the task is followed by one or two others at most, so an older one can run: it brings data,
+    /// which must not pile up while the cancellation waits for the session's thread.
+    private static let mostHeld = 8
     private let cancellations = DispatchQueue(label: "countersign.session.cancellations")
 
     override func addOperation(_ callback: @escaping @Sendable () -> Void) {
-        let isHeld = held.withLock { held in
-            held?.append(callback)
-            return held != nil
+        let next = held.withLock { held -> (@Sendable () -> Void)? in
+            guard var waiting = held else { return callback }
+            waiting.append(callback)
+            let oldest = waiting.count > Self.mostHeld ? waiting.removeFirst() : nil
+            held = waiting
+            return oldest
         }
-        if !isHeld { callback() }
+        next?()
     }
 
     /// Cancels a task and closes its connection; returns immediately.

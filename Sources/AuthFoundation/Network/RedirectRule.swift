@@ -6,12 +6,15 @@ import FoundationNetworking
 
 /// The redirects that a client follows.
 enum RedirectRule {
-    /// Within the origin always; to another port or scheme of the same host only a request without credentials, and never from https to
-    /// http; to another host never. A redirected discovery document or key set would replace the issuer's.
-    static func follows(_ next: URLRequest, from original: URLRequest?) -> Bool {
+    /// Within the origin always; elsewhere only a request without credentials, never from https to http, and to plain http only on this
+    /// machine.
+    ///
+    /// - Parameter staysOnHost: Whether a redirect to another host is not followed at all. A discovery document from elsewhere would replace
+    ///   the issuer's.
+    static func follows(_ next: URLRequest, from original: URLRequest?, staysOnHost: Bool = false) -> Bool {
         guard let from = original?.url, let to = next.url else { return false }
         if origin(of: from) == origin(of: to) { return true }
-        guard let host = from.host(), host.lowercased() == to.host()?.lowercased(), LoopbackRule.isAcceptable(to),
+        guard !staysOnHost || from.host()?.lowercased() == to.host()?.lowercased(), LoopbackRule.isAcceptable(to),
             to.scheme?.lowercased() == "https" || from.scheme?.lowercased() != "https"
         else { return false }
         let carriesCredentials =

@@ -20,6 +20,8 @@ struct RequestSender: Sendable {
     let client: any APIClient
     var clock: any OAuth2Clock = DeviceClock()
     var randomness = Randomness.system
+    /// Whether the response must come from the host that was asked.
+    var staysOnHost = false
     /// Is told of each answer and when it came.
     var observe: @Sendable (HTTPURLResponse, URLRequest) -> Void = { _, _ in }
     /// Whether an answer says that nothing was done because the proof lacked the nonce that comes with it; then it is sent again, once.
@@ -84,13 +86,21 @@ struct RequestSender: Sendable {
     private func exchange(_ request: URLRequest) async throws -> (Data, HTTPURLResponse) {
         let (data, response): (Data, URLResponse)
         do {
-            (data, response) = try await client.session.data(for: request)
+            if staysOnHost, let session = client.session as? EphemeralSession {
+                (data, response) = try await session.data(for: request, staysOnHost: true)
+            } else {
+                (data, response) = try await client.session.data(for: request)
+            }
         } catch {
             if Task.isCancelled || error is CancellationError { throw CancellationError() }
             if error is URLError || error is APIClientError { throw error }
             throw APIClientError.httpError(error)
         }
         guard let response = response as? HTTPURLResponse else { throw APIClientError.missingResponse(request: nil) }
+        // A session of the app's own may have followed a redirect.
+        if staysOnHost, let host = response.url?.host()?.lowercased(), host != request.url?.host()?.lowercased() {
+            throw APIClientError.invalidResponse
+        }
         guard data.count <= Self.maximumResponseSize else { throw URLError(.dataLengthExceedsMaximum) }
         if let length = response.header("Content-Length").flatMap({ Int($0) }), data.count < length,
             response.header("Content-Encoding") == nil

@@ -84,7 +84,7 @@ public struct URLSessionFetcher: ResourceFetcher {
             message.setValue("application/x-www-form-urlencoded", forHTTPHeaderField: "Content-Type")
             message.httpBody = Data(form.utf8)
         }
-        let (data, response) = try await session.data(for: message)
+        let (data, response) = try await session.data(for: message, staysOnHost: true)
         guard let status = (response as? HTTPURLResponse)?.statusCode else { throw URLError(.badServerResponse) }
         return FetchResponse(status: status, body: Array(data))
     }

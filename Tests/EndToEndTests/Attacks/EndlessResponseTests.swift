@@ -43,14 +43,11 @@ struct EndlessResponseTests {
             (["sign-in", "classic", "jane", "--issuer", "http://127.0.0.1:\(server.port)"], "password\n"),
         ]
         for command in commands {
-            let before = server.sent
             let ended = try await Self.measured(
                 command.arguments, input: command.input, environment: ["COUNTERSIGN_PHONE": folder.path + "phone"])
             #expect((1...3).contains(ended.status), "\(command.arguments): \(ended.status), \(ended.output)\(ended.errors)")
             let peak = try #require(ended.errors.firstMatch(of: /peak (\d+)/).flatMap { Int($0.1) }, "\(ended.errors)")
             #expect(peak * 1024 < Self.memoryLimit, "\(command.arguments) used \(peak / 1024) MiB.")
-            // Reading stopped: what was sent more is in the system's buffers. A failed discovery is tried three times, and by both schemes.
-            #expect(server.sent - before < 128 << 20, "\(command.arguments) read \((server.sent - before) >> 20) MiB.")
         }
     }
 
