@@ -57,7 +57,10 @@ package final class EphemeralSession: URLSessionProtocol {
 
     /// Sends a request and waits for the whole response.
     ///
-    /// - Parameter staysOnHost: Whether a redirect to another host is returned and not followed.
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - staysOnHost: Whether a redirect to another host is returned and not followed.
+    /// - Returns: The body and the response.
     /// - Throws: As ``data(for:)``.
     package func data(for request: URLRequest, staysOnHost: Bool) async throws -> (Data, URLResponse) {
         var request = request

@@ -7,10 +7,7 @@ import FoundationNetworking
 /// The redirects that a client follows.
 enum RedirectRule {
     /// Within the origin always; elsewhere only a request without credentials, never from https to http, and to plain http only on this
-    /// machine.
-    ///
-    /// - Parameter staysOnHost: Whether a redirect to another host is not followed at all. A discovery document from elsewhere would replace
-    ///   the issuer's.
+    /// machine. If it `staysOnHost`, never to another host: a discovery document from elsewhere would replace the issuer's.
     static func follows(_ next: URLRequest, from original: URLRequest?, staysOnHost: Bool = false) -> Bool {
         guard let from = original?.url, let to = next.url else { return false }
         if origin(of: from) == origin(of: to) { return true }
