@@ -10,7 +10,7 @@ import Testing
 /// Numbers at and beyond the bounds of every type that a server may convert them to.
 enum HostileNumber {
     static let json: [JSONValue] = [
-        .double(-1e300), .double(1e300), .double(1e19), .double(-1e19), .double(.greatestFiniteMagnitude), .double(5e-324),
+        .double(-1e300), .double(1e300), .double(1e19), .double(-1e19), .double(.greatestFiniteMagnitude), .double(1e-300),
         .integer(.max), .integer(.min), .integer(-1), .integer(253_402_300_800), .double(1.5), .string("1e300"), .array([.integer(.max)]),
     ]
     static let text = [
@@ -49,7 +49,7 @@ struct NumberTests {
                     ]))
             }
             for name in ["auth_time", "exp", "iat", "nbf"] {
-                for value in HostileNumber.json where value != .double(1.5) && value != .double(5e-324) {
+                for value in HostileNumber.json where value != .double(1.5) && value != .double(1e-300) {
                     let response = try await exchange(Self.token(claims, name, value))
                     #expect(response.status == 400, "\(name) \(value): \(response.status) \(response.body)")
                 }
@@ -92,7 +92,7 @@ struct NumberTests {
                 ).status
             }
             for name in ["exp", "iat", "nbf"] {
-                for value in HostileNumber.json where value != .double(1.5) && value != .double(5e-324) {
+                for value in HostileNumber.json where value != .double(1.5) && value != .double(1e-300) {
                     #expect(try await ask(Self.token(claims, name, value)) == 401, "\(name) \(value)")
                 }
             }
