@@ -34,6 +34,7 @@ struct OrgFileTests {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         try Data("<svg xmlns=\"http://www.w3.org/2000/svg\"/>".utf8).write(to: folder.appending(path: "logo.svg"))
+        try Data("5BAA61E4C9B93F3F0682250B6CF8331B7EE68FD8:3\n".utf8).write(to: folder.appending(path: "breached.txt"))
         let path = folder.appending(path: "org.yaml")
         try Data(uncommented.utf8).write(to: path)
         let file = try OrgFile.load(
@@ -46,6 +47,8 @@ struct OrgFileTests {
                 "PORTAL_TOKEN": "0123456789abcdef0123456789abcdef",
             ])
         #expect(file.server["tls-certificate"] == "certificate.pem")
+        #expect(file.breachedPasswords.rangeURL == "https://api.pwnedpasswords.com/range" && file.breachedPasswords.timeout == 2)
+        #expect(file.breachedPasswords.file?.hasSuffix("/breached.txt") == true)
         #expect(
             file.messages
                 == MessageSettings(
