@@ -76,7 +76,8 @@ struct CommandTests {
             let port = try #require(sandbox.origin.port)
             let ended = try await Command.run(["demo", "--once", "--port", "\(port)"])
             #expect(ended.status == 1)
-            #expect(ended.errors.contains("Sandbox started"))
+            let reason = "Port \(port) (authorization server) is already in use. Choose another with --port."
+            #expect(ended.errors.contains(reason), "\(ended.errors)")
         }
     }
 
