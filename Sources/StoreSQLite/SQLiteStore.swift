@@ -146,8 +146,9 @@ public final class SQLiteStore: Store {
     private static func prepareFile(_ path: String) throws {
         do {
             try FileProtection.checkFolder(URL(filePath: path).deletingLastPathComponent().path)
-            // SQLite would follow a symbolic link. No other user can put one there after this: the folder is the server's.
-            try FileProtection.checkFile(path, .ownerOnly)
+            // SQLite would follow a symbolic link, and applies a write-ahead log that it finds. No other user can put one there after this: the
+            // folder is the server's.
+            for suffix in ["", "-wal", "-shm", "-journal"] { try FileProtection.checkFile(path + suffix, .ownerOnly) }
         } catch {
             throw StoreError(.unsafeFile, error.message)
         }

@@ -30,7 +30,7 @@ public final class BreachedPasswordFile: Sendable {
     /// - Parameter path: The file.
     /// - Throws: ``BreachedPasswordError`` if it can't be read, or is no sorted list of SHA-1 digests as far as its ends show.
     public init(path: String) throws(BreachedPasswordError) {
-        descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
             throw BreachedPasswordError("The list of breached passwords \(path) can't be read: \(String(cString: strerror(errno))).")
         }

@@ -224,7 +224,8 @@ extension IdentityEngine {
                     ? state.transaction.step(.recoveryFailed("too many wrong codes and answers of all users together"), now: context.now)
                     : state.transaction.step(.recoveryAnswered(isRight: isRight, state.subject), now: context.now)
                 return try await concludeGuess(
-                    step, isWrong: !isRight && !isClosed, state, writesUser: isRight, wrong: .wrongRecoveryAnswer, context: context)
+                    step, isWrong: !isRight && !isClosed && !state.user.value.isQuestionClosed(at: context.now), state, writesUser: isRight,
+                    wrong: .wrongRecoveryAnswer, context: context)
             } catch is PasswordHasher.Overloaded {
                 throw ClassicRefusal.busy(context)
             }

@@ -112,7 +112,9 @@ extension DefinitionCheck {
             range(rule.accessTokenLifetime, 300...86_400, path + [.key("accessTokenLifetime")], "seconds")
             range(rule.refreshTokenIdleLifetime, 600...157_680_000, path + [.key("refreshTokenIdleLifetime")], "seconds")
             if let lifetime = rule.refreshTokenLifetime {
-                range(lifetime, max(600, rule.accessTokenLifetime)...157_680_000, path + [.key("refreshTokenLifetime")], "seconds")
+                range(
+                    lifetime, min(max(600, rule.accessTokenLifetime), 157_680_000)...157_680_000, path + [.key("refreshTokenLifetime")],
+                    "seconds")
             }
         }
     }

@@ -37,7 +37,9 @@ struct PushLimits: Sendable {
                 let reset = today[today.count - Self.mostFromStrangersInDay].addingTimeInterval(Self.day)
                 throw Self.tooMany(Self.mostFromStrangersInDay, until: reset)
             }
-            try admit(Self.mostFromStranger, of: asked.filter { $0.isAskedByStranger && $0.challenge?.askedFrom == origin })
+            // By network only: a stranger can invent another device for each request.
+            try admit(
+                Self.mostFromStranger, of: asked.filter { $0.isAskedByStranger && $0.challenge?.askedFrom?.network == origin.network })
         }
     }
 

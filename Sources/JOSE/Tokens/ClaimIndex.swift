@@ -108,10 +108,8 @@ struct ClaimIndex: Sendable {
         _ number: JSONScanner.NumberRange?, _ name: String, _ scanner: JSONScanner
     ) throws(JOSEError) -> Double {
         guard let number, let value = try scanner.number(number).doubleValue else { throw wrongType(name) }
-        guard NumericDate.range.contains(value) else {
-            throw JOSEError(.invalidClaim, "The claim \(name) is no time from 1970 to 9999 in seconds since 1970.")
-        }
-        return value
+        // A time before 1970 or after 9999 is judged as the nearest bound: an `exp` of the largest integer means that the token never expires.
+        return min(max(value, NumericDate.range.lowerBound), NumericDate.range.upperBound)
     }
 
     private static func wrongType(_ name: String) -> JOSEError {

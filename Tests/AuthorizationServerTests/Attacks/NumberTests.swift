@@ -51,7 +51,8 @@ struct NumberTests {
             for name in ["auth_time", "exp", "iat", "nbf"] {
                 for value in HostileNumber.json where value != .double(1.5) && value != .double(1e-300) {
                     let response = try await exchange(Self.token(claims, name, value))
-                    #expect(response.status == 400, "\(name) \(value): \(response.status) \(response.body)")
+                    let isLongAgo = ["iat", "nbf"].contains(name) && (value.doubleValue ?? 1) < 0
+                    #expect(response.status == (isLongAgo ? 200 : 400), "\(name) \(value): \(response.status) \(response.body)")
                 }
             }
             for name in ["updated_at", "max_age", "cnf"] {
@@ -71,7 +72,7 @@ struct NumberTests {
             var definition = TestOrganization.definition(
                 origin: RunningServer.origin, rateLimits: RateLimits(perClient: 10_000, perAddress: 10_000))
             var application = try #require(definition.applications.first { $0.id == "service-app" })
-            application.id = "key-app"
+            application.id = "number-app"
             application.secret = nil
             application.authentication = .privateKeyJWT
             application.keys = JSONWebKeySet([publicKey])
@@ -79,7 +80,7 @@ struct NumberTests {
             _ = try await server.engine.apply(definition, context: RequestContext(now: server.clock.now, requestID: "keys"))
             let now = Int64(server.clock.now.timeIntervalSince1970)
             let claims: JSONValue = [
-                "iss": "key-app", "sub": "key-app", "aud": "https://id.example.com/oauth2/default/v1/token", "iat": .integer(now),
+                "iss": "number-app", "sub": "number-app", "aud": "https://id.example.com/oauth2/default/v1/token", "iat": .integer(now),
                 "exp": .integer(now + 300),
             ]
             func ask(_ assertion: String) async throws -> Int {
@@ -93,7 +94,8 @@ struct NumberTests {
             }
             for name in ["exp", "iat", "nbf"] {
                 for value in HostileNumber.json where value != .double(1.5) && value != .double(1e-300) {
-                    #expect(try await ask(Self.token(claims, name, value)) == 401, "\(name) \(value)")
+                    let isLongAgo = ["iat", "nbf"].contains(name) && (value.doubleValue ?? 1) < 0
+                    #expect(try await ask(Self.token(claims, name, value)) == (isLongAgo ? 200 : 401), "\(name) \(value)")
                 }
             }
             #expect(try await ask(Self.token(claims, "auth_time", .double(-1e300))) == 200)
@@ -116,7 +118,7 @@ struct NumberTests {
                     #expect([200, 400].contains(response.status), "\(name) \(value): \(response.status)")
                 }
             }
-            #expect(try await server.wire.get("/health").status == 200)
+            #expect(try await server.wire.get("/health/live").status == 200)
         }
     }
 
@@ -140,17 +142,18 @@ struct NumberTests {
 
     @Test("A request parameter with a number out of range is refused, and the server keeps answering.")
     func parameters() async throws {
-        try await RunningServer.fresh { server in
+        try await RunningServer.fresh(configuration: .init(port: 0, limits: .init(idleTimeout: .milliseconds(300)))) { server in
             for number in HostileNumber.text {
                 let authorize = try await server.wire.get(
                     "/oauth2/default/v1/authorize?client_id=web-app&response_type=code&scope=openid&state=s&max_age=\(number)")
                 #expect(authorize.status < 500, "max_age \(number)")
                 for header in ["Content-Length", "X-Forwarded-For", "Max-Forwards", "Retry-After"] {
-                    let response = try? await server.wire.get("/.well-known/openid-configuration", headers: [(header, number)])
-                    #expect((response?.status ?? 400) < 500, "\(header) \(number)")
+                    // No answer at all: the server waits for the body until the connection was idle for too long.
+                    let bytes = try await server.wire.bytes("GET", "/.well-known/openid-configuration", headers: [(header, number)])
+                    #expect(!String(decoding: bytes, as: UTF8.self).hasPrefix("HTTP/1.1 5"), "\(header) \(number)")
                 }
             }
-            #expect(try await server.wire.get("/health").status == 200)
+            #expect(try await server.wire.get("/health/live").status == 200)
         }
     }
 
@@ -191,7 +194,7 @@ struct NumberTests {
         applications:
           - {id: app, name: App, type: native, grant_types: [password, refresh_token], sign_on_policy: one-factor, refresh_token_leeway: @20}
         users:
-          - {login: jane@example.com, profile: {updated_at: @21, nested: {number: @22}}, hotp: {secret: ABCDEFGHIJKLMNOPQRSTUVWXYZ, credential_id: "1", counter: @23}}
+          - {login: jane@example.com, profile: {updated_at: @21, nested: {number: @22}}, hotp: {secret: ABCDEFGHIJKLMNOPQRSTUVWXYZ234567, credential_id: "1", counter: @23}}
         """
     private static let usual = [
         "3600", "3600", "7200", "90", "7", "7", "600", "600", "600", "8", "10", "15", "14", "90", "5", "0", "4", "3600", "86400", "86400",

@@ -44,7 +44,8 @@ struct UnsafeFileTests {
 
     @Test("serve refuses a data folder that others may write, and says which chmod mends it.", arguments: [0o777, 0o770, 0o702, 0o1777])
     func folder(mode: Int) async throws {
-        let (_, arguments, data) = try await Self.used()
+        let (folder, arguments, data) = try await Self.used()
+        defer { withExtendedLifetime(folder) {} }
         try Self.setMode(mode, of: data)
         #expect(try await Self.refusal(arguments).contains("chmod 700 \(data)"))
         try Self.setMode(0o700, of: data)
@@ -65,7 +66,8 @@ struct UnsafeFileTests {
 
     @Test("serve refuses a master key or a database that others may read or write.", arguments: [0o666, 0o644, 0o660, 0o604])
     func files(mode: Int) async throws {
-        let (_, arguments, data) = try await Self.used()
+        let (folder, arguments, data) = try await Self.used()
+        defer { withExtendedLifetime(folder) {} }
         for name in ["master.key", "countersign.sqlite"] {
             let path = data + "/" + name
             try Self.setMode(mode, of: path)

@@ -91,7 +91,7 @@ struct ApplyTests {
             #expect(!String(decoding: record.payload, as: UTF8.self).contains(SignInFixture.janesPassword))
         }
         let other = IdentityEngine(store: org.store, environment: SignInFixture.environment(masterKey: 8))
-        await #expect(throws: StoreError(.damaged, "")) { try await other.snapshot() }
+        await #expect(throws: StoreError(.wrongMasterKey, "")) { try await other.snapshot() }
         let environment = SignInFixture.environment()
         let sealed = try RecordCoding.seal([1, 2, 3], for: RecordReference(.application, "a"), environment: environment)
         #expect(throws: StoreError.self) {
