@@ -50,7 +50,10 @@ enum OrganizationURL {
     ///
     /// The port may differ: the server's links are used as they are.
     static func isTrusted(_ url: URL, of organization: URL) -> Bool {
-        guard LoopbackRule.isAcceptable(url), let host = url.host()?.lowercased(), host == organization.host()?.lowercased() else {
+        // A URL with a user or a password is read differently by different parsers: some take what stands before the @ for the host.
+        guard url.user == nil, url.password == nil, LoopbackRule.isAcceptable(url), let host = url.host()?.lowercased(),
+            host == organization.host()?.lowercased()
+        else {
             return false
         }
         return url.scheme?.lowercased() == "https" || organization.scheme == "http"
