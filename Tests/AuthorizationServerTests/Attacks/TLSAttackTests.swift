@@ -177,7 +177,9 @@ struct TLSAttackTests {
                     $0.minimumTLSVersion = .tlsv1
                     $0.maximumTLSVersion = version
                 }
-                await #expect(throws: (any Error).self) { try await wire.get("/health/live") }
+                // The handshake fails: with an error, or with a connection that says nothing.
+                let answer = try? await wire.send(Array("GET /health/live HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".utf8))
+                #expect(answer?.isEmpty ?? true)
             }
         }
     }
