@@ -1,7 +1,8 @@
 /// A sign-in whose first proof arrived, but not its answer: the browser sends the password once more and has only the secret from before.
 ///
-/// So may an attacker who planted that secret. Whoever sends the right password gets a secret for the sign-in; everything else is refused
-/// alike, counts as a wrong password, and leaves the sign-in as it is.
+/// An attacker who planted that secret and knows the password can do the same. The password alone must therefore lead to nothing but what
+/// the password alone proved: as soon as anything followed it, the browser of this sign-in has its secret, and every other one is refused. A
+/// wrong password counts as everywhere and leaves the sign-in as it is.
 extension IdentityEngine {
     /// Takes the password again.
     ///
@@ -21,7 +22,7 @@ extension IdentityEngine {
         var judged: (user: User, verdict: FactorVerdict)?
         for _ in 0..<Self.attempts {
             guard case .success(let state) = try await hostedState(token, browser: browser, mayProveAgain: true, context: context),
-                !state.isBound, let user = state.user, let subject = state.subject
+                !state.isBound, state.isPasswordAlone, let user = state.user, let subject = state.subject
             else { return refused }
             let verifier = PasswordVerifier(environment: environment, origin: subject.origin)
             if !isCounted {
@@ -54,9 +55,23 @@ extension IdentityEngine {
             }
             var bound = state.transaction
             var answer = HostedAnswer(.goOn(token: token))
+            // With a second factor still due, only the latest of two who know the password continues, so that no other waits for its proof.
+            if bound.end == nil, let start = bound.hosted?.browser.unproved { bound.hosted?.browser = start }
             answer.cookies.signIn = try bind(&bound)
             if try await store.commit(changes + [state.stored.writing(bound)]) == .committed { return answer }
         }
         throw StoreError(.unavailable, "The sign-in met other writers \(Self.attempts) times. Try it again.")
+    }
+}
+
+extension HostedState {
+    /// Whether the sign-in holds nothing but one password that was typed for it, and has given nothing yet. A code or a decision about a
+    /// device comes with a session, which may hold proofs of earlier sign-ins.
+    fileprivate var isPasswordAlone: Bool {
+        guard transaction.end == nil || transaction.end == .authenticated, transaction.proofs.count == 1,
+            transaction.proofs.first?.factor == .password, hosted.inherited == 0, transaction.challenge == nil
+        else { return false }
+        let isIdle = hosted.enrolling == nil && hosted.phone == nil && hosted.number == nil && hosted.sending == nil
+        return isIdle && hosted.code == nil && hosted.session == nil
     }
 }

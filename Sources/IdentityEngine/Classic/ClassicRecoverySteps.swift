@@ -219,10 +219,12 @@ extension IdentityEngine {
                 let isRight = if case .proved = verdict { true } else { false }
                 // A right one is right only if no wrong one came in between, with which the question may have closed.
                 let isClosed = isRecoveryClosed(state, context, isAnswer: true)
-                let step =
+                var step =
                     isClosed
                     ? state.transaction.step(.recoveryFailed("too many wrong codes and answers of all users together"), now: context.now)
                     : state.transaction.step(.recoveryAnswered(isRight: isRight, state.subject), now: context.now)
+                // The code alone, sent again, must not lead to what the answer proved.
+                if isRight { step.0.classic?.page?.acceptedCode = nil }
                 return try await concludeGuess(
                     step, isWrong: !isRight && !isClosed && !state.user.value.isQuestionClosed(at: context.now), state, writesUser: isRight,
                     wrong: .wrongRecoveryAnswer, context: context)

@@ -103,12 +103,75 @@ struct SessionFixationAttackTests {
                 browser.cookies = before
                 #expect(try await browser.post(form.action, form.fields).status == 303)
             }
-            let first = try Self.app.code(try await browser.get(form.action.replacing("/password", with: "")))
-            // So does a browser that sent the form once more while the first answer was on its way.
-            browser.cookies = before
-            let second = try Self.app.code(try await browser.follow(try await browser.post(form.action, form.fields)))
-            try expectRefusal(try await Self.app.exchange(first, server.wire), 400, "invalid_grant")
-            #expect(try await Self.app.exchange(second, server.wire).status == 200)
+            let code = try Self.app.code(try await browser.get(form.action.replacing("/password", with: "")))
+            #expect(try await Self.app.exchange(code, server.wire).status == 200)
+        }
+    }
+
+    @Test("An attacker who planted the browser cookie and knows the password gets nothing of what the victim proved after it.")
+    func knownPassword() async throws {
+        try await PushServer.with { server in
+            let phone = try await server.enroll()
+            let app = WireRelyingParty.browserApp
+            let plot = try await Plot(server, app)
+            let known = try Self.password(plot.page)
+            let waiting = try await plot.victim.submit(try await plot.victim.signIn(plot.page), "factor", ["factor": "push"])
+            #expect(waiting.body.contains("/events\""))
+            // While the push waits, after it was approved, and after the code was given.
+            #expect(try await plot.attacker.post(known.action, known.fields).status == 403)
+            try await phone.approve()
+            #expect(try await plot.attacker.post(known.action, known.fields).status == 403)
+            _ = try app.code(try await plot.victim.get(plot.address))
+            #expect(try await plot.attacker.post(known.action, known.fields).status == 403)
+            #expect(try await plot.attacker.get(plot.address).status == 403)
+            #expect(plot.attacker.cookies["session"] == nil)
+        }
+    }
+
+    @Test("Of a victim and an attacker who both know the password, only the latest continues to the second factor.")
+    func latestPassword() async throws {
+        try await PushServer.with { server in
+            let phone = try await server.enroll()
+            let plot = try await Plot(server, WireRelyingParty.browserApp)
+            let known = try Self.password(plot.page)
+            let choice = try await plot.victim.signIn(plot.page)
+            #expect(try await plot.attacker.post(known.action, known.fields).status == 303)
+            // The victim asks for no push whose approval the attacker could collect.
+            let form = try WireBrowser.form(choice, "factor")
+            #expect(try await plot.victim.post(form.action, form.fields.merging(["factor": "push"]) { $1 }).status == 403)
+            #expect(try await phone.waiting().isEmpty)
+        }
+    }
+
+    @Test("An attacker who knows the password gets no session of the victim's by sending it after the victim's sign-in.")
+    func earlierSession() async throws {
+        try await PushServer.with { server in
+            let plot = try await Plot(server, Self.app)
+            let known = try Self.password(plot.page)
+            _ = try Self.app.code(try await plot.victim.signIn(plot.page))
+            #expect(try await plot.attacker.post(known.action, known.fields).status == 403)
+            #expect(try await plot.attacker.get(plot.address).status == 403)
+            #expect(plot.attacker.cookies["session"] == nil)
+        }
+    }
+
+    @Test("An attacker who knows the code of a recovery gets nothing of it after the victim answered the question.")
+    func knownCode() async throws {
+        try await RecoveryDesk.with { desk in
+            let context = RequestContext(now: desk.server.clock.now, requestID: "question")
+            let jane = try #require(try await desk.server.engine.user(login: PushOrganization.jane)?.id)
+            _ = try #require(
+                try await desk.server.engine.grantQuestion("first_award", answer: "Swimming cup", userID: jane, context: context))
+            let page = try await desk.ask("sms")
+            let code = try #require(await desk.server.messages.received()?.code)
+            let form = try WireBrowser.form(page, "code")
+            let victim = WireBrowser(desk.server.wire)
+            victim.cookies = desk.browser.cookies
+            let question = try await victim.submit(page, "code", ["code": code])
+            let next = try await victim.submit(question, "answer", ["answer": "Swimming cup"])
+            #expect(next.body.contains("Choose a new password"))
+            #expect(try await desk.browser.post(form.action, form.fields.merging(["code": code]) { $1 }).status == 403)
+            #expect(try await desk.set(RecoveryDesk.new, on: next, in: victim).body.contains("Your password is changed"))
         }
     }
 

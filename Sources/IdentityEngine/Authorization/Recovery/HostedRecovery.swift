@@ -142,6 +142,8 @@ extension IdentityEngine {
             var answer = refused
             if acceptedDigest(of: code, for: found.value.id).isSameSecret(as: accepted) {
                 let secret = try environment.random.secret()
+                // With the question still to answer, only the latest of two who know the code continues.
+                if found.value.classic?.recovery?.stage == .question { page.browser = page.browser.unproved }
                 page.browser.bind(to: secret)
                 answer = HostedAnswer(.recovery(.page(token: token)))
                 answer.cookies.signIn = secret
