@@ -1,4 +1,4 @@
-/// A caller's place in a ``FairQueue``.
+/// A caller's place in a `FairQueue`.
 ///
 /// Requests from one origin share a place, so that many requests from one origin wait for each other and not everyone for them.
 public struct HashingShare: Sendable, Hashable {
