@@ -1,4 +1,4 @@
-/// A type whose values show only ``CustomStringConvertible/description`` in interpolation, `dump`, mirrors and debuggers.
+/// A type whose values show only `description` in interpolation, `dump`, mirrors and debuggers.
 ///
 /// The default description is the type's name. A type that shows more declares `description` and lists safe fields there. Stored
 /// properties never appear by themselves, so a field that is added later stays hidden until someone lists it.
