@@ -128,6 +128,7 @@ struct FrontPage {
     private static let template: MustacheTemplate = {
         MustacheContentTypes.register(PageContent(), named: PageContent.name)
         let text = "{{% CONTENT_TYPE:\(PageContent.name)}}" + String(decoding: PackageResources.home_mustache, as: UTF8.self)
+        // The template is part of the program, and the tests render it: it cannot fail on input.
         guard let template = try? MustacheTemplate(string: text) else { preconditionFailure("The front page's template can't be read.") }
         return template
     }()
