@@ -123,6 +123,12 @@ class Browser(Chromium):
     def button(self, text):
         return self.wait(f"button {text}", lambda: next(b for b in self.all("button") if b.text.strip() == text))
 
+    def answered(self, act):
+        """Waits for the page that answers what is done; for where it looks like the one before."""
+        before = self.one("html").id
+        act()
+        self.wait("the answer", lambda: self.one("html").id != before)
+
     def shoot(self, name):
         """The whole page, also what would have to be scrolled to."""
         size = self.driver.execute_cdp_cmd("Page.getLayoutMetrics", {})["cssContentSize"]

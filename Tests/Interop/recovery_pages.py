@@ -142,7 +142,7 @@ def unlock(browser):
         browser.one("#username").clear()
         browser.one("#username").send_keys(JANE)
         browser.one("#password").send_keys(f"Wrong-Horse-{attempt}")
-        browser.button("Anmelden").click()
+        browser.answered(browser.button("Anmelden").click)
         browser.notice("Benutzername oder Passwort ist falsch")
     PageLooks(browser).see("locked")
     next(a for a in browser.all("a") if a.text == "Konto gesperrt? Entsperren").click()

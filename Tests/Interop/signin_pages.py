@@ -158,14 +158,9 @@ def locked(browser):
     """An account that is locked tells nobody that it is."""
     browser.begin("web-app")
     for attempt in range(10):
-        before = browser.one("#password").id
-        browser.password(password=f"Wrong-Horse-{attempt}")
-        # The page that answers looks like the one before it.
-        browser.wait("the answer", lambda: browser.one("#password").id != before)
+        browser.answered(lambda: browser.password(password=f"Wrong-Horse-{attempt}"))
         browser.notice("The user name or the password is wrong")
-    before = browser.one("#password").id
-    browser.password()
-    browser.wait("the answer", lambda: browser.one("#password").id != before)
+    browser.answered(browser.password)
     browser.notice("The user name or the password is wrong")
     PageLooks(browser).see("locked")
     advance(16 * 60)
