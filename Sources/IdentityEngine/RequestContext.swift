@@ -18,6 +18,9 @@ public struct RequestContext: Sendable {
     /// The secret that the hosted pages gave the browser after a sign-in, by which they know its device again; `nil` if it brings none.
     public var browserDevice: String?
 
+    /// Whether ``address`` is a back end's that forwards no address of its users, as the front door knows it.
+    public var isBackEnd = false
+
     /// Describes a request.
     public init(now: Date, requestID: String, address: String? = nil, userAgent: String? = nil, deviceToken: String? = nil) {
         self.now = now

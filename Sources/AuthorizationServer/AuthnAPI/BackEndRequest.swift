@@ -16,12 +16,13 @@ extension ServerRequest {
     /// - Parameter snapshot: The configuration.
     /// - Returns: The request, from its end user.
     func ofEndUser(_ snapshot: OrgSnapshot) -> ServerRequest {
-        guard let address = context.address, let gateways = apiToken.flatMap({ snapshot.trustedCaller(token: $0)?.gateways }) else {
-            return self
-        }
+        guard let address = context.address, let caller = apiToken.flatMap(snapshot.trustedCaller) else { return self }
+        let user = PeerAddress.endUser(
+            behind: address, forwarded: head.headerFields[values: .forwardedFor],
+            gateways: (caller.gateways ?? []).compactMap(TrustedNetwork.init))
         var request = self
-        request.context.address = PeerAddress.endUser(
-            behind: address, forwarded: head.headerFields[values: .forwardedFor], gateways: gateways.compactMap(TrustedNetwork.init))
+        request.context.address = user
+        request.context.isBackEnd = user == address
         return request
     }
 }

@@ -43,7 +43,7 @@ extension IdentityEngine {
             case .cancel: isMade = try await cancel(state, context: context)
             case .password(let login, let password):
                 let verifier = PasswordVerifier(
-                    environment: environment, origin: RequestOrigin(context, application: state.application))
+                    environment: environment, origin: RequestOrigin(context, application: state.application, isOnPages: true))
                 (isMade, answer.cookies.signIn) = try await answerFactor(
                     .password(password), as: login, state, token: token, context: context
                 ) { _ in verifier }
@@ -177,7 +177,7 @@ extension IdentityEngine {
     ) async throws -> (isMade: Bool, secret: String?) {
         // Once somebody proved something, it is theirs: what else is typed as a name does not count.
         let login = first.user?.value.login ?? Self.possibleName(typed)
-        let origin = RequestOrigin(context, application: first.application)
+        let origin = RequestOrigin(context, application: first.application, isOnPages: true)
         let attempts = try await countFirstAttempt(login: login, from: origin, snapshot: first.snapshot, context: context)
         guard attempts.isAdmitted else {
             return (try await note(.tooManyAttempts, until: attempts.reset, first, login: login), nil)
@@ -240,7 +240,7 @@ extension IdentityEngine {
             }
             let account = try state.user == nil ? namedAccount(login, in: view) : nil
             guard let person = state.user ?? account?.user else { return Answering(state: state, account: account) }
-            let origin = RequestOrigin(context, application: state.application)
+            let origin = RequestOrigin(context, application: state.application, isOnPages: true)
             let isOpen = person.value.isOpen(to: origin, policy: state.snapshot.passwordPolicy, now: context.now)
             guard account == nil || isProved && isOpen else {
                 let subject = SignInTransaction.Subject(

@@ -42,7 +42,8 @@ struct ChallengePlan: Sendable {
         if question.mustVerifyUser { able = able.filter { $0.push?.userVerification != nil } }
         guard !able.isEmpty else { throw Self.unusable("no device can verify the person, and the policy asks for two factors") }
 
-        let fingerprint = SignInOrigin.fingerprint(of: context, application: question.application)
+        let fingerprint = SignInOrigin.fingerprint(
+            of: context, application: question.application, isBackEnd: question.askedFrom?.isBackEnd == true)
         let isRisky = !SignInOrigin.isKnown(fingerprint, to: user)
         let authenticators = Set(able.compactMap(\.push?.authenticatorID)).compactMap(snapshot.authenticator)
         // Whoever asks in the back channel shows the person nothing: there the binding message is what they compare.

@@ -8,15 +8,18 @@ enum SignInOrigin {
     private static let most = 20
 
     /// What a request's address and, from a back end that is trusted, its device are remembered by. A device token of a public client
-    /// could be anybody's.
-    static func fingerprint(of context: RequestContext, application: Application) -> String {
+    /// could be anybody's. `nil` for a back end that names no device: all users of the client share its address.
+    static func fingerprint(of context: RequestContext, application: Application, isBackEnd: Bool = false) -> String? {
         let device = application.isConfidential ? context.deviceToken ?? "" : ""
+        if isBackEnd, device.isEmpty { return nil }
         let text = "\(context.address ?? "")\u{0}\(device)"
         return Base64URL.encode(Array(SHA256.hash(data: Array(text.utf8)).prefix(12)))
     }
 
     /// Whether the person signed in from there before.
-    static func isKnown(_ fingerprint: String, to user: User) -> Bool { user.knownOrigins?.contains(fingerprint) ?? false }
+    static func isKnown(_ fingerprint: String?, to user: User) -> Bool {
+        fingerprint.flatMap { user.knownOrigins?.contains($0) } ?? false
+    }
 
     /// The person with one more origin that they signed in from; the longest unused is forgotten.
     static func remembering(_ fingerprint: String, of user: User) -> User {

@@ -12,6 +12,8 @@ struct RequestOrigin: Sendable, Hashable, Codable {
     var device: String?
     /// The secret that the hosted pages gave a browser; `nil` if it brings none.
     var browser: String?
+    /// Whether the network is the one of a client's back end, which all users of the client share; `nil` if not.
+    var isBackEnd: Bool?
 
     /// An origin that is never known.
     static let unknown = RequestOrigin()
@@ -26,11 +28,14 @@ struct RequestOrigin: Sendable, Hashable, Codable {
     ///   - context: The request.
     ///   - application: The application that the user signs in to. Only a confidential client can name a device in `X-Device-Token`.
     ///   - device: The digest of the secret that the device brought by another way; `nil` for none.
-    init(_ context: RequestContext, application: Application, device: [UInt8]? = nil) {
+    ///   - isOnPages: Whether the user's browser sends the request to the hosted pages. Other requests of a confidential client come from
+    ///     its back end.
+    init(_ context: RequestContext, application: Application, device: [UInt8]? = nil, isOnPages: Bool = false) {
         network = context.address.map { Self.digest(of: RateLimiter.Subject.network(of: $0)) }
         let named = application.isConfidential ? context.deviceToken.map { Self.digest(of: $0) } : nil
         browser = RequestOrigin(browserOf: context).browser
         self.device = device.map { Self.digest(of: Base64URL.encode($0)) } ?? named
+        isBackEnd = context.isBackEnd || application.isConfidential && !isOnPages ? true : nil
     }
 
     /// The browser that a request comes from.
@@ -38,8 +43,12 @@ struct RequestOrigin: Sendable, Hashable, Codable {
         browser = context.browserDevice.flatMap { BrowserSecrets.isPossible($0) ? Self.digest(of: $0) : nil }
     }
 
-    /// The names by which an account remembers the origin; the device, which is more specific than the network, is first.
-    var ids: [String] { [browser.map { "b" + $0 }, device.map { "d" + $0 }, network.map { "n" + $0 }].compactMap(\.self) }
+    /// The names by which an account remembers the origin; the device, which is more specific than the network, is first. The network of a
+    /// back end is not the user's.
+    var ids: [String] { [browser.map { "b" + $0 }, device.map { "d" + $0 }, isBackEnd == true ? nil : networkID].compactMap(\.self) }
+
+    /// The name of the network.
+    var networkID: String? { network.map { "n" + $0 } }
 
     fileprivate static func digest(of text: String) -> String {
         Base64URL.encode(Array(SHA256.hash(data: Array(text.utf8)).prefix(12)))

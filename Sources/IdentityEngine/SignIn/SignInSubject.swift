@@ -65,7 +65,9 @@ extension StoreView {
         of transaction: SignInTransaction, by userID: String, snapshot: OrgSnapshot, context: RequestContext
     ) throws -> RequestOrigin {
         guard let application = snapshot.application(of: transaction) else { return .unknown }
-        guard let device = transaction.classic?.device else { return RequestOrigin(context, application: application) }
+        guard let device = transaction.classic?.device else {
+            return RequestOrigin(context, application: application, isOnPages: transaction.hosted != nil)
+        }
         // Another host can plant the cookie of a page: there a device counts only if this server gave it its token.
         let isBelieved =
             try transaction.classic?.renewsDevice != true || rememberedDevice(of: userID, device: device) != nil

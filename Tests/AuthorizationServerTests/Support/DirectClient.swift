@@ -14,6 +14,8 @@ struct DirectClient: Sendable {
     var additional: [String: String] = [:]
     /// The address that requests come from, where the server trusts this machine as a proxy.
     var address: String?
+    /// What the client calls the user's device (`X-Device-Token`).
+    var device: String?
 
     init(_ server: PushServer, id: String = "direct-app", base: String = DirectClient.custom, additional: [String: String] = [:]) {
         (self.server, self.id, self.base, self.additional) = (server, id, base, additional)
@@ -21,7 +23,7 @@ struct DirectClient: Sendable {
 
     func post(_ endpoint: String, _ parameters: [String: String]) async throws -> WireResponse {
         let all = additional.merging(["client_id": id]) { $1 }.merging(parameters) { $1 }
-        let headers = address.map { [("X-Forwarded-For", $0)] } ?? []
+        let headers = (address.map { [("X-Forwarded-For", $0)] } ?? []) + (device.map { [("X-Device-Token", $0)] } ?? [])
         return try await server.wire.post("\(base)/\(endpoint)", Form.encode(all), headers: headers)
     }
 
@@ -29,6 +31,13 @@ struct DirectClient: Sendable {
     func at(_ address: String) -> DirectClient {
         var client = self
         client.address = address
+        return client
+    }
+
+    /// The same client for a device of the user.
+    func with(device: String) -> DirectClient {
+        var client = self
+        client.device = device
         return client
     }
 

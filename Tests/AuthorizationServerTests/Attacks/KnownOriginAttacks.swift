@@ -1,0 +1,115 @@
+import Foundation
+import IdentityEngine
+import JOSE
+import Testing
+
+/// Attackers who want their requests to count as the owner's, or the owner's as a stranger's.
+@Suite("Attacks: known origins")
+struct KnownOriginAttacks {
+    private static let attacker = "203.0.113.66"
+    private static let home = "198.51.100.7"
+    private static let backEnd = "10.1.2.3"
+    private static let apiToken = "a-token-of-the-portal-0123456789"
+
+    private static func attack(
+        _ classic: ClassicPolicy = ClassicPolicy(signOnPolicy: "one factor"), isBehindProxy: Bool = true,
+        _ body: @Sendable (PushServer) async throws -> Void
+    ) async throws {
+        var organization = PushOrganization(classic: classic)
+        organization.trustsForwardedAddresses = isBehindProxy
+        try await PushServer.with(organization, body)
+    }
+
+    /// An app that asks for one factor, and has no back end.
+    private static func easy(_ server: PushServer, _ address: String) -> DirectClient { DirectClient(server, id: "easy-app").at(address) }
+
+    /// Locks Jane's account for unknown origins.
+    private static func lock(_ server: PushServer) async throws {
+        for _ in 0..<5 { _ = try await easy(server, attacker).password(["password": "wrong"]) }
+    }
+
+    @Test("A lock for unknown origins holds at the address of a back end that users sign in through, except for a device that they used.")
+    func backEndOfClient() async throws {
+        try await Self.attack { server in
+            let app = DirectClient(server, id: "mute-desk", additional: ["client_secret": "mute-desk-secret-0123"]).at(Self.backEnd)
+            #expect(try await app.password().status == 200)
+            #expect(try await app.with(device: "a-device-of-jane").password().status == 200)
+            try await Self.lock(server)
+            try expectRefusal(try await app.password(), 400, "invalid_grant")
+            try expectRefusal(try await app.with(device: "another-device").password(), 400, "invalid_grant")
+            #expect(try await app.with(device: "a-device-of-jane").password().status == 200)
+        }
+    }
+
+    @Test("Pushes through a back end ask for the number also after one was approved, except with a device that the user proved.")
+    func numberThroughBackEnd() async throws {
+        var organization = PushOrganization(numberChallenge: .risky)
+        organization.trustsForwardedAddresses = true
+        try await PushServer.with(organization) { server in
+            let phone = try await server.enroll(.init(answersNumbers: true))
+            let app = DirectClient(server, id: "back-end", additional: ["client_secret": "back-end-secret-01234"]).at(Self.backEnd)
+            /// Signs in, and returns whether the push asked for a number.
+            func asksNumber(_ client: DirectClient) async throws -> Bool {
+                let token = try await client.mfaToken()
+                let sent = try await client.challenge(token).json
+                let number = sent["binding_code"]?.stringValue
+                let challenge = try #require(try await phone.waiting().last)
+                #expect(try await phone.answer(challenge, number.map { .pick($0) } ?? .approve).status == 200)
+                let code = try #require(sent["oob_code"]?.stringValue)
+                #expect(try await client.poll(.init(mfaToken: token, oobCode: code)).status == 200)
+                return number != nil
+            }
+            for _ in 0..<2 { #expect(try await asksNumber(app)) }
+            let own = app.with(device: "a-device-of-jane")
+            #expect(try await asksNumber(own))
+            #expect(try await !asksNumber(own))
+            #expect(try await asksNumber(app.with(device: "another-device")))
+        }
+    }
+
+    @Test("A lock for unknown origins holds at the address of a back end with an API token that forwards no address of its users.")
+    func backEndWithAPIToken() async throws {
+        try await Self.attack(
+            ClassicPolicy(signOnPolicy: "one factor", trustedCallers: [.init(name: "portal", token: Self.apiToken)])
+        ) { server in
+            let portal = ClassicClient(server, headers: [("X-Forwarded-For", Self.backEnd), ("Authorization", "SSWS \(Self.apiToken)")])
+            #expect(try await portal.begin().name == "SUCCESS")
+            try await Self.lock(server)
+            try expectClassicRefusal(try await portal.signIn(), 401, "E0000004")
+        }
+    }
+
+    @Test("An address of a user that a back end with an API token forwards from its gateway is known after a sign-in.")
+    func forwardedAddress() async throws {
+        try await Self.attack(
+            ClassicPolicy(
+                signOnPolicy: "one factor", trustedCallers: [.init(name: "portal", token: Self.apiToken, gateways: ["127.0.0.1"])]),
+            isBehindProxy: false
+        ) { server in
+            func portal(_ address: String) -> ClassicClient {
+                ClassicClient(server, headers: [("X-Forwarded-For", address), ("Authorization", "SSWS \(Self.apiToken)")])
+            }
+            #expect(try await portal(Self.home).begin().name == "SUCCESS")
+            for _ in 0..<5 { _ = try await portal(Self.attacker).signIn(PushOrganization.jane, "wrong") }
+            try expectClassicRefusal(try await portal("192.0.2.44").signIn(), 401, "E0000004")
+            #expect(try await portal(Self.home).begin().name == "SUCCESS")
+        }
+    }
+
+    @Test("On the pages, a network that the user has signed in from is known, also for an application with a back end.")
+    func pagesOfClientWithBackEnd() async throws {
+        try await Self.attack { server in
+            func browser() -> WireBrowser {
+                let browser = WireBrowser(server.wire)
+                browser.headers = [("X-Forwarded-For", Self.home)]
+                return browser
+            }
+            let app = WireRelyingParty.webApp
+            let first = browser()
+            _ = try app.code(try await first.signIn(try await app.begin(first)))
+            try await Self.lock(server)
+            let second = browser()
+            _ = try app.code(try await second.signIn(try await app.begin(second)))
+        }
+    }
+}
