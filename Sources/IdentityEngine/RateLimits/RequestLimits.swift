@@ -29,8 +29,8 @@ extension IdentityEngine {
     /// Counts one sign-in attempt from its address and, unless that is over its limit, for the user name: one peer must not use
     /// up the attempts of a person.
     ///
-    /// Attempts of a user from an origin that the user has signed in from before have a limit of their own, so that a stranger who tries
-    /// the name elsewhere doesn't use them up.
+    /// Attempts of a user with a device or in a browser that the user has signed in with have a limit of their own, so that a stranger who
+    /// tries the name elsewhere doesn't use them up.
     func countAttempt(
         login: String, of user: User? = nil, from origin: RequestOrigin = .unknown, snapshot: OrgSnapshot, context: RequestContext
     ) -> RateLimitStatus {
@@ -45,7 +45,7 @@ extension IdentityEngine {
         if let refused = refusedAddress(snapshot, context) { return refused }
         let limit = snapshot.rateLimits.perUser
         let status = rateLimiter.count(.signIn(as: login), limit: limit, now: context.now)
-        guard !status.isAdmitted, let user = try await user(login: login), user.knows(origin) else { return status }
+        guard !status.isAdmitted, let user = try await user(login: login), user.knownDevice(of: origin) != nil else { return status }
         return rateLimiter.count(.signIn(as: login, by: user, from: origin), limit: limit, now: context.now)
     }
 
@@ -75,9 +75,9 @@ extension RateLimiter.Subject {
         return .user(key.utf8.count <= 64 ? key : Base64URL.encode(Array(SHA256.hash(data: Array(key.utf8)))))
     }
 
-    /// The sign-ins of a user; those from a known origin are counted apart.
+    /// The sign-ins of a user; those with a known device or browser are counted apart.
     static func signIn(as login: String, by user: User?, from origin: RequestOrigin) -> Self {
-        guard let user, case .known(let id) = user.callers(from: origin) else { return signIn(as: login) }
+        guard let user, let id = user.knownDevice(of: origin) else { return signIn(as: login) }
         return .user("\(user.id) \(id)")
     }
 

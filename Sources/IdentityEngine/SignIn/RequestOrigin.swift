@@ -88,6 +88,13 @@ extension User {
         origin.browser = RequestOrigin.digest(of: secret)
         usedOrigins = Array(((usedOrigins ?? []) + origin.ids.map { KnownOrigin(id: $0, proved: factors) }).suffix(KnownOrigin.most))
     }
+    /// The name of a device or a browser of the user that a request brings; `nil` if it brings none. A network, which others may share, is
+    /// none: an answer that depends on it tells them that the user has signed in from there.
+    func knownDevice(of origin: RequestOrigin) -> String? {
+        guard case .known(let id) = callers(from: origin), id != origin.networkID else { return nil }
+        return id
+    }
+
 
     /// Whether the user's browser brings a secret that it got for this user.
     func knowsBrowser(of origin: RequestOrigin) -> Bool {

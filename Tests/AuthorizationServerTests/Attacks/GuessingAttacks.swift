@@ -176,18 +176,39 @@ struct GuessingAttacks {
         }
     }
 
-    @Test("Attempts for the owner's name from elsewhere do not use up the attempts of the owner at an address that the owner has used.")
+    @Test("Attempts for the owner's name from elsewhere do not use up the attempts of a device that the owner has used.")
     func attemptsForTheName() async throws {
         try await Self.attack {
             $0.rateLimits.perUser = 10
         } _: { target in
-            #expect(try await target.password(from: Self.home).status == 200)
+            let app = DirectClient(target.server, id: "mute-desk", additional: ["client_secret": "mute-desk-secret-0123"]).at(Self.home)
+            let own = app.with(device: "a-device-of-jane")
+            #expect(try await own.password().status == 200)
             for _ in 0..<30 { _ = try await target.password("wrong", from: Self.attacker) }
             #expect(try await target.password(from: Self.attacker).status == 429)
-            #expect(try await target.password(from: Self.hotel).status == 429)
-            for _ in 0..<10 { #expect(try await target.password(from: Self.home).status == 200) }
-            // The owner's own attempts have a limit as well, and whoever shares the address gets no more of them.
-            #expect(try await target.password("wrong", from: Self.home).status == 429)
+            #expect(try await app.with(device: "another-device").password().status == 429)
+            for _ in 0..<10 { #expect(try await own.password().status == 200) }
+            // The owner's own attempts have a limit as well, and whoever has the device gets no more of them.
+            #expect(try await own.password(["password": "wrong"]).status == 429)
+        }
+    }
+
+    @Test("Where the attempts for a name are used up, an attacker can't tell from which networks the user has signed in.")
+    func networksOfTheName() async throws {
+        try await Self.attack {
+            $0.rateLimits.perUser = 10
+        } _: { target in
+            #expect(try await target.password(from: Self.home).status == 200)
+            for _ in 0..<10 { _ = try await target.password("wrong", from: Self.attacker) }
+            for address in [Self.home, Self.hotel] {
+                let unknown = try await target.easy.at(address).password(["username": "nobody@example.com", "password": "wrong"])
+                #expect(unknown.status == 400)
+                #expect(try await target.password("wrong", from: address).status == 429, "\(address)")
+                #expect(try await target.first(target.app.wrongCode, from: address).status == 429, "\(address)")
+                let page = ClassicClient(target.server, headers: [("X-Forwarded-For", address)])
+                try expectClassicRefusal(try await page.signIn(PushOrganization.jane, "wrong"), 429, "E0000047")
+                #expect(try await target.easy.at(address).primary().status == 429, "\(address)")
+            }
         }
     }
 
