@@ -119,7 +119,7 @@ extension IdentityEngine {
         changes.append(.put(try stored.record(version: start.version)))
         // Written also unchanged, so that of two who count this person's challenges at one moment the second counts the first's.
         var user = start.user.value
-        if challenge.asker == .stranger { user.countStrangersPush(at: context.now) }
+        user.countPush(challenge, at: context.now)
         changes.append(.put(try start.user.record(holding: user)))
         changes.append(
             .issue(

@@ -29,8 +29,10 @@ struct PushChallenge: Sendable, Equatable, Codable {
     enum Asker: String, Sendable, Codable {
         /// A factor was proved before, or an authenticated client asks in the back channel.
         case entitled
-        /// Nothing was proved, but the user has signed in from there before.
+        /// Nothing was proved, but the user has signed in with the device or browser before.
         case knownOrigin
+        /// Nothing was proved, but the user has signed in from the network before, which others may share.
+        case knownNetwork
         /// Nothing was proved: whoever knows the name can ask.
         case stranger
     }

@@ -68,7 +68,7 @@ extension User {
     /// Notes that the user approved a challenge on a device.
     mutating func rememberApproval(of challenge: PushChallenge, isProvedWhole: Bool, by proofs: [SignInTransaction.Proof]) {
         if let fingerprint = challenge.fingerprint { self = SignInOrigin.remembering(fingerprint, of: self) }
-        if challenge.asker == .stranger { forgetStrangersPush() }
+        forgetPush(challenge)
         if isProvedWhole, let origin = challenge.askedFrom { completeSignIn(by: proofs, from: origin) }
     }
 }

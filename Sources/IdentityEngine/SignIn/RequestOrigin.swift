@@ -66,6 +66,8 @@ struct KnownOrigin: Sendable, Equatable, Codable {
     var proved: Set<String> = []
     /// `nil` for none.
     var failures: FailureCounts?
+    /// When callers without a proof sent pushes from this network that the user did not approve, in the last day; `nil` for none.
+    var pushes: [Date]?
 }
 
 /// The requests whose wrong answers are counted together.

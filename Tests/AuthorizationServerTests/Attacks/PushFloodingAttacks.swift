@@ -11,9 +11,14 @@ struct PushFloodingAttacks {
         var organization = PushOrganization()
         organization.trustsForwardedAddresses = true
         try await PushServer.with(organization) { server in
-            let phone = try await server.enroll()
+            let phone = try await server.enroll(.init(verifiesUser: true))
             try await body(DirectClient(server, id: "easy-app"), phone)
         }
+    }
+
+    /// A client whose requests come from its back end.
+    private static func backEnd(_ client: DirectClient) -> DirectClient {
+        DirectClient(client.server, id: "back-end", additional: ["client_secret": "back-end-secret-01234"]).at("10.1.2.3")
     }
 
     /// Approves the challenge that was asked last.
@@ -69,6 +74,69 @@ struct PushFloodingAttacks {
             let pending = try await strict.begin()
             try await Self.approveNewest(phone)
             #expect(try await strict.poll(pending).status == 200)
+        }
+    }
+
+    /// Signs the owner in at an address by a push, so that the address is known.
+    private static func signIn(_ client: DirectClient, _ phone: WirePhone) async throws {
+        let code = try await client.primaryCode()
+        try await approveNewest(phone)
+        #expect(try await client.pollPrimary(code).status == 200)
+    }
+
+    @Test("Pushes without a proof from a network that the owner has used leave all five to a sign-in that proved the password.")
+    func provedPasswordIsExempt() async throws {
+        try await Self.attack { client, phone in
+            try await Self.signIn(client.at(Self.home), phone)
+            for _ in 0..<4 { #expect(try await client.at(Self.home).primary().status == 200) }
+            Self.expectTooMany(try await client.at(Self.home).primary())
+            let strict = DirectClient(client.server).at(Self.home)
+            let token = try await strict.mfaToken()
+            for _ in 0..<5 { #expect(try await strict.challenge(token).status == 200) }
+            Self.expectTooMany(try await strict.challenge(token))
+        }
+    }
+
+    @Test("An attacker who shares a network with the owner sends at most ten unapproved pushes a day without the password.")
+    func dailyCapOfSharedNetwork() async throws {
+        try await Self.attack { client, phone in
+            let home = client.at(Self.home)
+            // Pushes that the owner approves don't count.
+            for _ in 0..<12 { try await Self.signIn(home, phone) }
+            var sent = 0
+            for _ in 0..<4 {
+                for _ in 0..<4 {
+                    let answer = try await home.primary()
+                    if answer.status == 200 { sent += 1 } else { Self.expectTooMany(answer) }
+                }
+                client.server.clock.advance(by: 301)
+            }
+            #expect(sent == 10)
+            // Neither another network of the owner's nor a sign-in that proved the password is over a limit.
+            let elsewhere = client.at("192.0.2.44")
+            try await Self.signIn(elsewhere, phone)
+            for _ in 0..<4 { #expect(try await elsewhere.primary().status == 200) }
+            let strict = DirectClient(client.server).at(Self.home)
+            #expect(try await strict.challenge(strict.mfaToken()).status == 200)
+            client.server.clock.advance(by: 86_400)
+            #expect(try await home.primary().status == 200)
+        }
+    }
+
+    @Test("The address of a back end counts as unknown for pushes, also after its users signed in; a device that the owner used is known.")
+    func backEnd() async throws {
+        try await Self.attack { client, phone in
+            let backEnd = Self.backEnd(client)
+            let own = backEnd.with(device: "a-device-of-jane")
+            let code = try await own.primaryCode()
+            #expect(try await phone.answer(try #require(try await phone.waiting().last), .approveVerified).status == 200)
+            #expect(try await own.pollPrimary(code).status == 200)
+            for _ in 0..<2 { #expect(try await backEnd.primary().status == 200) }
+            Self.expectTooMany(try await backEnd.primary())
+            for _ in 0..<12 {
+                #expect(try await own.primary().status == 200)
+                backEnd.server.clock.advance(by: 301)
+            }
         }
     }
 }
