@@ -44,6 +44,19 @@ struct FailureCounts: Sendable, Equatable, Codable {
         return now < lockedAt.addingTimeInterval(time)
     }
 
+    /// Adds the counts of an origin that is forgotten. Codes that were never right there are counted here already.
+    mutating func add(_ other: FailureCounts, of origin: KnownOrigin) {
+        func add(_ counts: inout [String: Int], _ others: [String: Int]) {
+            for (factor, count) in others {
+                let isCounted = factor != FactorKind.password.rawValue && !origin.proved.contains(factor)
+                counts[factor] = isCounted ? max(counts[factor] ?? 0, count) : (counts[factor] ?? 0) + count
+            }
+        }
+        add(&first, other.first)
+        add(&further, other.further)
+        lockedAt = [lockedAt, other.lockedAt].compactMap(\.self).max()
+    }
+
     /// Forgets the wrong answers to a factor.
     mutating func forget(_ factor: FactorKind) {
         self[factor, isFurther: false] = 0

@@ -57,7 +57,8 @@ struct RequestOrigin: Sendable, Hashable, Codable {
 
 /// An origin from which the user completed a sign-in, and the wrong answers given from there since.
 struct KnownOrigin: Sendable, Equatable, Codable {
-    /// The most that an account remembers. The one that was unused for the longest time is forgotten first.
+    /// The most that an account remembers. Those where only the password was proved are forgotten first, and of them the one that was
+    /// unused for the longest time.
     static let most = 20
 
     /// One of ``RequestOrigin/ids``.
@@ -68,6 +69,9 @@ struct KnownOrigin: Sendable, Equatable, Codable {
     var failures: FailureCounts?
     /// When callers without a proof sent pushes from this network that the user did not approve, in the last day; `nil` for none.
     var pushes: [Date]?
+
+    /// Whether an attacker who knows the password can have it remembered.
+    fileprivate var isProvedByPasswordAlone: Bool { proved.isSubset(of: [FactorKind.password.rawValue]) }
 }
 
 /// The requests whose wrong answers are counted together.
@@ -84,12 +88,6 @@ extension User {
         origin.ids.first { id in usedOrigins?.contains { $0.id == id } == true }.map(Callers.known) ?? .others
     }
 
-    /// Remembers a browser that gets this secret now, after a completed sign-in.
-    mutating func remember(browser secret: String, provedBy factors: Set<String>) {
-        var origin = RequestOrigin()
-        origin.browser = RequestOrigin.digest(of: secret)
-        usedOrigins = Array(((usedOrigins ?? []) + origin.ids.map { KnownOrigin(id: $0, proved: factors) }).suffix(KnownOrigin.most))
-    }
     /// The name of a device or a browser of the user that a request brings; `nil` if it brings none. A network, which others may share, is
     /// none: an answer that depends on it tells them that the user has signed in from there.
     func knownDevice(of origin: RequestOrigin) -> String? {
@@ -97,6 +95,12 @@ extension User {
         return id
     }
 
+    /// Remembers a browser that gets this secret now, after a completed sign-in.
+    mutating func remember(browser secret: String, provedBy factors: Set<String>) {
+        var origin = RequestOrigin()
+        origin.browser = RequestOrigin.digest(of: secret)
+        keep((usedOrigins ?? []) + origin.ids.map { KnownOrigin(id: $0, proved: factors) })
+    }
 
     /// Whether the user's browser brings a secret that it got for this user.
     func knowsBrowser(of origin: RequestOrigin) -> Bool {
@@ -118,6 +122,18 @@ extension User {
             return origin
         }
         guard !used.isEmpty, Array(known.suffix(ids.count)) != used else { return }
-        usedOrigins = Array((known.filter { !ids.contains($0.id) } + used).suffix(KnownOrigin.most))
+        keep(known.filter { !ids.contains($0.id) } + used)
+    }
+
+    /// Keeps as many origins as an account remembers, the last one being the last that was used. What is counted of a forgotten one is added
+    /// to the counts of unknown origins, so that forgetting resets no count.
+    private mutating func keep(_ origins: [KnownOrigin]) {
+        var kept = origins
+        while kept.count > KnownOrigin.most {
+            let forgotten = kept.remove(at: kept.firstIndex(where: \.isProvedByPasswordAlone) ?? 0)
+            if let failures = forgotten.failures { self[.others].add(failures, of: forgotten) }
+            if let pushes = forgotten.pushes { strangersPushes = ((strangersPushes ?? []) + pushes).sorted() }
+        }
+        usedOrigins = kept
     }
 }

@@ -112,4 +112,49 @@ struct KnownOriginAttacks {
             _ = try app.code(try await second.signIn(try await app.begin(second)))
         }
     }
+
+    @Test("An attacker who knows only the password does not make the server forget where the owner proved a second factor.")
+    func evictionByPassword() async throws {
+        try await Self.attack { server in
+            let app = try await ClassicClient(server).app()
+            let strict = DirectClient(server).at(Self.home)
+            let code = [
+                "grant_type": PushOrganization.secondFactorOTP, "mfa_token": try await strict.mfaToken(), "otp": app.code(),
+            ]
+            #expect(try await strict.post("token", code).status == 200)
+            for number in 1...25 { #expect(try await Self.easy(server, "203.0.113.\(number)").password().status == 200) }
+            try await Self.lock(server)
+            try expectRefusal(try await DirectClient(server).at("192.0.2.44").password(), 400, "invalid_grant")
+            _ = try await strict.mfaToken()
+        }
+    }
+
+    @Test("Wrong codes from a network that is forgotten stay counted: they are added to those from unknown origins.")
+    func evictionKeepsCounts() async throws {
+        try await Self.attack { server in
+            let app = try await ClassicClient(server).app()
+            func first(_ code: String, _ address: String) async throws -> WireResponse {
+                try await Self.easy(server, address).post(
+                    "token", ["grant_type": PushOrganization.otp, "login_hint": PushOrganization.jane, "otp": code, "scope": "openid"])
+            }
+            func guess(_ count: Int) async throws {
+                for _ in 0..<count {
+                    try expectRefusal(try await first(app.wrongCode, Self.home), 400, "invalid_grant")
+                    server.clock.advance(by: 900)
+                }
+            }
+            #expect(try await first(app.code(), Self.home).status == 200)
+            server.clock.advance(by: 30)
+            try await guess(60)
+            // The owner proves a second factor at so many networks that the first one is forgotten.
+            for number in 1...20 {
+                #expect(try await first(app.code(), "192.0.2.\(number)").status == 200)
+                server.clock.advance(by: 30)
+            }
+            try await guess(40)
+            try expectRefusal(try await first(app.code(), Self.home), 400, "invalid_grant")
+            server.clock.advance(by: 30)
+            #expect(try await first(app.code(), "192.0.2.20").status == 200)
+        }
+    }
 }

@@ -39,7 +39,8 @@ struct LockoutTests {
     func roundTrip() throws {
         var user = Self.user()
         user.remember(Self.home, provedBy: ["password"])
-        user.countStrangersPush(at: Self.now)
+        user.strangersPushes = [Self.now]
+        user.usedOrigins?[0].pushes = [Self.now]
         var guesses = RecoveryGuesses()
         guesses.add(at: Self.now)
         user.guessedCodes = guesses
@@ -59,6 +60,33 @@ struct LockoutTests {
         #expect(user.knows(RequestOrigin(network: "0")) && user.knows(RequestOrigin(network: "20")))
         #expect(!user.knows(RequestOrigin(network: "1")))
         #expect(user.usedOrigins?.count == KnownOrigin.most)
+    }
+
+    @Test("Of more than 20 known origins, those where the user proved more than the password are remembered, and no count is lost.")
+    func evictedOrigins() throws {
+        var user = Self.user()
+        user.remember(Self.home, provedBy: ["password", "totp"])
+        user.remember(RequestOrigin(network: "office"), provedBy: ["password"])
+        for callers in [user.callers(from: Self.home), user.callers(from: RequestOrigin(network: "office"))] {
+            for factor in [FactorKind.password, .totp, .totp] {
+                _ = user.countFailure(of: factor, from: callers, policy: PasswordPolicy(lockoutAttempts: 3), now: Self.now)
+            }
+        }
+        user.usedOrigins?[1].pushes = [Self.now + 1]
+        user.strangersPushes = [Self.now, Self.now + 2]
+        for number in 0..<30 { user.remember(RequestOrigin(network: "\(number)"), provedBy: ["password"]) }
+        #expect(user.knows(Self.home) && user.knows(RequestOrigin(network: "29")))
+        #expect(!user.knows(RequestOrigin(network: "office")) && user.usedOrigins?.count == KnownOrigin.most)
+        // The wrong codes of the office, where none was ever right, were counted for unknown origins already.
+        #expect(user[.others].first == ["password": 1, "totp": 2])
+        #expect(user[.others].lockedAt == Self.now)
+        #expect(user.strangersPushes == [Self.now, Self.now + 1, Self.now + 2])
+        for number in 0..<20 { user.remember(RequestOrigin(network: "home \(number)"), provedBy: ["push"]) }
+        #expect(!user.knows(Self.home))
+        #expect(user[.others].first == ["password": 2, "totp": 4])
+        // One more where only the password is proved finds no room.
+        user.remember(RequestOrigin(network: "late"), provedBy: ["password"])
+        #expect(!user.knows(RequestOrigin(network: "late")) && user.usedOrigins?.count == KnownOrigin.most)
     }
 
     @Test("A known device is known at any network, and a known network for any device.")
