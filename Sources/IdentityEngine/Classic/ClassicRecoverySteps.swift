@@ -144,9 +144,10 @@ extension IdentityEngine {
         return try await exchange(kind, token, for: stateToken, browser: nil, context: context, change)
     }
 
-    /// The same for a state token that the caller made, and for a page in a browser.
+    /// The same for a state token that the caller made, and for a page in a browser: by the secret that it began with and the new one that it
+    /// continues by.
     func exchange(
-        _ kind: TicketKind, _ token: String, for stateToken: String, browser: String?, context: RequestContext,
+        _ kind: TicketKind, _ token: String, for stateToken: String, browser: (start: String, bound: String)?, context: RequestContext,
         _ change: (inout ClassicSignIn) -> Void
     ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
         try await Result {
@@ -158,7 +159,7 @@ extension IdentityEngine {
                     do {
                         return .success(
                             try ClassicState(
-                                stored, token: stateToken, browser: browser, snapshot: snapshot(view), view: view,
+                                stored, token: stateToken, browser: browser?.bound, snapshot: snapshot(view), view: view,
                                 environment: environment, context: context))
                     } catch let refusal as ClassicRefusal {
                         return .failure(refusal)
@@ -177,7 +178,7 @@ extension IdentityEngine {
                     begun.classic = classic
                 }
                 // Known before the step: on a page nobody is signed in by it.
-                begun.classic?.page = browser.map { RecoveryPage(in: $0, continuing: state.classic.page) }
+                begun.classic?.page = browser.map { RecoveryPage(in: $0.start, bound: $0.bound, continuing: state.classic.page) }
                 var (next, outcome, effects) = begun.step(
                     .recoveryProved(hasQuestion: state.question != nil, state.subject), now: context.now)
                 next.createdAt = context.now

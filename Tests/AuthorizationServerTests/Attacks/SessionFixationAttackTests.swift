@@ -286,4 +286,29 @@ struct SessionFixationAttackTests {
             #expect(try await desk.set(RecoveryDesk.new, on: again).body.contains("Your password is changed"))
         }
     }
+
+    @Test("An attacker who planted the browser cookie gets nothing of a recovery after the victim opened the mailed link.")
+    func recoveryLink() async throws {
+        try await RecoveryDesk.with { desk in
+            let link = try await desk.link()
+            let victim = WireBrowser(desk.server.wire)
+            victim.cookies = desk.browser.cookies
+            let form = try WireBrowser.form(try await desk.open(link, in: victim), "recover")
+            let step = try await victim.post(form.action, form.fields)
+            let address = try #require(step["Location"])
+            #expect(try await desk.browser.get(address).status == 403)
+            let stolen = try await desk.browser.post(
+                "\(address)/new-password", form.fields.merging(["password": "Stolen-Horse-9", "repeated": "Stolen-Horse-9"]) { $1 })
+            #expect(stolen.status == 403)
+            let page = try await victim.follow(step)
+            #expect(page.body.contains("Choose a new password"))
+            // The victim's browser keeps no secret for it but the one that it got now.
+            let proved = victim.cookies
+            victim.cookies = proved.filter { !$0.key.hasPrefix("signin-") }
+            #expect(try await victim.get(address).status == 403)
+            victim.cookies = proved
+            #expect(try await desk.set(RecoveryDesk.new, on: page, in: victim).body.contains("Your password is changed"))
+            #expect(try await desk.code(RecoveryDesk.new) != nil)
+        }
+    }
 }

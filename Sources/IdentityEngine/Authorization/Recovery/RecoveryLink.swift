@@ -45,7 +45,7 @@ extension IdentityEngine {
         return answer
     }
 
-    /// Takes a link: it is good no more, and the recovery goes on in this browser.
+    /// Takes a link: it is good no more, and the recovery goes on in this browser, which gets a new secret for it.
     ///
     /// - Parameters:
     ///   - token: The link's secret; nil if the browser brought none.
@@ -64,8 +64,13 @@ extension IdentityEngine {
         }
         let stateToken = try environment.random.secret(prefix: "00")
         let token = token ?? ""
-        switch try await exchange(Self.kind(of: token), token, for: stateToken, browser: secret, context: context, { _ in }) {
-        case .success: return HostedAnswer(.recovery(.page(token: stateToken)))
+        // An attacker may have planted the browser's secret: the link is the first proof, and gives this browser a new one.
+        let bound = try environment.random.secret()
+        switch try await exchange(Self.kind(of: token), token, for: stateToken, browser: (secret, bound), context: context, { _ in }) {
+        case .success:
+            var answer = HostedAnswer(.recovery(.page(token: stateToken)))
+            answer.cookies.signIn = bound
+            return answer
         case .failure: return HostedAnswer(.refused(HostedRefusal(.link)))
         }
     }

@@ -55,8 +55,9 @@ extension RecoveryPage {
 
     /// A recovery that goes on by the link of a mail, in whichever browser that was opened. Only the one that it was begun in is led back
     /// to the sign-in.
-    init(in secret: String, continuing earlier: RecoveryPage?) {
-        browser = BrowserBinding(secret)
+    init(in start: String, bound: String, continuing earlier: RecoveryPage?) {
+        browser = BrowserBinding(start)
+        browser.bind(to: bound)
         guard let earlier, earlier.browser.start == browser.start else { return }
         (signIn, locales) = (earlier.signIn, earlier.locales)
     }
