@@ -81,6 +81,29 @@ def push_page(browser):
     browser.button("Push senden")
 
 
+def push_denied(browser):
+    """A push that is denied leads back to the choice of a factor by itself, and the code of the app signs in."""
+    phone = Phone()
+    browser.begin()
+    browser.password()
+    browser.page("Confirm that it is you")
+    browser.button("Send push").click()
+    browser.page("Look at your device")
+    phone.deny()
+    browser.page("Confirm that it is you")
+    browser.notice("The request was not approved on your device")
+    check(browser.driver.title.startswith("Problem: Confirm that it is you"), browser.driver.title)
+    PageLooks(browser).see("choice")
+    browser.button("Send push").click()
+    browser.page("Look at your device")
+    phone.deny()
+    browser.notice("The request was not approved on your device")
+    browser.one("#code").send_keys("000000" if code() != "000000" else "111111", Keys.ENTER)
+    browser.notice("The code is wrong")
+    browser.one("#code").send_keys(code(), Keys.ENTER)
+    browser.signed_in()
+
+
 def code_of_app(browser):
     """Password, and the code of an authenticator app; a code that is wrong says so."""
     browser.begin()
@@ -534,7 +557,7 @@ def expired(browser):
 
 SCENARIOS = {
     "enrollment": enrollment, "phone-by-code": phone_by_code, "due-password": due_password,
-    "push": push, "push-page": push_page, "code": code_of_app, "session": session, "trouble": trouble, "locked": locked, "keyboard": keyboard, "german": german,
+    "push": push, "push-page": push_page, "push-denied": push_denied, "code": code_of_app, "session": session, "trouble": trouble, "locked": locked, "keyboard": keyboard, "german": german,
     "form-post": form_post, "without-scripts": without_scripts, "looks": looks, "sign-out": sign_out, "device": device,
     "consent": consent, "expired": expired,
 }

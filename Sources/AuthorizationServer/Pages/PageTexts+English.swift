@@ -44,6 +44,7 @@ extension PageTexts {
         tooManyAttempts: "There were too many attempts. Wait a minute and try again.",
         busy: "Many people sign in at the moment. Try again.",
         unanswered: "Nobody answered on a device in time.",
+        notApproved: "The request was not approved on your device. Try again, or choose another way.",
         noDevice: "None of your devices can be asked.",
         tooManyChallenges: "Too many requests were sent to your devices. Wait some minutes and try again.",
         consentTitle: "Allow access?",

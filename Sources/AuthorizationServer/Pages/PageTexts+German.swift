@@ -45,6 +45,7 @@ extension PageTexts {
         tooManyAttempts: "Das waren zu viele Versuche. Warten Sie eine Minute und versuchen Sie es noch einmal.",
         busy: "Gerade melden sich viele an. Versuchen Sie es noch einmal.",
         unanswered: "Auf keinem Gerät wurde rechtzeitig geantwortet.",
+        notApproved: "Die Anfrage wurde auf Ihrem Gerät nicht bestätigt. Versuchen Sie es noch einmal, oder wählen Sie eine andere Option.",
         noDevice: "Keines Ihrer Geräte kann gefragt werden.",
         tooManyChallenges: "An Ihre Geräte gingen zu viele Anfragen. Warten Sie einige Minuten und versuchen Sie es noch einmal.",
         consentTitle: "Zugriff erlauben?",

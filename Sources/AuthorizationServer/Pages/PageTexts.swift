@@ -63,6 +63,7 @@ struct PageTexts: Sendable {
     var tooManyAttempts: String
     var busy: String
     var unanswered: String
+    var notApproved: String
     var noDevice: String
     var tooManyChallenges: String
 

@@ -236,6 +236,7 @@ extension PageTexts {
         case .tooManyAttempts: tooManyAttempts
         case .busy: busy
         case .unanswered: unanswered
+        case .notApproved: notApproved
         case .noDevice: noDevice
         case .tooManyChallenges: tooManyChallenges
         case .pushSentJustNow: pushSentJustNow

@@ -149,6 +149,8 @@ public struct HostedPage: Sendable {
         case busy
         /// Nobody answered on a device.
         case unanswered
+        /// The push was denied, or another number was picked.
+        case notApproved
         /// No device can be asked.
         case noDevice
         /// Too many challenges were not answered; wait.

@@ -68,10 +68,11 @@ extension IdentityEngine {
             switch challenge.state {
             case .pending:
                 if context.now < challenge.expiresAt { return state.pushPage(challenge, now: context.now) }
-                let isLeft = state.hosted.sending != nil || state.hosted.leftChallenge == transaction.challengeCount
-                return try factorPage(state, context: context, notice: isLeft ? nil : .unanswered)
+                return try factorPage(state, context: context, notice: state.notice(ofPush: .unanswered))
             case .approved where !transaction.hasUncountedApproval: break
             case .approved where context.now >= challenge.expiresAt: return try factorPage(state, context: context, notice: .unanswered)
+            case .denied where !transaction.isRejectedForGood, .failed where !transaction.isRejectedForGood:
+                return try factorPage(state, context: context, notice: state.notice(ofPush: .notApproved))
             case .approved, .denied, .failed: return try await count(state, context: context)
             }
         }

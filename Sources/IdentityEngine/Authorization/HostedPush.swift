@@ -13,6 +13,12 @@ public struct HostedPushWait: Sendable, Equatable {
 }
 
 extension HostedState {
+    /// What the choice of a factor tells of a push that is over; `nil` if the user went on to another factor, or a later step has its own.
+    func notice(ofPush notice: HostedSignIn.Notice) -> HostedSignIn.Notice? {
+        let isLeft = hosted.sending != nil || hosted.leftChallenge == transaction.challengeCount
+        return isLeft || ![nil, .pushSentJustNow].contains(hosted.notice(at: now)) ? nil : notice
+    }
+
     /// The page of a push that waits for its answer.
     func pushPage(_ challenge: PushChallenge, now: Date) -> HostedAnswer {
         var hasOthers = false

@@ -23,6 +23,8 @@ struct HostedSignIn: Sendable, Equatable, Codable {
         case busy
         /// Nobody answered on a device.
         case unanswered
+        /// The user denied the push, or picked another number.
+        case notApproved
         /// No device can be asked.
         case noDevice
         /// Too many challenges were not answered.

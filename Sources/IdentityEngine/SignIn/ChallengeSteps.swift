@@ -102,9 +102,9 @@ extension SignInTransaction {
         return (next, .tryAgain(refusal), isNews ? [.log(type: Self.pushType, .denied, reason: refusal.reason)] : [])
     }
 
-    /// Whether the user may present another factor after a challenge that was denied or not answered: at the classic API, and in direct
-    /// authentication once a first factor was proved.
-    private var outlivesChallenges: Bool { classic != nil || (hosted == nil && purpose == .signIn && !proofs.isEmpty) }
+    /// Whether the user may present another factor after a challenge that was denied or not answered: at the classic API, and elsewhere once
+    /// a first factor was proved.
+    private var outlivesChallenges: Bool { classic != nil || (purpose == .signIn && !proofs.isEmpty) }
 
     /// Whether a denial ends the sign-in, whatever else is proved. Where the sign-in outlives its challenges, only a denial that was reported
     /// as suspicious does.

@@ -58,6 +58,33 @@ struct PushFatigueAttacks {
         }
     }
 
+    @Test("On the pages, denied pushes count towards the limit of five, and the user continues with another factor.")
+    func denialsOnPages() async throws {
+        try await PushServer.with { server in
+            let phone = try await server.enroll()
+            let app = try await ClassicClient(server).app()
+            let browser = WireBrowser(server.wire)
+            var page = try await browser.signIn(try await WireRelyingParty.browserApp.begin(browser))
+            let address = try WireBrowser.form(page, "cancel").action.replacing("/cancel", with: "")
+            for _ in 0..<5 {
+                #expect(try await browser.submit(page, "factor", ["factor": "push"]).body.contains("/events\""))
+                try await phone.deny()
+                page = try await browser.get(address)
+                #expect(page.body.contains("The request was not approved on your device."))
+                // Loading the page again says and changes nothing else.
+                #expect(try await browser.get(address).body == page.body)
+            }
+            page = try await browser.submit(page, "factor", ["factor": "push"])
+            #expect(page.body.contains("Too many requests were sent to your devices."))
+            #expect(try await phone.waiting().isEmpty)
+            page = try await browser.submit(page, "code", ["code": app.wrongCode])
+            #expect(page.body.contains("The code is wrong") && !page.body.contains("was not approved"))
+            let code = try WireRelyingParty.browserApp.code(try await browser.submit(page, "code", ["code": app.code()]))
+            #expect(try await WireRelyingParty.browserApp.exchange(code, server.wire).status == 200)
+            #expect(try await server.logged("user.mfa.push.answer") == 5)
+        }
+    }
+
     @Test("Denied and expired pushes of a proved password leave the pushes of sign-ins that begin with one.")
     func provedPushes() async throws {
         try await PushServer.with { server in

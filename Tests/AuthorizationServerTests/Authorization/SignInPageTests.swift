@@ -237,7 +237,7 @@ struct SignInPageTests {
         }
     }
 
-    @Test("Who denies on the device sends the app an error; who does not answer can ask again")
+    @Test("A push that is denied or not answered leaves the choice of a factor; one that is reported as suspicious sends the app an error.")
     func pushAnswers() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
@@ -254,6 +254,11 @@ struct SignInPageTests {
             #expect(waiting.body.contains("Nobody answered on a device in time."))
             waiting = try await browser.submit(waiting, "factor", ["factor": "push"])
             try await phone.deny()
+            waiting = try await browser.get(address)
+            #expect(waiting.body.contains("The request was not approved on your device."))
+            waiting = try await browser.submit(waiting, "factor", ["factor": "push"])
+            #expect(waiting.body.contains("/events\"") && !waiting.body.contains("role=\"alert\""))
+            #expect(try await phone.answer(try await phone.challenge(), .report).status == 204)
             #expect(try app.error(try await browser.get(address)) == "access_denied")
         }
     }

@@ -23,16 +23,15 @@ struct SignInExplorationTests {
                 policy.isClassic ? "ask again" : "expired_token", "failed", "invalid", "invalid_grant", "pending", "too late",
             ] : ["access_denied", "cancelled", "invalid_grant", "too late"]
         #expect(expected.subtracting(exploration.outcomes.keys).isEmpty, "\(exploration.outcomes)")
-        // Beside the classic API: where a password is not enough, and another factor can follow a push that was denied.
-        let goesOn =
-            isOpen && !policy.isHosted && policy.purpose == .signIn && policy.canAddFactor
-            && (policy.asksForTwo || policy.contextClass?.hasSuffix("ifpossible") == true)
-        #expect((exploration.outcomes["ask again"] != nil) == (policy.isClassic || goesOn))
         // On pages the password may be what is missing, whatever else there is.
         let asksForMore =
             isOpen && (policy.canAddFactor || policy.isHosted)
             && (policy.asksForTwo || policy.contextClass?.hasSuffix("ifpossible") == true
                 || (policy.isHosted && policy.contextClass?.hasSuffix("pwd") == true))
+        // Beside the classic API: where a password is not enough, or is due, and another factor can follow a push that was denied.
+        let isDue = isOpen && policy.isHosted && policy.passwordsEnd
+        let goesOn = policy.purpose == .signIn && (asksForMore || isDue)
+        #expect((exploration.outcomes["ask again"] != nil) == (policy.isClassic || goesOn))
         #expect((exploration.outcomes["factor required"] != nil) == asksForMore)
         #expect((exploration.outcomes["password due"] != nil) == (policy.passwordsEnd && policy.isHosted))
     }

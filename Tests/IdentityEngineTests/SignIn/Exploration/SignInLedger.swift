@@ -128,10 +128,10 @@ struct SignInLedger: Hashable, Sendable {
         end == nil && now < policy.lifetime && (met == nil || met == Account(isBob: person.isBob, account: person.account))
     }
 
-    /// Whether another factor may follow a challenge that was denied or not answered: at the classic API, and in direct authentication once
-    /// something was proved.
+    /// Whether another factor may follow a challenge that was denied or not answered: at the classic API, and elsewhere once something was
+    /// proved.
     private func mayChooseAgain(_ policy: ExploredPolicy) -> Bool {
-        policy.isClassic || (!policy.isHosted && policy.purpose == .signIn && !proved.isEmpty)
+        policy.isClassic || (policy.purpose == .signIn && !proved.isEmpty)
     }
 
     /// Whether a denial is the last word: where no other factor may follow, and where it was reported as suspicious.
