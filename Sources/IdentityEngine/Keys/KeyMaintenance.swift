@@ -40,7 +40,8 @@ public struct KeyHandoverError: Error, Sendable, Equatable {
 }
 
 extension IdentityEngine {
-    /// Makes the signing keys that are missing, publishes successors ahead of time, and removes keys whose tokens are all over.
+    /// Makes the signing keys that are missing, publishes successors ahead of time, and removes keys whose tokens are all over. The key of an
+    /// algorithm that was added later is published for ``SigningKeyRing/cacheLifetime`` before it signs; RS256 signs until then.
     ///
     /// Call it at start, after the organization was applied, and about every hour. Calling it again changes nothing. Two
     /// processes may call it at the same time: they meet at the key's place in its line, and the second adopts what the
@@ -56,9 +57,9 @@ extension IdentityEngine {
     public func maintainKeys(
         _ context: RequestContext, making make: @Sendable (JWSAlgorithm) throws -> SigningKey = { try SigningKey.generate($0) }
     ) async throws -> [KeyChange] {
-        try await changeKeys(context) { line, algorithm, rotation in
+        try await changeKeys(context) { line, algorithm, rotation, firstSignsFrom in
             guard let newest = line.last else {
-                return try self.newKey(make(algorithm), after: nil, signsFrom: context.now, rotation: rotation, now: context.now)
+                return try self.newKey(make(algorithm), after: nil, signsFrom: firstSignsFrom, rotation: rotation, now: context.now)
             }
             let handover = newest.sealed.signsFrom.addingTimeInterval(days: rotation.signsForDays)
             guard context.now >= handover.addingTimeInterval(days: -rotation.publishedDaysAhead) else { return nil }
@@ -81,7 +82,7 @@ extension IdentityEngine {
         _ handover: KeyHandover, context: RequestContext,
         making make: @Sendable (JWSAlgorithm) throws -> SigningKey = { try SigningKey.generate($0) }
     ) async throws -> [KeyChange] {
-        try await changeKeys(context, withdrawing: handover == .withdrawing) { line, algorithm, rotation in
+        try await changeKeys(context, withdrawing: handover == .withdrawing) { line, algorithm, rotation, firstSignsFrom in
             let now = context.now
             if let newest = line.last, newest.sealed.signsFrom > now {
                 if handover == .scheduled { return nil }
@@ -92,23 +93,32 @@ extension IdentityEngine {
                 return (advanced, KeyChange(keyID: advanced.id, action: .advanced))
             }
             if handover == .immediate, !line.isEmpty { throw KeyHandoverError(knownFrom: nil) }
-            let signsFrom = handover != .scheduled || line.isEmpty ? now : now.addingTimeInterval(days: rotation.publishedDaysAhead)
+            let signsFrom =
+                switch handover {
+                case .scheduled where !line.isEmpty: now.addingTimeInterval(days: rotation.publishedDaysAhead)
+                case .scheduled, .immediate: firstSignsFrom
+                case .forced, .withdrawing: now
+                }
             return try self.newKey(make(algorithm), after: line.last, signsFrom: signsFrom, rotation: rotation, now: now)
         }
     }
 
-    /// Reads the lines, asks what to do with each, and commits it. Who loses a race looks again.
+    /// Reads the lines, asks what to do with each, and commits it. Who loses a race looks again. `decide` takes a line, its algorithm, the
+    /// rules and when the first key of a line begins to sign.
     private func changeKeys(
         _ context: RequestContext, withdrawing: Bool = false,
-        decide: ([SigningKeyRing.Entry], JWSAlgorithm, KeyRotation) throws -> (SealedSigningKey, KeyChange)?
+        decide: ([SigningKeyRing.Entry], JWSAlgorithm, KeyRotation, Date) throws -> (SealedSigningKey, KeyChange)?
     ) async throws -> [KeyChange] {
         for _ in 0..<4 {
             let snapshot = try await store.read { try self.snapshot($0) }
             var changes: [Change] = []
             var report: [KeyChange] = []
+            // Clients may have cached a key set without the first key of an added algorithm: RS256 stands in for that long.
+            let isFresh = snapshot.keyRing.lines.isEmpty
+            let firstSignsFrom = isFresh ? context.now : context.now.addingTimeInterval(TimeInterval(SigningKeyRing.cacheLifetime))
             for algorithm in snapshot.signingAlgorithms {
                 let line = snapshot.keyRing.lines[algorithm] ?? []
-                if let (key, change) = try decide(line, algorithm, snapshot.keyRotation) {
+                if let (key, change) = try decide(line, algorithm, snapshot.keyRotation, firstSignsFrom) {
                     changes.append(.put(key.record))
                     report.append(change)
                 }

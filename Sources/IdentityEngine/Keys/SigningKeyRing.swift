@@ -57,12 +57,13 @@ public struct SigningKeyRing: Sendable {
     /// The key to sign with.
     ///
     /// - Parameters:
-    ///   - algorithm: The algorithm asked for; RS256 stands in for one that has no key.
+    ///   - algorithm: The algorithm asked for; RS256 stands in for one of which no key signs yet.
     ///   - now: The wall clock.
     /// - Returns: The key, or nil if the organization has none at all yet.
     func signer(_ algorithm: JWSAlgorithm, now: Date) -> SigningKey? {
-        let line = lines[algorithm] ?? lines[.rs256] ?? []
-        return (line.last { $0.sealed.signsFrom <= now } ?? line.first)?.signer
+        let asked = [lines[algorithm], lines[.rs256]].compactMap(\.self)
+        let signing = asked.lazy.compactMap { line in line.last { $0.sealed.signsFrom <= now } }.first
+        return (signing ?? asked.first?.first)?.signer
     }
 
     /// The keys to publish at a server's `keys` endpoint: those that sign, will sign, or signed tokens that may still live.

@@ -30,6 +30,8 @@ struct PushOrganization: Sendable {
     /// Whether the app with the loopback address gets codes by a session alone.
     var silentBrowserApp = true
     var passwordPolicy = PasswordPolicy(lockoutAttempts: 5, scryptLogN: 10)
+    /// What the default server signs access tokens with.
+    var accessTokenAlgorithm = JWSAlgorithm.rs256
     /// Whom the default server trusts.
     var trustedIssuers: [TrustedIssuer] = []
     /// The countries that texts and calls go to; nil for all.
@@ -55,7 +57,7 @@ struct PushOrganization: Sendable {
                 AuthorizationServerDefinition(id: nil, name: "org"),
                 AuthorizationServerDefinition(
                     id: "default", name: "default", audience: "api://default",
-                    scopes: [ScopeDefinition(name: "messages.read")],
+                    scopes: [ScopeDefinition(name: "messages.read")], accessTokenAlgorithm: accessTokenAlgorithm,
                     accessPolicies: [AccessPolicy(name: "all", rules: [AccessRule(name: "all")])], trustedIssuers: trustedIssuers),
                 AuthorizationServerDefinition(
                     id: "closed", name: "closed", audience: "api://closed",
