@@ -123,6 +123,17 @@ struct PushFloodingAttacks {
         }
     }
 
+    @Test("An attacker who names another device in each request sends two pushes from one network.")
+    func inventedDevices() async throws {
+        try await Self.attack { client, _ in
+            let backEnd = Self.backEnd(client)
+            for number in 1...6 {
+                let answer = try await backEnd.with(device: "invented-device-\(number)").primary()
+                if number <= 2 { #expect(answer.status == 200) } else { Self.expectTooMany(answer) }
+            }
+        }
+    }
+
     @Test("The address of a back end counts as unknown for pushes, also after its users signed in; a device that the owner used is known.")
     func backEnd() async throws {
         try await Self.attack { client, phone in

@@ -14,10 +14,11 @@ struct SecurityQuestionAttackTests {
         let client: ClassicClient
 
         /// Runs a test where the account is not locked, so that only the limit of the question itself holds.
-        static func with(_ body: @Sendable (Attacker) async throws -> Void) async throws {
+        static func with(recoveryGuesses: Int? = nil, _ body: @Sendable (Attacker) async throws -> Void) async throws {
             var organization = PushOrganization(
                 classic: ClassicPolicy(signOnPolicy: "two factors", factors: [.question: .optional], recovery: [.sms, .email]))
             organization.passwordPolicy.lockoutAttempts = 0
+            if let recoveryGuesses { organization.rateLimits.recoveryGuesses = recoveryGuesses }
             try await PushServer.with(organization) { server in
                 try await server.give(.sms, "+49 30 5550123")
                 let id = try #require(try await server.engine.user(login: PushOrganization.jane)?.id)
@@ -105,6 +106,26 @@ struct SecurityQuestionAttackTests {
             }
             let late = try await attacker.answer(Self.right, in: try await attacker.signIn())
             #expect(late.status == 403, "\(late.body)")
+        }
+    }
+
+    @Test("Answers to a question that wrong ones closed spend nothing of the budget for recoveries of all users.")
+    func budget() async throws {
+        try await Attacker.with(recoveryGuesses: 3) { attacker in
+            for round in 0..<5 {
+                let signIn = try await attacker.signIn()
+                for index in 0..<2 { #expect(try await attacker.answer("Chess cup \(round) \(index)", in: signIn).status == 403) }
+            }
+            let recovery = try await attacker.recovery()
+            for index in 0..<4 { #expect(try await attacker.answer("Golf cup \(index)", recovering: recovery).status == 403) }
+            try #require(try await attacker.server.logged("security.recovery.budget") == 0)
+            // Other users recover from unknown origins.
+            try await attacker.server.give(.sms, "+49 30 5550177", to: PushOrganization.john)
+            attacker.server.clock.advance(by: 61)
+            let body: JSONValue = ["username": .string(PushOrganization.john), "factorType": "SMS"]
+            let asked = try ClassicStatus(try await attacker.client.post("/recovery/password", body))
+            let code: [String: JSONValue] = ["passCode": .string(try await attacker.server.messages.code())]
+            #expect(try ClassicStatus(try await attacker.client.follow(asked.next, of: asked, code)).name == "PASSWORD_RESET")
         }
     }
 }
