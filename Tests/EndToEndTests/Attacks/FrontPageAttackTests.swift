@@ -92,9 +92,11 @@ struct FrontPageAttackTests {
         }
     }
 
-    @Test("A user name with quotes can't break out of the curl lines.")
-    func shell() async throws {
-        let login = "a'$(touch${IFS}pwned)`x`\"@example.com"
+    // The quotes are even in number, so that the shell runs what stands outside of them instead of refusing the line.
+    @Test(
+        "A user name with quotes can't break out of the curl lines.",
+        arguments: ["a'$(touch${IFS}pwned)'b@example.com", "a'`touch${IFS}pwned`\"'\"b@example.com"])
+    func shell(login: String) async throws {
         let folder = try TemporaryFolder()
         try await withSandbox(.init(host: "localhost", users: [SandboxUser(login: login, password: "Correct-Horse-7")])) { sandbox in
             let json = try await sandbox.send("GET", "/", headers: ["Accept": "application/json"]).json
