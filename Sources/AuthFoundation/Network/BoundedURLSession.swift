@@ -114,7 +114,7 @@ private final class ResponseCollector: NSObject, URLSessionDataDelegate, Sendabl
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
         let isTooLarge = exchanges.withLock { exchanges in
-            // Moved out and in again, so that the body is not copied.
+            // The exchange is removed and inserted again: changing it in place would copy the body.
             guard var exchange = exchanges.removeValue(forKey: dataTask.taskIdentifier) else { return false }
             let isTooLarge = data.count > maximumSize - exchange.body.count
             if !isTooLarge { exchange.body.append(data) }
@@ -141,7 +141,7 @@ private final class ResponseCollector: NSObject, URLSessionDataDelegate, Sendabl
     ) {
         let staysOnHost = exchanges.withLock { $0[task.taskIdentifier]?.staysOnHost }
         #if canImport(FoundationNetworking)
-        // Foundation traps if a task that was cancelled is told how to go on.
+        // Foundation traps if the delegate answers for a task that was cancelled.
         guard staysOnHost != nil else { return }
         #endif
         let isFollowed =

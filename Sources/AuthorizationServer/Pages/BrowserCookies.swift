@@ -26,14 +26,14 @@ struct BrowserCookies: Sendable {
     private var signInPrefix: String { prefix + "signin-" }
     private var linkPrefix: String { prefix + "link-" }
 
-    /// Names a secret in addresses and in names of cookies, without telling it.
+    /// Derives a name from a secret, for addresses and names of cookies. The name does not reveal the secret.
     static func handle(of secret: String) -> String {
         String(Base64URL.encode(Array(SHA256.hash(data: Array(secret.utf8)).prefix(12))))
     }
 
     // MARK: - Browser, session and sign-in
 
-    /// What a request's cookies hold. Of two of one name, which only somebody who planted one sends, none counts.
+    /// Reads the secrets in a request's cookies. If a name occurs twice, both values are ignored: an attacker may have planted one.
     ///
     /// - Parameters:
     ///   - request: The request.

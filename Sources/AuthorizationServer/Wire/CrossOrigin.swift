@@ -25,10 +25,10 @@ enum CrossOrigin {
         }
     }
 
-    /// Whether a request that sets cookies may come from its sender: a program that is no page, a page of the organization's own origin, or
-    /// one of an origin that it trusts.
+    /// Whether the server accepts a request that sets cookies: from a program that is no browser, or from a page of the organization's own
+    /// origin or of a trusted origin.
     ///
-    /// Browsers tell the origin of every POST. `Sec-Fetch-Site` covers those that are told not to.
+    /// Browsers send `Origin` with every POST unless they are configured not to. `Sec-Fetch-Site` covers those.
     static func isTrustedCaller(_ request: ServerRequest, _ snapshot: OrgSnapshot) -> Bool {
         if let origin = request.head.headerFields[.origin] { return snapshot.isTrusted(origin: origin) }
         return ["same-origin", "none"].contains(request.head.headerFields[.fetchSite] ?? "none")
