@@ -12,6 +12,7 @@ extension OAuth2Client {
             if configuration.usesDPoP { tokenContext.dpopThumbprint = state.withLock { $0.dpopKey?.thumbprint } }
             let token = try Token(
                 id: randomness.identifier, issuedAt: now, context: tokenContext, response: data.isEmpty ? .object([:]) : JSON(data))
+            try token.checkHeader()
             if let token = token as? T { return token }
         }
         return try decodeBody(type, from: data, parsing: context)

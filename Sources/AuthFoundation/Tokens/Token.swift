@@ -94,6 +94,16 @@ public struct Token: Sendable, HasClaims, Expires, APIAuthorization {
         idToken = try members.optionalString(.idToken).map { try JWT($0) }
     }
 
+    /// Checks that a header can carry the access token and its type. Stored tokens are not checked: they were when they were received.
+    ///
+    /// - Throws: ``MistypedMemberError`` that names the member.
+    func checkHeader() throws {
+        for (claim, text) in [(TokenClaim.tokenType, tokenType), (.accessToken, accessToken)] where !text.isEmpty && !text.isHeaderToken {
+            throw MistypedMemberError(
+                key: claim.rawValue, expected: "visible ASCII characters", found: "a string with spaces, control or other characters")
+        }
+    }
+
     /// This token with another's response, which keeps members that a refresh leaves out.
     ///
     /// - Parameter newer: The token that the refresh brought.

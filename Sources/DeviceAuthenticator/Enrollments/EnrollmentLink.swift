@@ -96,7 +96,7 @@ extension PushDevice {
         do {
             let data = try await transport.send(
                 OrgRequests.enrollmentToken(of: link.organizationURL, clientID: link.clientID, ticket: link.ticket))
-            guard let answer = try? JSONDecoder().decode(Answer.self, from: data) else {
+            guard let answer = try? JSONDecoder().decode(Answer.self, from: data), answer.accessToken.isHeaderToken else {
                 // The decoder's own error may quote the token.
                 throw DeviceAuthenticatorError.internalError("The answer of the token endpoint is no token.")
             }

@@ -31,11 +31,12 @@ struct MaintenanceToken: Sendable {
             // The token endpoint says `invalid_grant` for whatever is wrong with an assertion.
             throw DeviceAuthenticatorError.serverAPIError(result.with(error: device.clock.error(at: org)), model)
         }
-        do {
-            return try JSONDecoder().decode(Oauth2Credential.self, from: data)
-        } catch {
+        guard let credential = try? JSONDecoder().decode(Oauth2Credential.self, from: data),
+            credential.access_token.isHeaderToken, credential.token_type.isHeaderToken
+        else {
             // The decoder's own error may quote the token.
             throw DeviceAuthenticatorError.internalError("The answer of the token endpoint is no token.")
         }
+        return credential
     }
 }

@@ -65,8 +65,8 @@ final class HostileIssuer: Sendable {
             return json(
                 200,
                 [
-                    "token_type": .string("Bearer"), "expires_in": 3600, "access_token": "access\u{1B}[2Jevil\u{9B}",
-                    "refresh_token": .string("refresh"), "scope": .string("openid " + text), "id_token": .string(idToken),
+                    "token_type": .string("Bearer"), "expires_in": 3600, "access_token": "access-evil",
+                    "refresh_token": "refresh\u{1B}[2Jevil\u{9B}", "scope": .string("openid " + text), "id_token": .string(idToken),
                 ])
         case "/userinfo":
             return json(

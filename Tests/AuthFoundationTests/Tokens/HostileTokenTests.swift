@@ -1,0 +1,44 @@
+import Foundation
+import Testing
+
+@testable import AuthFoundation
+
+@Suite("Attacks: tokens that a header can't carry")
+struct HostileTokenTests {
+    static let values = ["a\r\nX-Role: admin", "a\nb", "a\rb", "a b", "a\tb", "a\u{0}b", "a\u{7F}b", "\u{E4}", "a\u{2028}b"]
+
+    @Test("A token response whose access token or token type has other than visible ASCII characters is rejected.", arguments: values)
+    func rejected(value: String) async throws {
+        for member in ["access_token", "token_type"] {
+            let issuer = try IssuerFixture()
+            var members: [String: JSON] = ["token_type": .string("Bearer"), "access_token": .string("a"), "expires_in": .integer(60)]
+            members[member] = .string(value)
+            let reply = ScriptedSession.Reply.json(try #require(JSON.object(members).text.map { String(decoding: $0, as: UTF8.self) }))
+            let error = await #expect(throws: APIClientError.self) { try await issuer.signIn(reply) }
+            guard case .cannotParseResponse(let cause)? = error else {
+                Issue.record("unexpected: \(String(describing: error))")
+                continue
+            }
+            #expect((cause as? MistypedMemberError)?.key == member)
+            #expect(error?.localizedDescription.contains("admin") == false)
+        }
+    }
+
+    @Test("A refreshed token whose access token has a line break is rejected.")
+    func refreshed() async throws {
+        let issuer = try IssuerFixture()
+        let old = try await issuer.signIn(issuer.response(refresh: "refresh-1"))
+        let reply = issuer.response(access: #"a\r\nX-Role: admin"#)
+        issuer.session.on("/v1/token") { _, _ in reply }
+        await #expect(throws: APIClientError.self) { try await issuer.client.refresh(old) }
+    }
+
+    @Test("An access token of every visible ASCII character is accepted.")
+    func accepted() async throws {
+        let all = String(String.UnicodeScalarView((0x21...0x7E).compactMap { Unicode.Scalar($0) }))
+        let issuer = try IssuerFixture()
+        let members: [String: JSON] = ["token_type": .string("Bearer"), "access_token": .string(all), "expires_in": .integer(60)]
+        let reply = ScriptedSession.Reply.json(try #require(JSON.object(members).text.map { String(decoding: $0, as: UTF8.self) }))
+        #expect(try await issuer.signIn(reply).authorizationHeader == "Bearer \(all)")
+    }
+}

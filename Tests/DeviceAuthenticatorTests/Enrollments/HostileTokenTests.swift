@@ -1,0 +1,34 @@
+import Foundation
+import JOSE
+import Testing
+
+@testable import DeviceAuthenticator
+
+@Suite("Attacks: access tokens that a header can't carry")
+struct HostileTokenTests {
+    static let values = ["a\r\nX-Role: admin", "a\nb", "a b", "a\u{0}b", "\u{E4}", ""]
+
+    @Test("A maintenance token with other than visible ASCII characters is rejected, and not quoted.", arguments: values)
+    func maintenance(value: String) async throws {
+        let phone = try TestPhone()
+        let enrollment = try await phone.enroll()
+        for answer: JSONValue in [
+            ["access_token": .string(value), "token_type": "Bearer"], ["access_token": "a", "token_type": .string(value)],
+        ] {
+            phone.org.answer(.token, .json(answer))
+            let error = await failure { try await enrollment.retrieveMaintenanceToken() }
+            #expect(error == .internalError("") && error?.localizedDescription.contains("admin") == false)
+        }
+    }
+
+    @Test("The access token of an enrollment link is rejected when it has other than visible ASCII characters.", arguments: values)
+    func link(value: String) async throws {
+        let phone = try TestPhone()
+        let device = try phone.authenticator
+        phone.org.answer(.token, .json(["access_token": .string(value), "token_type": "Bearer", "expires_in": 300]))
+        let link = try EnrollmentLink("https://id.example.com/enroll/aut1#client_id=client-1&ticket=ticket-secret")
+        let error = await failure { try await device.enroll(link, enrollmentParameters: .init(deviceToken: .empty)) }
+        #expect(error == .internalError("") && error?.localizedDescription.contains("admin") == false)
+        #expect(phone.org.requests(.enroll).isEmpty)
+    }
+}
