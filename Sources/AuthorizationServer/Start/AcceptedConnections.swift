@@ -10,51 +10,62 @@ internal import NIOHTTP1
 /// dropped without an end.
 package struct AcceptedConnections: ServerChildChannel {
     private let http: HTTP1Channel
-    private let limit: ConnectionLimit?
+    private let limits: Limits?
+
+    /// How many connections an address may have, and how long a new one may be silent.
+    struct Limits: Sendable {
+        let connections: ConnectionLimit
+        let firstRequestTimeout: TimeAmount
+    }
 
     /// Builds servers whose connections these are.
     ///
     /// - Parameter settings: Limits of HTTP/1.1.
     /// - Returns: The builder.
-    package static func server(_ settings: HTTP1Channel.Configuration = .init()) -> HTTPServerBuilder { server(settings, limit: nil) }
+    package static func server(_ settings: HTTP1Channel.Configuration = .init()) -> HTTPServerBuilder { server(settings, limits: nil) }
 
     /// Builds servers that limit the connections of one address.
-    static func server(_ settings: HTTP1Channel.Configuration, limit: ConnectionLimit?) -> HTTPServerBuilder {
-        HTTPServerBuilder { AcceptedConnections(http: HTTP1Channel(responder: $0, configuration: settings), limit: limit) }
+    static func server(_ settings: HTTP1Channel.Configuration, limits: Limits?) -> HTTPServerBuilder {
+        HTTPServerBuilder { AcceptedConnections(http: HTTP1Channel(responder: $0, configuration: settings), limits: limits) }
     }
 
-    init(http: HTTP1Channel, limit: ConnectionLimit? = nil) {
+    init(http: HTTP1Channel, limits: Limits? = nil) {
         self.http = http
-        self.limit = limit
+        self.limits = limits
     }
 
     package func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Connection> {
         http.setup(channel: channel, logger: logger).flatMapThrowing { value in
             let pipeline = channel.pipeline.syncOperations
+            let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
+            try pipeline.addHandler(HostRequirement(), position: .after(decoder))
+            guard let limits else { return Connection(value) }
+            guard let place = limits.connections.admit(channel, logger: logger) else { return Connection(value, isRefused: true) }
             try pipeline.addHandler(
-                HostRequirement(), position: .after(pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)))
+                ConnectionActivity(limits.connections, place, firstRequestTimeout: limits.firstRequestTimeout), position: .after(decoder))
             return Connection(value)
         }
     }
 
     package func handle(value: Connection, logger: Logger) async {
         guard let channel = value.take() else { return }
-        guard let limit else { return await http.handle(value: channel, logger: logger) }
-        guard let place = limit.admit(channel.channel.remoteAddress?.ipAddress, logger: logger) else {
+        guard !value.isRefused else {
             try? await channel.executeThenClose { _, _ in }
             return
         }
-        defer { limit.release(place) }
         await http.handle(value: channel, logger: logger)
     }
 
     /// A connection, handled at most once.
     package final class Connection: ServerChildChannelValue {
         package let channel: any Channel
+        /// Whether its address has too many connections.
+        fileprivate let isRefused: Bool
         private let waiting: NIOLockedValueBox<HTTP1Channel.Value?>
 
-        fileprivate init(_ channel: HTTP1Channel.Value) {
+        fileprivate init(_ channel: HTTP1Channel.Value, isRefused: Bool = false) {
             self.channel = channel.channel
+            self.isRefused = isRefused
             waiting = NIOLockedValueBox(channel)
         }
 

@@ -103,25 +103,29 @@ extension AuthorizationServer.Configuration {
         public var headerCount: Int
         /// How long a connection may be silent, between requests and within one.
         public var idleTimeout: Duration
+        /// How long a new connection may take to send the head of its first request, its TLS handshake included.
+        public var firstRequestTimeout: Duration
         /// How long the body of a request may take to arrive.
         public var bodyTimeout: Duration
         /// How long a client may leave an answer unread before its connection is closed.
         public var answerTimeout: Duration
         /// The most connections at the same time; more wait to be accepted.
         public var connections: Int
-        /// The most connections of one address at the same time, of IPv6 of one /64; more are closed. Trusted proxies are not limited.
+        /// The most connections of one address at the same time, of IPv6 of one /64. A new one closes the one that waits longest for its
+        /// client, and is closed itself when every one waits for the server. Trusted proxies are not limited.
         public var connectionsPerAddress: Int
 
         /// Sets limits; the defaults suit every request of the protocol.
         public init(
             bodyBytes: Int = 64 * 1024, headerBytes: Int = 16 * 1024, headerCount: Int = 100, idleTimeout: Duration = .seconds(60),
-            bodyTimeout: Duration = .seconds(20), answerTimeout: Duration = .seconds(30), connections: Int = 10_000,
-            connectionsPerAddress: Int = 256
+            firstRequestTimeout: Duration = .seconds(10), bodyTimeout: Duration = .seconds(20), answerTimeout: Duration = .seconds(30),
+            connections: Int = 10_000, connectionsPerAddress: Int = 256
         ) {
             self.bodyBytes = bodyBytes
             self.headerBytes = headerBytes
             self.headerCount = headerCount
             self.idleTimeout = idleTimeout
+            self.firstRequestTimeout = firstRequestTimeout
             self.bodyTimeout = bodyTimeout
             self.answerTimeout = answerTimeout
             self.connections = connections

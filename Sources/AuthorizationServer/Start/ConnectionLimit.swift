@@ -1,17 +1,41 @@
 internal import Logging
 internal import NIOConcurrencyHelpers
+internal import NIOCore
 
-/// How many connections each address has open; all of an IPv6 /64 are one address. Safe from any thread.
+/// The open connections of each address; all of an IPv6 /64 are one address. Safe from any thread.
+///
+/// An address at its limit gives up the connection that waits longest for its client, so that silent connections do not keep its other users
+/// out. A connection whose request is complete waits for the server, and is never given up.
 final class ConnectionLimit: Sendable {
-    private struct Count {
-        var open = 0
-        /// Whether a refusal was logged since the address was last below its limit.
+    private struct Open {
+        let channel: any Channel
+        /// When it began to wait for its client, as a number that grows; `nil` while it waits for the server.
+        var waitsSince: Int?
+    }
+
+    private struct Address {
+        var connections: [ObjectIdentifier: Open] = [:]
+        /// Whether the limit was logged since the address was last below it.
         var isLogged = false
+
+        var longestWaiting: ObjectIdentifier? {
+            connections.compactMap { id, open in open.waitsSince.map { (id, $0) } }.min { $0.1 < $1.1 }?.0
+        }
+    }
+
+    private struct State {
+        var addresses: [[UInt8]: Address] = [:]
+        var moment = 0
+
+        mutating func nextMoment() -> Int {
+            moment += 1
+            return moment
+        }
     }
 
     private let most: Int
     private let proxies: [TrustedNetwork]
-    private let counts = NIOLockedValueBox<[[UInt8]: Count]>([:])
+    private let state = NIOLockedValueBox(State())
 
     /// Makes a limit.
     ///
@@ -23,47 +47,63 @@ final class ConnectionLimit: Sendable {
         self.proxies = proxies
     }
 
-    /// A connection that is counted until it is released, or given up.
+    /// An admitted connection.
     struct Place: Sendable {
-        fileprivate let key: [UInt8]?
+        /// `nil` for a peer that is not limited.
+        fileprivate let address: [UInt8]?
+        fileprivate let id: ObjectIdentifier
     }
 
-    /// Counts a connection.
+    /// Admits a connection, which waits for its client at first. It is released when it is closed.
     ///
     /// - Parameters:
-    ///   - address: The peer's address; nil for a peer that has none, which is not limited.
-    ///   - logger: Told once when an address exceeds its limit.
-    /// - Returns: What to release when the connection is closed; nil if the address has too many.
-    func admit(_ address: String?, logger: Logger) -> Place? {
-        guard let address, let bytes = IPAddress.bytes(of: address), !proxies.contains(where: { $0.contains(address) }) else {
-            return Place(key: nil)
-        }
+    ///   - channel: The connection. A peer without an address is not limited.
+    ///   - logger: Told once when an address reaches its limit.
+    /// - Returns: The connection's place; `nil` if the address has too many, none of which can be given up.
+    func admit(_ channel: any Channel, logger: Logger) -> Place? {
+        let id = ObjectIdentifier(channel)
+        guard let peer = channel.remoteAddress?.ipAddress, let bytes = IPAddress.bytes(of: peer),
+            !proxies.contains(where: { $0.contains(peer) })
+        else { return Place(address: nil, id: id) }
         let key = bytes.count == 16 ? Array(bytes[..<8]) : bytes
-        let (isAdmitted, isNews) = counts.withLockedValue { counts in
-            var count = counts[key] ?? Count()
-            guard count.open >= most else {
-                count = Count(open: count.open + 1, isLogged: false)
-                counts[key] = count
-                return (true, false)
-            }
-            defer { counts[key] = Count(open: count.open, isLogged: true) }
-            return (false, !count.isLogged)
+        let (isAdmitted, isNews, givenUp) = state.withLockedValue { state in
+            var address = state.addresses[key] ?? Address()
+            defer { state.addresses[key] = address }
+            let isFull = address.connections.count >= most
+            defer { address.isLogged = isFull }
+            let longestWaiting = isFull ? address.longestWaiting : nil
+            guard !isFull || longestWaiting != nil else { return (false, !address.isLogged, nil as (any Channel)?) }
+            let givenUp = longestWaiting.flatMap { address.connections.removeValue(forKey: $0)?.channel }
+            address.connections[id] = Open(channel: channel, waitsSince: state.nextMoment())
+            return (true, isFull && !address.isLogged, givenUp)
         }
         if isNews {
             logger.warning(
-                "An address has too many connections; more are closed. A proxy belongs in trusted-proxies; see max-connections-per-address.",
-                metadata: ["address": .string(address), "most": .stringConvertible(most)])
+                "An address has too many connections; idle ones are closed. A proxy belongs in trusted-proxies; see max-connections-per-address.",
+                metadata: ["address": .string(peer), "most": .stringConvertible(most)])
         }
-        return isAdmitted ? Place(key: key) : nil
+        givenUp?.close(promise: nil)
+        guard isAdmitted else { return nil }
+        let place = Place(address: key, id: id)
+        channel.closeFuture.whenComplete { [self] _ in release(place) }
+        return place
     }
 
-    /// Counts a connection no more.
-    func release(_ place: Place) {
-        guard let key = place.key else { return }
-        counts.withLockedValue { counts in
-            guard var count = counts[key] else { return }
-            count.open -= 1
-            counts[key] = count.open > 0 ? count : nil
+    /// Notes whom a connection waits for: its client, or the server.
+    func setWaiting(_ place: Place, forClient isForClient: Bool) {
+        guard let key = place.address else { return }
+        state.withLockedValue { state in
+            // Subscripts of optionals: a connection that was given up meanwhile stays so.
+            let moment = isForClient ? state.nextMoment() : nil
+            state.addresses[key]?.connections[place.id]?.waitsSince = moment
+        }
+    }
+
+    private func release(_ place: Place) {
+        guard let key = place.address else { return }
+        state.withLockedValue { state in
+            state.addresses[key]?.connections[place.id] = nil
+            if state.addresses[key]?.connections.isEmpty == true { state.addresses[key] = nil }
         }
     }
 }

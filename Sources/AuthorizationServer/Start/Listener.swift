@@ -40,7 +40,10 @@ struct Listener: Sendable {
             httpDecoderConfiguration: .init(
                 maxHeaderFieldSize: limits.headerBytes, maxHeaderListSize: limits.headerBytes, maxHeaderFieldCount: limits.headerCount))
         let http = AcceptedConnections.server(
-            settings, limit: ConnectionLimit(most: limits.connectionsPerAddress, except: configuration.trustedProxies))
+            settings,
+            limits: .init(
+                connections: ConnectionLimit(most: limits.connectionsPerAddress, except: configuration.trustedProxies),
+                firstRequestTimeout: TimeAmount(limits.firstRequestTimeout)))
         guard let tls = configuration.tls else { return http }
         return try .tls(http, tlsConfiguration: TLSMaterial.serverConfiguration(tls))
     }
@@ -91,7 +94,7 @@ struct Listener: Sendable {
             deviceToken: head.headerFields.deviceToken)
     }
 
-    /// Writes a response. A client that does not read it loses its connection, which would stay open for ever otherwise.
+    /// Writes a response. If the client does not read it in time, the connection is closed.
     private func write(_ response: ServerResponse, _ writer: consuming ResponseWriter, _ channel: any Channel) async throws {
         func closeIfUnread() -> Scheduled<Void> {
             channel.eventLoop.scheduleTask(in: TimeAmount(configuration.limits.answerTimeout)) { channel.close(promise: nil) }
@@ -102,7 +105,7 @@ struct Listener: Sendable {
             if let stream = response.stream {
                 var body = try await writer.writeHead(head)
                 try await stream { part in
-                    // Each part has the whole time, because a stream goes on for a while.
+                    // The time limit holds for each part: a stream may last longer than that.
                     let timer = closeIfUnread()
                     defer { timer.cancel() }
                     try await body.write(ByteBuffer(bytes: part))

@@ -1,56 +1,153 @@
 import AuthorizationServer
 import NIOCore
 import NIOPosix
+import TestSupport
 import Testing
 
-/// A connection that stays open and has been answered once, so that the server counts it.
+/// A connection that stays open until the server or the test closes it.
 private struct HeldConnection: Sendable {
-    let channel: NIOAsyncChannel<ByteBuffer, ByteBuffer>
+    static let request = "GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n"
 
-    static func hold<Result: Sendable>(_ port: Int, _ body: @Sendable (_ isAnswered: Bool) async throws -> Result) async throws -> Result {
-        let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-            .connect(host: "127.0.0.1", port: port) { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
+    let channel: any Channel
+    private let firstBytes: EventLoopFuture<Bool>
+
+    /// Connects and sends.
+    init(_ port: Int, sending text: String = "") async throws {
+        let loop = MultiThreadedEventLoopGroup.singleton.next()
+        let promise = loop.makePromise(of: Bool.self)
+        firstBytes = promise.futureResult
+        do {
+            channel = try await ClientBootstrap(group: loop)
+                .channelInitializer { channel in
+                    channel.eventLoop.makeCompletedFuture {
+                        try channel.pipeline.syncOperations.addHandler(FirstBytes(promise: promise))
+                    }
                 }
-            }
-        return try await channel.executeThenClose { inbound, outbound in
-            var received = 0
-            do {
-                try await outbound.write(ByteBuffer(string: "GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n"))
-                var parts = inbound.makeAsyncIterator()
-                received = try await parts.next()?.readableBytes ?? 0
-            } catch is IOError {
-                // The server reset the connection.
-            } catch ChannelError.ioOnClosedChannel {
-                // The server closed the connection before the request was sent.
-            }
-            return try await body(received > 0)
+                .connect(host: "127.0.0.1", port: port).get()
+        } catch {
+            promise.fail(error)
+            throw error
         }
+        try? await send(text)
+    }
+
+    func send(_ text: String) async throws {
+        try await channel.writeAndFlush(ByteBuffer(string: text))
+    }
+
+    /// Whether anything was received before the connection was closed.
+    var isAnswered: Bool {
+        get async throws { try await firstBytes.get() }
+    }
+
+    func close() async {
+        try? await channel.close()
+    }
+
+    private final class FirstBytes: ChannelInboundHandler {
+        typealias InboundIn = ByteBuffer
+        let promise: EventLoopPromise<Bool>
+
+        init(promise: EventLoopPromise<Bool>) { self.promise = promise }
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) { promise.succeed(true) }
+        func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+        func handlerRemoved(context: ChannelHandlerContext) { promise.succeed(false) }
     }
 }
 
 @Suite("Attacks: connection floods", .timeLimit(.minutes(1)))
 struct ConnectionFloodAttackTests {
     private static func configuration(_ settings: [String: String]) throws -> AuthorizationServer.Configuration {
-        try AuthorizationServer.Configuration(commandLine: settings.merging(["port": "0"]) { $1 })
+        var configuration = try AuthorizationServer.Configuration(commandLine: settings.merging(["port": "0"]) { $1 })
+        configuration.limits.firstRequestTimeout = .seconds(3_600)
+        configuration.limits.idleTimeout = .seconds(3_600)
+        return configuration
     }
 
-    @Test("Connections of one address over its limit are closed unanswered, and the address is served again after it closed one.")
-    func limited() async throws {
+    @Test("Silent connections of one address, however many, do not keep its neighbours out.")
+    func silent() async throws {
         try await RunningServer.fresh(configuration: Self.configuration(["max-connections-per-address": "2"])) { running in
-            let port = running.wire.port
-            try await HeldConnection.hold(port) { isAnswered in
-                #expect(isAnswered)
-                try await HeldConnection.hold(port) { isAnswered in
-                    #expect(isAnswered)
-                    for _ in 1...3 { try await HeldConnection.hold(port) { #expect(!$0) } }
-                }
-                // The server learns of the end of a connection a moment later.
-                var isServed = false
-                for _ in 1...10_000 where !isServed { isServed = try await HeldConnection.hold(port) { $0 } }
-                #expect(isServed)
+            var silent: [HeldConnection] = []
+            for _ in 0..<5 { silent.append(try await HeldConnection(running.wire.port)) }
+            // Three of the five are closed once the server has accepted all of them.
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for connection in silent { group.addTask { try? await connection.channel.closeFuture.get() } }
+                for _ in 0..<3 { try await group.next() }
+                let neighbour = try? await HeldConnection(running.wire.port, sending: HeldConnection.request)
+                #expect(try await neighbour?.isAnswered == true)
+                await neighbour?.close()
+                for connection in silent { await connection.close() }
             }
+        }
+    }
+
+    @Test("A new connection of an address at its limit closes the one that waited longest for its client, also within a request.")
+    func longestIdle() async throws {
+        try await RunningServer.fresh(configuration: Self.configuration(["max-connections-per-address": "2"])) { running in
+            let first = try await HeldConnection(running.wire.port, sending: HeldConnection.request)
+            #expect(try await first.isAnswered)
+            let second = try await HeldConnection(running.wire.port, sending: HeldConnection.request)
+            #expect(try await second.isAnswered)
+            try await first.send("POST /oauth2/v1/token HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nabc")
+            let third = try await HeldConnection(running.wire.port, sending: HeldConnection.request)
+            #expect(try await third.isAnswered)
+            try await first.channel.closeFuture.get()
+            #expect(second.channel.isActive && third.channel.isActive)
+            for connection in [second, third] { await connection.close() }
+        }
+    }
+
+    @Test("Connections whose request is being answered are never closed for new ones, which are closed unanswered instead.")
+    func answering() async throws {
+        let gate = Gate()
+        let (arrivals, arrival) = AsyncStream.makeStream(of: Void.self)
+        let interceptor: AuthorizationServer.Interceptor = { request, next in
+            arrival.yield()
+            await gate.wait()
+            return await next(request)
+        }
+        let configuration = try Self.configuration(["max-connections-per-address": "2"])
+        try await RunningServer.fresh(configuration: configuration, interceptor: interceptor) { running in
+            let port = running.wire.port
+            let held = [
+                try await HeldConnection(port, sending: HeldConnection.request),
+                try await HeldConnection(port, sending: HeldConnection.request),
+            ]
+            var arrived = arrivals.makeAsyncIterator()
+            for _ in held { await arrived.next() }
+            for _ in 1...3 { #expect(try await !HeldConnection(port, sending: HeldConnection.request).isAnswered) }
+            gate.open()
+            for connection in held { #expect(try await connection.isAnswered) }
+            let next = try await HeldConnection(port, sending: HeldConnection.request)
+            #expect(try await next.isAnswered)
+            for connection in held + [next] { await connection.close() }
+        }
+    }
+
+    @Test("A connection that sends no request in time is closed.", arguments: ["", "GET /health/live HT"])
+    func firstRequest(start: String) async throws {
+        var configuration = try Self.configuration([:])
+        configuration.limits.firstRequestTimeout = .milliseconds(200)
+        try await RunningServer.fresh(configuration: configuration) { running in
+            let late = try await HeldConnection(running.wire.port, sending: start)
+            try await late.channel.closeFuture.get()
+            #expect(try await !late.isAnswered)
+        }
+    }
+
+    @Test("A connection that sent its first request in time stays open for the next one.")
+    func laterRequest() async throws {
+        var configuration = try Self.configuration([:])
+        configuration.limits.firstRequestTimeout = .seconds(2)
+        try await RunningServer.fresh(configuration: configuration) { running in
+            let used = try await HeldConnection(running.wire.port, sending: HeldConnection.request)
+            #expect(try await used.isAnswered)
+            // The deadline of this later connection is after that of the first one.
+            let late = try await HeldConnection(running.wire.port)
+            try await late.channel.closeFuture.get()
+            #expect(used.channel.isActive)
+            await used.close()
         }
     }
 
@@ -58,10 +155,12 @@ struct ConnectionFloodAttackTests {
     func trustedProxy() async throws {
         let configuration = try Self.configuration(["max-connections-per-address": "1", "trusted-proxies": "127.0.0.1"])
         try await RunningServer.fresh(configuration: configuration) { running in
-            let port = running.wire.port
-            try await HeldConnection.hold(port) { first in
-                try await HeldConnection.hold(port) { second in #expect(first && second) }
-            }
+            let first = try await HeldConnection(running.wire.port, sending: HeldConnection.request)
+            #expect(try await first.isAnswered)
+            let second = try await HeldConnection(running.wire.port, sending: HeldConnection.request)
+            #expect(try await second.isAnswered)
+            #expect(first.channel.isActive)
+            for connection in [first, second] { await connection.close() }
         }
     }
 }
