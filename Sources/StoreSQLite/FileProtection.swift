@@ -28,8 +28,10 @@ package enum FileProtection {
 
     /// Checks a folder whose files the server trusts.
     ///
-    /// - Throws: ``Unsafe`` if it belongs to another user, or others may write to it. A folder that does not exist is safe.
+    /// - Throws: ``Unsafe`` if it belongs to another user, or others may write to it or put another one in its place. A folder that does not
+    ///   exist is safe.
     package static func checkFolder(_ path: String) throws(Unsafe) {
+        try checkParents(of: path)
         var status = stat()
         guard stat(path, &status) == 0 else { return }
         guard status.st_mode & S_IFMT == S_IFDIR else {
@@ -39,6 +41,16 @@ package enum FileProtection {
         guard status.st_mode & 0o022 == 0 else {
             throw Unsafe(message: "Other users may write to the folder \(path). Run: chmod 700 \(path)")
         }
+    }
+
+    /// Checks a file that an operator writes and that holds no secret by itself. Its group may write it, and another user may own it.
+    ///
+    /// - Throws: ``Unsafe`` if all users may write it, or put another one in its place. What is no regular file is only looked at by its place.
+    package static func checkConfiguration(_ path: String) throws(Unsafe) {
+        try checkParents(of: path)
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o002 != 0 else { return }
+        throw Unsafe(message: "All users may write the file \(path). Run: chmod o-w \(path)")
     }
 
     /// Checks a file without opening it: SQLite loses its locks on a file when the process closes any other descriptor of that file.
@@ -57,8 +69,9 @@ package enum FileProtection {
     ///   - secrecy: Which rights of others are refused.
     ///   - followsLink: Whether the last part of the path may be a symbolic link.
     /// - Returns: The open file; `nil` if there is none.
-    /// - Throws: ``Unsafe`` if it is a symbolic link, no regular file, or belongs to or is open to others.
+    /// - Throws: ``Unsafe`` if it is a symbolic link, no regular file, belongs to or is open to others, or others may put another one in its place.
     package static func open(_ path: String, _ secrecy: Secrecy, followsLink: Bool = false) throws(Unsafe) -> FileHandle? {
+        try checkParents(of: path)
         let descriptor = systemOpen(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | (followsLink ? 0 : O_NOFOLLOW))
         guard descriptor >= 0 else {
             switch errno {
@@ -73,6 +86,32 @@ package enum FileProtection {
         try check(status, path, secrecy)
         return file
     }
+
+    /// Checks the folders above a path, of its link and of what the link leads to: a user who may write to one of them can replace what is in it.
+    private static func checkParents(of path: String) throws(Unsafe) {
+        let url = URL(filePath: path).absoluteURL
+        for path in Set([url.path, url.resolvingSymlinksInPath().path]) {
+            var child = path
+            while child != "/", let slash = child.lastIndex(of: "/") {
+                let parent = slash == child.startIndex ? "/" : String(child[..<slash])
+                try checkParent(parent, of: child)
+                child = parent
+            }
+        }
+    }
+
+    private static func checkParent(_ parent: String, of child: String) throws(Unsafe) {
+        var status = stat()
+        guard stat(parent, &status) == 0, status.st_mode & S_IFMT == S_IFDIR, status.st_mode & 0o002 != 0 else { return }
+        guard status.st_mode & stickyBit != 0 else {
+            throw Unsafe(message: "All users may write to the folder \(parent), and so replace \(child). Run: chmod o-w \(parent)")
+        }
+        // In a sticky folder such as /tmp, only the owner can replace a file.
+        if lstat(child, &status) == 0 { try checkOwner(status, child) }
+    }
+
+    /// `S_ISVTX`, whose type differs between the systems.
+    private static let stickyBit: mode_t = 0o1000
 
     private static func check(_ status: stat, _ path: String, _ secrecy: Secrecy) throws(Unsafe) {
         guard status.st_mode & S_IFMT == S_IFREG else { throw notRegular(path) }

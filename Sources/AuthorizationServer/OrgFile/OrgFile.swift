@@ -1,6 +1,7 @@
 internal import Foundation
 public import IdentityEngine
 public import JOSE
+internal import StoreSQLite
 internal import Yams
 
 /// The org file: an organization written down in YAML, and how the server that runs it is set up.
@@ -43,7 +44,10 @@ public struct OrgFile: Sendable, Equatable, Redacted {
     ) throws -> OrgFile {
         let data: Data
         do {
+            try FileProtection.checkConfiguration(path)
             data = try Data(contentsOf: URL(fileURLWithPath: path))
+        } catch let error as FileProtection.Unsafe {
+            throw OrgFileError(file: path, problems: [problem(error.message)])
         } catch {
             throw OrgFileError(
                 file: path,

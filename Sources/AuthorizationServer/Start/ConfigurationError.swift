@@ -1,3 +1,5 @@
+internal import StoreSQLite
+
 /// A configuration that cannot be used; it names the key and what to do.
 public struct ConfigurationError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The key, as the command line spells it: `tls-certificate`.
@@ -13,4 +15,17 @@ public struct ConfigurationError: Error, Sendable, Equatable, CustomStringConver
 
     /// The key and the message.
     public var description: String { "\(key): \(message)" }
+}
+
+extension ConfigurationError {
+    /// Names the key of a file or folder that `FileProtection` refuses.
+    static func refusingUnsafe<Result>(
+        _ key: String, _ body: () throws(FileProtection.Unsafe) -> Result
+    ) throws(ConfigurationError) -> Result {
+        do {
+            return try body()
+        } catch {
+            throw ConfigurationError(key: key, message: error.message)
+        }
+    }
 }

@@ -20,7 +20,9 @@ extension AuthorizationServer.Configuration {
             return key
         case .dataDirectory:
             let path = dataDirectory + "/master.key"
-            try Self.refusingUnsafe("data") { () throws(FileProtection.Unsafe) in try FileProtection.checkFolder(dataDirectory) }
+            try ConfigurationError.refusingUnsafe("data") { () throws(FileProtection.Unsafe) in
+                try FileProtection.checkFolder(dataDirectory)
+            }
             if let key = try Self.read(path, .ownerOnly) { return key }
             if FileManager.default.fileExists(atPath: storePath) {
                 throw ConfigurationError(
@@ -59,23 +61,13 @@ extension AuthorizationServer.Configuration {
     private static func read(
         _ path: String, _ secrecy: FileProtection.Secrecy, followsLink: Bool = false
     ) throws -> SymmetricKey? {
-        let file = try refusingUnsafe("master-key-file") { () throws(FileProtection.Unsafe) in
+        let file = try ConfigurationError.refusingUnsafe("master-key-file") { () throws(FileProtection.Unsafe) in
             try FileProtection.open(path, secrecy, followsLink: followsLink)
         }
         guard let file else { return nil }
         // A key is 44 characters; what is longer is none, and is not read on.
         let data = try? file.read(upToCount: 1_024)
         return try decode(String(decoding: data ?? Data(), as: UTF8.self), key: "master-key-file")
-    }
-
-    private static func refusingUnsafe<Result>(
-        _ key: String, _ body: () throws(FileProtection.Unsafe) -> Result
-    ) throws(ConfigurationError) -> Result {
-        do {
-            return try body()
-        } catch {
-            throw ConfigurationError(key: key, message: error.message)
-        }
     }
 
     private static func decode(_ text: String, key: String) throws -> SymmetricKey {

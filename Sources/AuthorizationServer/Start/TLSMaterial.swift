@@ -1,5 +1,7 @@
+internal import Foundation
 internal import HummingbirdTLS
 internal import NIOSSL
+internal import StoreSQLite
 
 /// The certificate and key of a configuration, read and checked.
 enum TLSMaterial {
@@ -16,6 +18,11 @@ enum TLSMaterial {
     /// - Returns: A server's configuration for TLS 1.2 and later.
     /// - Throws: ``ConfigurationError`` that names what cannot be read.
     static func serverConfiguration(_ tls: AuthorizationServer.Configuration.TLS) throws -> TLSConfiguration {
+        let pem =
+            switch tls.privateKey {
+            case .file(let path): try read(path)
+            case .text(let text): Array(text.utf8)
+            }
         let chain: [NIOSSLCertificate]
         do {
             chain =
@@ -28,14 +35,7 @@ enum TLSMaterial {
                 key: "tls-certificate", message: "The certificate could not be read. Name a file with PEM certificates, the server's first."
             )
         }
-        let key: NIOSSLPrivateKey
-        do {
-            key =
-                switch tls.privateKey {
-                case .file(let path): try NIOSSLPrivateKey(file: path, format: .pem)
-                case .text(let text): try NIOSSLPrivateKey(bytes: Array(text.utf8), format: .pem)
-                }
-        } catch {
+        guard let key = try? NIOSSLPrivateKey(bytes: pem, format: .pem) else {
             throw ConfigurationError(
                 key: "tls-key", message: "The private key could not be read. Name a file with an unencrypted PEM key.")
         }
@@ -45,5 +45,18 @@ enum TLSMaterial {
         configuration.cipherSuiteValues = ciphers
         configuration.applicationProtocols = ["http/1.1"]
         return configuration
+    }
+
+    /// The largest file of a private key that is read, in bytes.
+    private static let largestKey = 1 << 20
+
+    /// Reads the file of a private key. It may be a link, as tools that renew certificates make one.
+    ///
+    /// - Returns: Nothing if there is no such file.
+    private static func read(_ path: String) throws(ConfigurationError) -> [UInt8] {
+        let file = try ConfigurationError.refusingUnsafe("tls-key") { () throws(FileProtection.Unsafe) in
+            try FileProtection.open(path, .ownerOnly, followsLink: true)
+        }
+        return Array((try? file?.read(upToCount: largestKey)) ?? Data())
     }
 }

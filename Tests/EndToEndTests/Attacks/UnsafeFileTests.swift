@@ -22,11 +22,16 @@ struct UnsafeFileTests {
         let data = folder.path + "data"
         let config = try folder.write(organization, to: "org.yaml")
         let arguments = ["serve", "--port", "0", "--config", config, "--data", data]
+        try await start(arguments)
+        return (folder, arguments, data)
+    }
+
+    /// Starts a server and stops it again.
+    private static func start(_ arguments: [String]) async throws {
         let process = try Command.start(arguments)
         try await process.waitFor("[countersign] listening")
         process.interrupt()
         #expect(await process.end().status == 0)
-        return (folder, arguments, data)
     }
 
     private static func refusal(_ arguments: [String]) async throws -> String {
@@ -96,10 +101,7 @@ struct UnsafeFileTests {
             try FileManager.default.removeItem(atPath: path)
             try FileManager.default.moveItem(atPath: kept, toPath: path)
         }
-        let process = try Command.start(arguments)
-        try await process.waitFor("[countersign] listening")
-        process.interrupt()
-        #expect(await process.end().status == 0)
+        try await Self.start(arguments)
     }
 
     @Test("A master key file that others may write is refused, wherever it is.")
@@ -112,6 +114,53 @@ struct UnsafeFileTests {
             "serve", "--port", "0", "--config", config, "--data", folder.path + "data", "--master-key-file", key,
         ])
         #expect(text.contains("chmod 600 \(key)"), "\(text)")
+    }
+
+    @Test("serve refuses a TLS private key that others may read, and says which chmod mends it.", arguments: [0o644, 0o640, 0o604, 0o622])
+    func tlsKey(mode: Int) async throws {
+        let folder = try TemporaryFolder()
+        let config = try folder.write(Self.organization, to: "org.yaml")
+        let certificate = try folder.write("certificate", to: "certificate.pem")
+        let key = try folder.write("key", to: "key.pem")
+        try Self.setMode(mode, of: key)
+        let text = try await Self.refusal([
+            "serve", "--port", "0", "--config", config, "--data", folder.path + "data", "--tls-certificate", certificate, "--tls-key", key,
+        ])
+        #expect(text.contains("chmod 600 \(key)"), "\(text)")
+    }
+
+    @Test("serve and keys refuse an organization file that all users may write, and take one that a group may write.")
+    func organizationFile() async throws {
+        let (folder, arguments, _) = try await Self.used()
+        let config = folder.path + "org.yaml"
+        for mode in [0o666, 0o602, 0o646] {
+            try Self.setMode(mode, of: config)
+            for command in [arguments, ["keys", "rotate"] + arguments.dropFirst(3)] {
+                #expect(try await Self.refusal(command).contains("chmod o-w \(config)"))
+            }
+        }
+        try Self.setMode(0o664, of: config)
+        try await Self.start(arguments)
+    }
+
+    @Test("serve refuses files below a folder that all users may write, unless the folder is sticky.")
+    func parents() async throws {
+        let (folder, arguments, data) = try await Self.used()
+        let parent = String(folder.path.dropLast())
+        try Self.setMode(0o777, of: parent)
+        #expect(try await Self.refusal(arguments).contains("chmod o-w \(parent)"))
+        // Each file by itself, where all others are at a safe place.
+        let safe = try TemporaryFolder()
+        let config = try safe.write(Self.organization, to: "org.yaml")
+        #expect(try await Self.refusal(["serve", "--port", "0", "--config", config, "--data", data]).contains("chmod o-w \(parent)"))
+        let elsewhere = ["serve", "--port", "0", "--config", config, "--data", safe.path + "data"]
+        let key = try folder.write(Data(repeating: 1, count: 32).base64EncodedString(), to: "named.key")
+        try Self.setMode(0o600, of: key)
+        #expect(try await Self.refusal(elsewhere + ["--master-key-file", key]).contains("chmod o-w \(parent)"))
+        let tls = ["--tls-certificate", key, "--tls-key", key]
+        #expect(try await Self.refusal(elsewhere + tls).contains("chmod o-w \(parent)"))
+        try Self.setMode(0o1777, of: parent)
+        try await Self.start(arguments)
     }
 
     @Test(
