@@ -4,12 +4,33 @@ internal import IdentityEngine
 
 /// How connections to the file are opened, and how SQLite's errors read.
 enum Connection {
-    /// Opens files one after the other, also in other processes: SQLite does not wait for who is just making the same file. Blocks meanwhile.
-    static func alone<Result>(inFolderOf path: String, _ body: () throws -> Result) rethrows -> Result {
+    /// Opens files one after the other, also in other processes: SQLite does not wait for a process that is just making the same file.
+    ///
+    /// Blocks its thread while it waits, for ten seconds at most, as SQLite itself does for a locked database. A server opens its store before it
+    /// serves anything.
+    ///
+    /// - Parameters:
+    ///   - path: The file.
+    ///   - attempts: How often to try, every ten milliseconds.
+    ///   - body: Opens the file.
+    /// - Returns: What the body returned.
+    /// - Throws: `StoreError` if another process keeps the folder locked; what the body throws.
+    static func alone<Result>(inFolderOf path: String, attempts: Int = 1_000, _ body: () throws -> Result) throws -> Result {
         let folder = open(URL(filePath: path).deletingLastPathComponent().path, O_RDONLY | O_CLOEXEC)
         defer { if folder >= 0 { close(folder) } }
         // Where the file system has no such locks, two that open at one moment may be told to try again.
-        while folder >= 0, flock(folder, LOCK_EX) < 0, errno == EINTR {}
+        var failures = 0
+        while folder >= 0, flock(folder, LOCK_EX | LOCK_NB) < 0, errno == EWOULDBLOCK || errno == EINTR {
+            failures += 1
+            guard failures < attempts else {
+                let name = URL(filePath: path).deletingLastPathComponent().path
+                throw StoreError(
+                    .unavailable, "Another process keeps the folder \(name) locked: it is opening the same database. Stop it, or try again."
+                )
+            }
+            // On the caller's thread, only before the server serves; the attempts bound the wait.
+            usleep(10_000)
+        }
         return try body()
     }
 

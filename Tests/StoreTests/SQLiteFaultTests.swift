@@ -1,7 +1,14 @@
 import Foundation
 import IdentityEngine
-import StoreSQLite
 import Testing
+
+@testable import StoreSQLite
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Darwin)
+import Darwin
+#endif
 
 @Suite("SQLite store under faults and races")
 struct SQLiteFaultTests {
@@ -37,6 +44,23 @@ struct SQLiteFaultTests {
                 gate.open()
                 for try await store in group { try await store.close() }
             }
+        }
+    }
+
+    @Test(
+        "A folder that another process keeps locked is an error after some attempts, and not a wait without end.", .timeLimit(.minutes(1)))
+    func lockedFolder() async throws {
+        try await withTemporaryFolder { folder in
+            let path = folder.appending(path: "store.sqlite").path
+            let lock = open(folder.path, O_RDONLY | O_CLOEXEC)
+            defer { close(lock) }
+            #expect(flock(lock, LOCK_EX) == 0)
+            let error = await #expect(throws: StoreError.self) {
+                try await onThread { try Connection.alone(inFolderOf: path, attempts: 3) { Issue.record("The folder was not locked.") } }
+            }
+            #expect(error?.code == .unavailable && error?.message.contains(folder.path) == true)
+            #expect(flock(lock, LOCK_UN) == 0)
+            try await onThread { try Connection.alone(inFolderOf: path, attempts: 3) {} }
         }
     }
 
