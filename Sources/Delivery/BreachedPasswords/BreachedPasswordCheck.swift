@@ -1,11 +1,24 @@
 internal import Foundation
 public import Logging
+internal import NIOConcurrencyHelpers
 
 /// Looks digests of new passwords up in lists of breached passwords: a file, a range endpoint, or both.
 ///
 /// It fails open: a list that can't be asked, or not in time, counts as one that does not hold the password, and the log says so. The log shows
-/// nothing of a password or of its digest. `Sendable`; safe from any task.
+/// nothing of a password or of its digest. After three failures in a row, the range endpoint is not asked for a minute, so that the passwords of
+/// an org file do not wait for one timeout each. `Sendable`; safe from any task.
 public final class BreachedPasswordCheck: Sendable {
+    private static let mostFailures = 3
+    private static let pauseSeconds = 60
+
+    /// The range endpoint's failures since its last answer, and until when it is not asked.
+    private struct Outage {
+        var failures = 0
+        var end = Date.distantPast
+    }
+
+    private let outage = NIOLockedValueBox(Outage())
+    private let now: @Sendable () -> Date
     private let file: BreachedPasswordFile?
     private let range: PasswordRangeClient?
     private let logger: Logger
@@ -16,7 +29,7 @@ public final class BreachedPasswordCheck: Sendable {
     ///   - file: A list on disk; `nil` for none.
     ///   - rangeURL: The address of a range endpoint before the prefix, such as `https://api.pwnedpasswords.com/range`; `nil` for none.
     ///   - timeout: How long the endpoint may take in all.
-    ///   - timing: How it waits; by default the system's clock.
+    ///   - timing: The time, and how it waits; by default the system's clock.
     ///   - logger: Where failures are logged.
     /// - Throws: ``BreachedPasswordError`` if the address will not do.
     public init(
@@ -24,6 +37,7 @@ public final class BreachedPasswordCheck: Sendable {
     ) throws(BreachedPasswordError) {
         self.file = file
         self.logger = logger
+        now = timing.now
         if let rangeURL {
             range = try PasswordRangeClient(base: rangeURL, timeout: timeout, sleep: timing.sleep)
         } else {
@@ -40,8 +54,32 @@ public final class BreachedPasswordCheck: Sendable {
         let digest = sha1.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
         guard digest.count == 40 else { return false }
         if let file, await ask("the file", { try await file.contains(digest) }) { return true }
-        if let range, await ask("the range endpoint", { try await range.contains(digest) }) { return true }
-        return false
+        guard let range, now() >= outage.withLockedValue({ $0.end }) else { return false }
+        return await ask("the range endpoint") {
+            do {
+                let isFound = try await range.contains(digest)
+                outage.withLockedValue { $0 = Outage() }
+                return isFound
+            } catch {
+                noteFailure()
+                throw error
+            }
+        }
+    }
+
+    private func noteFailure() {
+        let now = now()
+        let isPausing = outage.withLockedValue { outage in
+            outage.failures += 1
+            // Questions that were under way when the pause began do not extend it.
+            guard outage.failures >= Self.mostFailures, outage.end <= now else { return false }
+            outage.end = now.addingTimeInterval(TimeInterval(Self.pauseSeconds))
+            return true
+        }
+        guard isPausing else { return }
+        logger.warning(
+            "the range endpoint failed several times in a row and is not asked for \(Self.pauseSeconds) seconds; new passwords are not compared with it"
+        )
     }
 
     private func ask(_ name: String, _ question: () async throws -> Bool) async -> Bool {

@@ -86,6 +86,33 @@ struct PasswordRangeTests {
         #expect(logs.lines.contains { $0.contains("was not compared") })
     }
 
+    @Test("After three failures in a row the endpoint is not asked for a minute, which the log says once, and then asked once more.")
+    func pausing() async throws {
+        let (logs, clock) = (RecordedLogs(), ManualClock())
+        let known = Self.answer(["\(Self.suffix):3"])
+        let double = try PlainListener(
+            answering: [PlainListener.answer(503), known] + [String](repeating: PlainListener.answer(503), count: 6))
+        defer { double.close() }
+        let check = try BreachedPasswordCheck(
+            file: nil, rangeURL: "http://127.0.0.1:\(double.port)", timeout: .seconds(60),
+            timing: PushTiming(now: { clock.now }, sleep: { try await Task.sleep(for: $0) }), logger: logs.logger)
+        func ask(_ count: Int) async -> [Bool] {
+            var found: [Bool] = []
+            for _ in 0..<count { found.append(await check.contains(sha1: Array(Insecure.SHA1.hash(data: Data("password1".utf8))))) }
+            return found
+        }
+        // An answer ends a row of failures.
+        #expect(await ask(4) == [false, true, false, false] && double.received.count == 4)
+        #expect(await ask(10).contains(true) == false && double.received.count == 5)
+        clock.advance(by: 59)
+        #expect(await ask(10).contains(true) == false && double.received.count == 5)
+        clock.advance(by: 2)
+        #expect(await ask(10).contains(true) == false && double.received.count == 6)
+        let lines = logs.lines.filter { $0.hasPrefix("warning") }
+        #expect(lines.filter { $0.contains("is not asked for 60 seconds") }.count == 2, "\(lines)")
+        #expect(lines.count == 7, "\(lines)")
+    }
+
     @Test(
         "An address that is no https address, nor one of this machine, is refused.",
         arguments: ["http://example.com/range", "ftp://127.0.0.1/", "https://user@example.com/", "https://example.com/?a=b", "range", ""])
