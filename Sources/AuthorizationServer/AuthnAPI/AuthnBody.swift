@@ -54,7 +54,7 @@ extension ClassicCaller {
     /// Who a request to the classic API is from.
     init(_ request: ServerRequest, body: AuthnBody) {
         self.init(
-            apiToken: request.apiToken, deviceCookie: DeviceCookie.read(request), deviceToken: body.deviceToken,
+            apiToken: request.sswsToken, deviceCookie: DeviceCookie.read(request), deviceToken: body.deviceToken,
             // Browsers say so with every request that is no plain form.
             isPage: request.head.headerFields[.origin] != nil, autoPush: AutoPushCookie.read(request))
     }

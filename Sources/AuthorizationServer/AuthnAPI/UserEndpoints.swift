@@ -47,7 +47,7 @@ extension Endpoint {
                 let query = request.query.flatMap { try? FormParameters(parsing: $0.utf8) }
                 let ended = try await engine.classicEndSessions(
                     of: user, revokesGrants: query?["oauthTokens"] == "true", forgetsDevices: query?["forgetDevices"] == "true",
-                    apiToken: request.apiToken, context: request.context
+                    apiToken: request.sswsToken, context: request.context
                 ).get()
                 logouts?.deliver(ended)
                 return ServerResponse(status: .noContent)
@@ -55,17 +55,17 @@ extension Endpoint {
         case .devices(let user):
             Self.user(1, [.get, .delete], engine) { request in
                 guard request.head.method == .delete else {
-                    let devices = try await engine.classicDevices(of: user, apiToken: request.apiToken).get()
+                    let devices = try await engine.classicDevices(of: user, apiToken: request.sswsToken).get()
                     return ServerResponse(json: JSONValue.array(devices.map(\.json)).serialized())
                 }
-                _ = try await engine.classicForget(device: nil, of: user, apiToken: request.apiToken, context: request.context).get()
+                _ = try await engine.classicForget(device: nil, of: user, apiToken: request.sswsToken, context: request.context).get()
                 return ServerResponse(status: .noContent)
             }
         case .activation(let user):
             Self.user(3, [.post], engine) { request in
                 let query = request.query.flatMap { try? FormParameters(parsing: $0.utf8) }
                 let activation = try await engine.classicActivate(
-                    user, isMailed: query?["sendEmail"] != "false", apiToken: request.apiToken, context: request.context
+                    user, isMailed: query?["sendEmail"] != "false", apiToken: request.sswsToken, context: request.context
                 ).get()
                 let origin = try await engine.snapshot().origin
                 var answer: JSONValue = [:]
@@ -78,12 +78,12 @@ extension Endpoint {
             }
         case .unlocking(let user):
             Self.user(4, [.post], engine) { request in
-                try await engine.classicUnlock(user, apiToken: request.apiToken, context: request.context).get()
+                try await engine.classicUnlock(user, apiToken: request.sswsToken, context: request.context).get()
                 return ServerResponse(json: JSONValue.object([:]).serialized())
             }
         case .device(let user, let id):
             Self.user(2, [.delete], engine) { request in
-                _ = try await engine.classicForget(device: id, of: user, apiToken: request.apiToken, context: request.context).get()
+                _ = try await engine.classicForget(device: id, of: user, apiToken: request.sswsToken, context: request.context).get()
                 return ServerResponse(status: .noContent)
             }
         }

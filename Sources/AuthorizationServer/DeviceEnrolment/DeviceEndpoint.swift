@@ -37,13 +37,14 @@ extension Endpoint.Call {
     /// What the request brought to say who sends it.
     var deviceAuthorization: DeviceAuthorization {
         let values = request.head.headerFields[values: .authorization]
-        guard values.count == 1, let space = values[0].firstIndex(of: " ") else { return .none }
+        guard values.count == 1 else { return .none }
+        if let token = request.sswsToken { return .ssws(token) }
+        guard let space = values[0].firstIndex(of: " ") else { return .none }
         let token = String(values[0][space...].drop { $0 == " " })
         guard !token.isEmpty else { return .none }
         switch values[0][..<space].lowercased() {
         case "bearer": return .bearer(token)
         case "dpop": return .dpop(token, requiredProof)
-        case "ssws": return .ssws(token)
         default: return .none
         }
     }

@@ -112,6 +112,17 @@ struct DeviceEnrolmentTests {
         }
     }
 
+    @Test("A device's own signature is read after the scheme SSWS without a space too.", arguments: ["SSWS", "ssws", "SSWS ", "SSWS  "])
+    func signedWithoutSpace(scheme: String) async throws {
+        try await DeviceServer.with { server in
+            let phone = try await server.enrolledPhone()
+            let response = try await server.running.wire.call(
+                "GET", DeviceServer.api + "/\(phone.enrollmentID)/push/notifications",
+                headers: [DeviceServer.version, ("Authorization", scheme + (try phone.authorization()))])
+            #expect(response.status == 200, "\(response.body)")
+        }
+    }
+
     @Test("a maintenance token is issued over the wire as the official client asks, and keeps the push token up to date")
     func maintenance() async throws {
         try await DeviceServer.with { server in
