@@ -46,4 +46,53 @@ struct HostileNumberTests {
         #expect(abs(token.expiresIn) <= 1e10)
         #expect(token.expiresAt?.formatted(.iso8601).isEmpty == false)
     }
+
+    /// JSON values in place of a string, an address or a list.
+    static let written = [
+        "-1", "0", "0.5", "1e300", "-1e300", "1e-300", "9223372036854775807", "9223372036854775808", "-9223372036854775809", "true", "null",
+        "[1e300]", "{}", #""NaN""#, #""1e300""#, #""""#,
+    ]
+
+    @Test("A discovery document whose members are numbers of any size is read or refused, and its errors can be shown.", arguments: written)
+    func discovery(value: String) async throws {
+        let good = try await IssuerFixture().client.openIdConfiguration().json
+        for member in OpenIdConfiguration.ProviderMetadata.allCases {
+            var members = try #require(good.objectValue)
+            members[member.rawValue] = try JSON(value)
+            let document = try #require(JSON.object(members).text.map { String(decoding: $0, as: UTF8.self) })
+            let issuer = try IssuerFixture()
+            issuer.session.on("/.well-known/openid-configuration") { _, _ in .json(document) }
+            do {
+                let configuration = try await issuer.client.openIdConfiguration()
+                _ = (configuration.payload, configuration.endSessionEndpoint, configuration.scopesSupported, "\(configuration)")
+            } catch {
+                #expect(!error.localizedDescription.isEmpty)
+            }
+        }
+    }
+
+    @Test(
+        "Numbers out of range in the headers of a rate limit delay the next request by a bounded time.",
+        arguments: [
+            "-1", "0.5", "1e300", "-1e300", "nan", "inf", "9223372036854775807", "9223372036854775808", "",
+        ])
+    func rateLimit(value: String) async throws {
+        for name in ["x-rate-limit-limit", "x-rate-limit-remaining", "x-rate-limit-reset", "Retry-After", "Age", "Content-Length"] {
+            let issuer = try IssuerFixture()
+            var headers = [
+                "x-rate-limit-limit": "1", "x-rate-limit-remaining": "0", "x-rate-limit-reset": "1800000001",
+                "Date": "Fri, 15 Jan 2027 08:00:00 GMT",
+            ]
+            headers[name] = value
+            let reply = ScriptedSession.Reply(status: 429, headers: headers)
+            do {
+                _ = try await issuer.signIn(reply)
+                Issue.record("\(name): \(value) was accepted.")
+            } catch {
+                #expect(!error.localizedDescription.isEmpty)
+            }
+            #expect(
+                issuer.clock.waits.allSatisfy { (0...60).contains($0) } && issuer.clock.waits.count < 10, "\(name): \(issuer.clock.waits)")
+        }
+    }
 }

@@ -69,6 +69,25 @@ struct MaintenanceTokenTests {
         #expect(unreadable == .internalError("") && unreadable?.localizedDescription.contains("secret-token") == false)
     }
 
+    @Test(
+        "A lifetime of a maintenance token that is no whole number of seconds is refused, and any other is kept as it is.",
+        arguments: [
+            ("-1", -1), ("0", 0), ("9223372036854775807", Int.max), ("9223372036854775808", nil), ("1e300", nil), ("-1e300", nil),
+            ("0.5", nil),
+            ("1e400", nil), (#""NaN""#, nil), (#""3600""#, nil), ("true", nil), ("[1]", nil),
+        ] as [(String, Int?)])
+    func lifetime(written: String, value: Int?) async throws {
+        let phone = try TestPhone()
+        let enrollment = try await phone.enroll()
+        phone.org.answer(.token, .text(#"{"access_token":"secret-token","token_type":"Bearer","expires_in":\#(written)}"#))
+        guard let value else {
+            let error = await failure { try await enrollment.retrieveMaintenanceToken() }
+            #expect(error == .internalError("") && error?.localizedDescription.contains("secret-token") == false)
+            return
+        }
+        #expect(try await enrollment.retrieveMaintenanceToken().expires_in == value)
+    }
+
     @Test("without its key the enrollment says so before anything is sent")
     func keyMissing() async throws {
         let phone = try TestPhone()

@@ -85,6 +85,38 @@ struct DeviceAuthorizationTests {
         #expect(issuer.clock.waits == [wait])
     }
 
+    /// JSON values in place of a number of seconds.
+    static let hostileValues = [
+        "-1", "0", "0.001", "1e300", "-1e300", "1e-300", "9223372036854775807", "9223372036854775808", "-9223372036854775809", #""1e300""#,
+        #""NaN""#, #""inf""#, #""-1""#, #""soon""#, "null", "true", "[5]", "{}", "1e400",
+    ]
+
+    @Test(
+        "Whatever numbers the server sends, the wait for approval is bounded: an hour in all, and a second between two requests.",
+        arguments: hostileValues)
+    func hostileNumbers(value: String) async throws {
+        for (lifetime, interval) in [(value, "5"), ("600", value), (value, value)] {
+            let issuer = Issuer()
+            issuer.answer(
+                "/device/authorize",
+                .json(
+                    #"{"device_code":"d","user_code":"u","verification_uri":"https://a.example","expires_in":\#(lifetime),"interval":\#(interval)}"#
+                ))
+            issuer.answer("/v1/token", .refusal("authorization_pending"))
+            let flow = DeviceAuthorizationFlow(client: try issuer.client(authentication: .clientSecret("s")))
+            do {
+                let verification = try await flow.start()
+                #expect((0...3_600).contains(verification.expiresIn))
+                _ = try await flow.resume()
+                Issue.record("\(lifetime), \(interval): approved")
+            } catch {
+                #expect(!error.localizedDescription.isEmpty)
+            }
+            #expect(issuer.clock.waits.reduce(0, +) <= 3_600 && issuer.requests("/v1/token").count <= 3_601)
+            #expect(issuer.clock.waits.dropLast().allSatisfy { $0 >= 1 })
+        }
+    }
+
     @Test(
         "is an error where the answer lacks what the person must be shown, or shows an address that is not safe",
         arguments: [

@@ -36,6 +36,30 @@ struct PushAnswersTests {
         #expect(server.forms("token").isEmpty)
     }
 
+    @Test(
+        "Whatever numbers the server sends, polling is bounded: an hour in all, and a second between two requests.",
+        arguments: [
+            "-1", "0", "0.001", "1e300", "-1e300", "1e-300", "9223372036854775807", "9223372036854775808", "-9223372036854775809",
+            #""1e300""#, #""NaN""#, #""-1""#, "1e400", "null", "true",
+        ])
+    func hostileNumbers(value: String) async throws {
+        for (lifetime, interval) in [(value, "5"), ("600", value), (value, value)] {
+            let server = DirectAuthServer()
+            server.answer(
+                "primary-authenticate",
+                .init(
+                    body:
+                        #"{"oob_code":"o","channel":"push","binding_method":"none","expires_in":\#(lifetime),"interval":\#(interval)}"#))
+            server.answer("token", .pending)
+            let error = await #expect(throws: (any Error).self) {
+                try await DirectAuthenticationFlow(client: server.client()).start("jane", with: .oob(channel: .push))
+            }
+            #expect(error?.localizedDescription.isEmpty == false)
+            #expect(server.clock.waits.reduce(0, +) <= 3_600 && server.forms("token").count <= 3_601)
+            #expect(server.clock.waits.dropLast().allSatisfy { $0 >= 1 })
+        }
+    }
+
     @Test("without an interval at all there is no polling")
     func absentInterval() async throws {
         await #expect(throws: Failure.missingArguments(["interval"])) {
