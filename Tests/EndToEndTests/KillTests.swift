@@ -39,32 +39,14 @@ struct KillTests {
     private static let sessions = 4
 
     private static func organization(port: Int) -> String {
-        """
-        name: Killed
-        origin: http://127.0.0.1:\(port)
-        sign_on_policies:
-          - name: one-factor
-            rules: [{name: All, require: one_factor}]
-        password_policy: {scrypt_log_n: 14}
-        rate_limits: {per_client: 1000000, per_address: 1000000, per_address_sign_ins: 1000000, per_user: 1000000}
-        authorization_servers:
-          - id: default
-            name: Default
-            audience: api://default
-            access_policies:
-              - name: All
-                rules: [{name: All}]
-        applications:
-          - id: app
-            name: App
-            type: native
-            grant_types: [password, refresh_token]
-            assignment: everyone
-            sign_on_policy: one-factor
-            refresh_token_leeway: \(Int(grace))s
-        users:
-          - {login: jane@example.com, password: Correct-Horse-7, profile: {name: Jane, email: jane@example.com}}
-        """
+        OrganizationText.passwordOnly(
+            name: "Killed", origin: "http://127.0.0.1:\(port)",
+            settings: "rate_limits: {per_client: 1000000, per_address: 1000000, per_address_sign_ins: 1000000, per_user: 1000000}",
+            application: """
+                type: native
+                grant_types: [password, refresh_token]
+                refresh_token_leeway: \(Int(grace))s
+                """)
     }
 
     @Test("what it confirmed is good after each restart, and nothing is good that should not be", .timeLimit(.minutes(10)))

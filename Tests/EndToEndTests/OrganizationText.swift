@@ -17,4 +17,38 @@ enum OrganizationText {
             access_policies:
         """
     }
+
+    /// A whole org file for Jane, who signs in to an application by her password alone.
+    ///
+    /// - Parameters:
+    ///   - name: What the organization is called.
+    ///   - origin: Its origin.
+    ///   - settings: Further lines at the top level.
+    ///   - application: Further lines of the application `app`, which every user is assigned to.
+    static func passwordOnly(name: String, origin: String, settings: String = "", application: String) -> String {
+        """
+        name: \(name)
+        origin: \(origin)
+        sign_on_policies:
+          - name: one-factor
+            rules: [{name: All, require: one_factor}]
+        password_policy: {scrypt_log_n: 14}
+        \(settings)
+        authorization_servers:
+          - id: default
+            name: Default
+            audience: api://default
+            access_policies:
+              - name: All
+                rules: [{name: All}]
+        applications:
+          - id: app
+            name: App
+            assignment: everyone
+            sign_on_policy: one-factor
+        \(application.split(separator: "\n").map { "    \($0)" }.joined(separator: "\n"))
+        users:
+          - {login: jane@example.com, password: Correct-Horse-7, profile: {name: Jane, email: jane@example.com}}
+        """
+    }
 }

@@ -68,24 +68,10 @@ public final class HostileServer: Sendable {
     /// - Parameter answer: The answer to a request with this head.
     /// - Throws: If the system has no port.
     public init(_ answer: @escaping @Sendable (_ head: String) -> Answer) throws {
-        #if canImport(Glibc)
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        #else
-        let descriptor = socket(AF_INET, SOCK_STREAM, 0)
-        #endif
-        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let isListening = withUnsafeMutablePointer(to: &address) { address in
-            address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(descriptor, $0, length) == 0 && listen(descriptor, 64) == 0 && getsockname(descriptor, $0, &length) == 0
-            }
-        }
-        guard descriptor >= 0, isListening else { throw PlainListener.Failure() }
+        let socket = try ListeningSocket(backlog: 64)
+        let descriptor = socket.descriptor
         self.descriptor = descriptor
-        port = Int(UInt16(bigEndian: address.sin_port))
+        port = socket.port
         let state = Locked((heads: [String](), sent: 0, open: 0))
         self.state = state
         Thread.detachNewThread {
@@ -101,13 +87,13 @@ public final class HostileServer: Sendable {
 
     deinit {
         shutdown(descriptor, Int32(SHUT_RDWR))
-        Self.closeSystem(descriptor)
+        ListeningSocket.close(descriptor)
     }
 
     private static func serve(
         _ connection: Int32, _ state: Locked<(heads: [String], sent: Int, open: Int)>, _ answer: @Sendable (String) -> Answer
     ) {
-        defer { closeSystem(connection) }
+        defer { ListeningSocket.close(connection) }
         var buffer = [UInt8](repeating: 0, count: 65_536)
         let count = recv(connection, &buffer, buffer.count, 0)
         guard count > 0 else { return }
@@ -149,11 +135,9 @@ public final class HostileServer: Sendable {
     private static func sendSystem(_ connection: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
         Glibc.send(connection, bytes, count, Int32(MSG_NOSIGNAL))
     }
-    private static func closeSystem(_ descriptor: Int32) { _ = Glibc.close(descriptor) }
     #else
     private static func sendSystem(_ connection: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
         Darwin.send(connection, bytes, count, 0)
     }
-    private static func closeSystem(_ descriptor: Int32) { _ = Darwin.close(descriptor) }
     #endif
 }

@@ -42,28 +42,10 @@ public final class PlainListener: Sendable {
     ///   connection without any.
     /// - Throws: ``Failure``.
     public init(answering answers: [String] = [PlainListener.answer(204)]) throws {
-        #if canImport(Glibc)
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        #else
-        let descriptor = socket(AF_INET, SOCK_STREAM, 0)
-        #endif
-        guard descriptor >= 0 else { throw Failure() }
-        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let isListening = withUnsafeMutablePointer(to: &address) { address in
-            address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(descriptor, $0, length) == 0 && listen(descriptor, 16) == 0 && getsockname(descriptor, $0, &length) == 0
-            }
-        }
-        guard isListening else {
-            _ = Self.closeSystem(descriptor)
-            throw Failure()
-        }
+        let socket = try ListeningSocket(backlog: 16)
+        let descriptor = socket.descriptor
         self.descriptor = descriptor
-        port = Int(UInt16(bigEndian: address.sin_port))
+        port = socket.port
         let (requests, entrance) = AsyncStream.makeStream(of: Request.self)
         self.requests = requests
         Thread.detachNewThread { [kept, isOpen] in
@@ -79,11 +61,11 @@ public final class PlainListener: Sendable {
                     _ = send(connection, answer, answer.count, Self.noSignal)
                     entrance.yield(request)
                 }
-                _ = Self.closeSystem(connection)
+                ListeningSocket.close(connection)
             }
             isOpen.withLock {
                 $0 = false
-                _ = Self.closeSystem(descriptor)
+                ListeningSocket.close(descriptor)
             }
             entrance.finish()
         }
@@ -127,10 +109,8 @@ public final class PlainListener: Sendable {
 
     #if canImport(Glibc)
     private static let noSignal = Int32(MSG_NOSIGNAL)
-    private static func closeSystem(_ descriptor: Int32) -> Int32 { Glibc.close(descriptor) }
     #else
     private static let noSignal: Int32 = 0
-    private static func closeSystem(_ descriptor: Int32) -> Int32 { Darwin.close(descriptor) }
     #endif
 
     private static func read(_ connection: Int32) -> Request? {

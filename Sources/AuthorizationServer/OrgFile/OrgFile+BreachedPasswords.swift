@@ -21,19 +21,8 @@ extension BreachedPasswordSettings {
                 "\(seconds) is out of range: 1 to 10 seconds.", at: section.value("timeout") ?? section.node,
                 key: section.spelled("timeout"))
         }
-        check(section, "range_url") { _ = try BreachedPasswordSettings(rangeURL: rangeURL).makeCheck(logger: Logger(label: "org file")) }
-        check(section, "file") { try file.map { path in _ = try BreachedPasswordFile(path: path) } }
+        section.check("range_url") { _ = try BreachedPasswordSettings(rangeURL: rangeURL).makeCheck(logger: Logger(label: "org file")) }
+        section.check("file") { try file.map { path in _ = try BreachedPasswordFile(path: path) } }
         section.reportUnknownKeys()
-    }
-
-    /// What is wrong is told with its line, and not at the first password.
-    private func check(_ section: OrgFileSection, _ name: String, _ body: () throws -> Void) {
-        do {
-            try body()
-        } catch {
-            section.source.add(
-                (error as? BreachedPasswordError)?.message ?? "\(error)", at: section.value(name) ?? section.node,
-                key: section.spelled(name))
-        }
     }
 }

@@ -6,20 +6,9 @@ extension MessageSettings {
     init(_ section: OrgFileSection) {
         self.init(mail: section.section("mail").map(Mail.init), telephony: section.section("telephony").map(Telephony.init))
         // What is missing was told.
-        if let mail, !mail.host.isEmpty, !mail.from.isEmpty { check(section, "mail") { _ = try mail.configuration() } }
-        if let telephony, !telephony.url.isEmpty { check(section, "telephony") { try telephony.configuration(origin: "").validate() } }
+        if let mail, !mail.host.isEmpty, !mail.from.isEmpty { section.check("mail") { _ = try mail.configuration() } }
+        if let telephony, !telephony.url.isEmpty { section.check("telephony") { try telephony.configuration(origin: "").validate() } }
         section.reportUnknownKeys()
-    }
-
-    /// What is wrong is told with its line, and not by the first message.
-    private func check(_ section: OrgFileSection, _ name: String, _ body: () throws -> Void) {
-        do {
-            try body()
-        } catch {
-            section.source.add(
-                (error as? MessageConfigurationError)?.message ?? "\(error)", at: section.value(name) ?? section.node,
-                key: section.spelled(name))
-        }
     }
 }
 

@@ -38,6 +38,15 @@ final class OrgFileSection {
         return value
     }
 
+    /// Reports the error that using a value throws, with the value's line: the server does not start, instead of failing at the first use.
+    func check(_ name: String, _ use: () throws -> Void) {
+        do {
+            try use()
+        } catch {
+            source.add("\(error)", at: value(name) ?? node, key: spelled(name))
+        }
+    }
+
     func string(_ name: String, as property: String? = nil) -> String? {
         guard let value = value(name, as: property) else { return nil }
         return text(value, key: spelled(name))

@@ -158,10 +158,7 @@ struct SessionFixationAttackTests {
     @Test("An attacker who knows the code of a recovery gets nothing of it after the victim answered the question.")
     func knownCode() async throws {
         try await RecoveryDesk.with { desk in
-            let context = RequestContext(now: desk.server.clock.now, requestID: "question")
-            let jane = try #require(try await desk.server.engine.user(login: PushOrganization.jane)?.id)
-            _ = try #require(
-                try await desk.server.engine.grantQuestion("first_award", answer: "Swimming cup", userID: jane, context: context))
+            try await desk.giveQuestion()
             let page = try await desk.ask("sms")
             let code = try #require(await desk.server.messages.received()?.code)
             let form = try WireBrowser.form(page, "code")

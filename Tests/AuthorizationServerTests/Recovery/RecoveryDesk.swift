@@ -54,6 +54,13 @@ struct RecoveryDesk {
         try await (browser ?? self.browser).submit(page, "new-password", ["password": password, "repeated": repeated ?? password])
     }
 
+    /// Gives Jane a security question whose answer is "Swimming cup".
+    func giveQuestion() async throws {
+        let context = RequestContext(now: server.clock.now, requestID: "question")
+        let jane = try #require(try await server.engine.user(login: PushOrganization.jane)?.id)
+        _ = try #require(try await server.engine.grantQuestion("first_award", answer: "Swimming cup", userID: jane, context: context))
+    }
+
     /// Locks an account.
     func lock(_ login: String = PushOrganization.jane) async throws {
         let browser = WireBrowser(server.wire)

@@ -8,10 +8,7 @@ struct RecoveryPageTests {
     @Test("by a code in a text message and the person's question: another password, and back to the sign-in")
     func byText() async throws {
         try await RecoveryDesk.with { desk in
-            let context = RequestContext(now: desk.server.clock.now, requestID: "question")
-            let jane = try #require(try await desk.server.engine.user(login: PushOrganization.jane)?.id)
-            _ = try #require(
-                try await desk.server.engine.grantQuestion("first_award", answer: "Swimming cup", userID: jane, context: context))
+            try await desk.giveQuestion()
             var page = try await desk.ask("sms", isUnlock: false, ["ui_locales": "de"])
             #expect(page.body.contains("lang=\"de\"") && page.body.contains("ist eine SMS mit einem Code unterwegs"))
             let first = try #require(await desk.server.messages.received()?.code)
@@ -148,10 +145,7 @@ struct RecoveryPageTests {
     @Test("Guessing the answer locks the account, and the recovery is over")
     func guessedAnswer() async throws {
         try await RecoveryDesk.with { desk in
-            let context = RequestContext(now: desk.server.clock.now, requestID: "question")
-            let jane = try #require(try await desk.server.engine.user(login: PushOrganization.jane)?.id)
-            _ = try #require(
-                try await desk.server.engine.grantQuestion("first_award", answer: "Swimming cup", userID: jane, context: context))
+            try await desk.giveQuestion()
             var page = try await desk.browser.submit(try await desk.open(try await desk.link()), "recover")
             for _ in 1...4 {
                 page = try await desk.browser.submit(page, "answer", ["answer": "Chess cup"])

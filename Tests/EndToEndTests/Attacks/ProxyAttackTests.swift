@@ -10,32 +10,14 @@ import FoundationNetworking
 /// `countersign serve` behind a proxy that ends TLS: the org file's `origin` is https, and the process itself speaks plain HTTP.
 @Suite("Attacks: cookies behind a proxy that terminates TLS")
 struct ProxyAttackTests {
-    private static let organization = """
-        name: Proxied
-        origin: https://id.example.com
-        sign_on_policies:
-          - name: one-factor
-            rules: [{name: All, require: one_factor}]
-        password_policy: {scrypt_log_n: 14}
-        authorization_servers:
-          - id: default
-            name: Default
-            audience: api://default
-            access_policies:
-              - name: All
-                rules: [{name: All}]
-        applications:
-          - id: app
-            name: App
+    private static let organization = OrganizationText.passwordOnly(
+        name: "Proxied", origin: "https://id.example.com",
+        application: """
             type: web
             authentication: none
             redirect_uris: [https://app.example.com/callback]
             grant_types: [authorization_code]
-            assignment: everyone
-            sign_on_policy: one-factor
-        users:
-          - {login: jane@example.com, password: Correct-Horse-7, profile: {name: Jane, email: jane@example.com}}
-        """
+            """)
 
     /// A request as the proxy passes it on.
     private static func request(_ port: Int, _ target: String, form: String? = nil, cookies: String = "") async throws -> (
