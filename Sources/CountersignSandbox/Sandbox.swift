@@ -59,7 +59,7 @@ public final class Sandbox: Sendable, Redacted {
     ///
     /// - Parameter configuration: What it is made of; by default in memory, on a free port, with the usual people.
     /// - Returns: The running sandbox.
-    /// - Throws: `PortError` if a port can't be bound, before anything is started; or what using the folder throws.
+    /// - Throws: `PortError` if a port can't be bound, before anything is started; or errors of the folder.
     public static func start(_ configuration: Configuration = Configuration()) async throws -> Sandbox {
         try await SandboxStart(configuration).run()
     }
@@ -111,7 +111,7 @@ public final class Sandbox: Sendable, Redacted {
     /// Adds a person, or changes the one with that login, password included.
     ///
     /// - Parameter user: The person.
-    /// - Throws: If the user can't be added, as with a password that is too short, and then nothing is changed; or the store failed.
+    /// - Throws: If the user is invalid, for example because the password is too short (nothing is changed then), or if the store failed.
     public func add(_ user: SandboxUser) async throws {
         try await organization.add(user)
     }

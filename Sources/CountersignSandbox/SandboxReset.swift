@@ -1,14 +1,14 @@
 internal import Foundation
 
 extension Sandbox {
-    /// Puts the sandbox back to how it started, so that one test leaves nothing to the next.
+    /// Resets the sandbox to its initial state, so that tests do not affect each other.
     ///
-    /// - Users, their passwords and factors, and applications are those of the start. Lockouts and counters are gone.
-    /// - Sessions, tokens, sign-ins under way and virtual phones are gone.
-    /// - Messages, requests, faults of the server, the outbox and the push gateway are forgotten.
-    /// - The clock shows what it would show if nobody had moved it, and the first signing key signs again.
+    /// - Users, passwords, factors and applications have their initial values. Lockouts and counters are cleared.
+    /// - Sessions, tokens, pending sign-ins and virtual phones are removed.
+    /// - Messages, requests, and the faults of the server, the outbox and the push gateway are deleted.
+    /// - All changes of the clock are undone, and the first signing key signs again.
     ///
-    /// Ids of users are new, as after a new start.
+    /// Users get new ids, as after a restart.
     ///
     /// - Throws: If the store failed.
     public func reset() async throws {

@@ -51,7 +51,7 @@ struct SandboxStart {
     }
 
     func run() async throws -> Sandbox {
-        // Before the first file is made: a sandbox has all of its ports, or does not start.
+        // Checked before the first file is created: a sandbox starts with all of its ports or not at all.
         try await PortUse.check(portUses)
         let clock = configuration.clock
         let environment = EngineEnvironment(
@@ -198,7 +198,7 @@ struct SandboxStart {
             configuration: AuthorizationServer.Configuration(
                 host: "127.0.0.1", port: port,
                 tls: certificate.map { .init(certificateChain: .text($0.chainPEM), privateKey: .text($0.keyPEM)) },
-                // All connections are of this machine.
+                // All connections come from this machine.
                 limits: .init(connectionsPerAddress: 10_000), branding: branding),
             clock: clock, logger: configuration.logger, pushSender: sender, logoutSender: logoutSender,
             messageSender: OutboxSender(outbox: outbox), interceptor: { await interceptor.intercept($0, next: $1) })

@@ -64,7 +64,7 @@ public final class DeviceAuthenticatorBuilder: Sendable {
 
     /// Says what time it is: by default the device's clock.
     ///
-    /// What is signed for an org is dated by the org's own time: the clock, corrected by up to a day by the `Date` of the org's answers.
+    /// Signatures for an org carry the org's time: the device's clock, corrected by up to a day with the `Date` of the org's responses.
     ///
     /// - Parameter clock: The clock.
     /// - Returns: The builder.

@@ -50,7 +50,7 @@ enum OrganizationURL {
     ///
     /// The port may differ: the server's links are used as they are.
     static func isTrusted(_ url: URL, of organization: URL) -> Bool {
-        // A URL with a user or a password is read differently by different parsers: some take what stands before the @ for the host.
+        // Parsers disagree about URLs with a user or a password: some take the part before the @ for the host.
         guard url.user == nil, url.password == nil, LoopbackRule.isAcceptable(url), let host = url.host()?.lowercased(),
             host == organization.host()?.lowercased()
         else {

@@ -147,13 +147,13 @@ final class PushDevice: DeviceAuthenticatorProtocol {
         return try await keys.makeGuardedKey(tag: tag, request: request, verifier: userVerifier)
     }
 
-    /// Sends what the device signs by the org's time, and once more if that time was not known when it was signed.
+    /// Sends a request that is signed with the org's time, and retries once if that time was unknown at the first attempt.
     ///
     /// - Parameters:
-    ///   - org: The org that it is for.
-    ///   - body: Signs with the time that it is given, and sends.
-    /// - Returns: What the body returns.
-    /// - Throws: What the body throws, the second time if there is one.
+    ///   - org: The org of the request.
+    ///   - body: Signs with the given time, and sends.
+    /// - Returns: The result of the body.
+    /// - Throws: The error of the body's last attempt.
     func sendDated<Result: Sendable>(
         by org: URL, _ body: @Sendable (Date) async throws -> Result
     ) async throws -> Result {
@@ -162,7 +162,7 @@ final class PushDevice: DeviceAuthenticatorProtocol {
             return try await body(now)
         } catch DeviceAuthenticatorError.serverAPIError(let refusal, let model) where [400, 401].contains(refusal.response?.statusCode) {
             let corrected = clock.now(at: org)
-            // The device's clock goes on meanwhile; only a correction makes a leap.
+            // The device's clock advances during the request; only a larger difference is a correction.
             guard abs(corrected.timeIntervalSince(now)) > OrgClock.tolerance / 2 else {
                 throw DeviceAuthenticatorError.serverAPIError(refusal, model)
             }

@@ -20,7 +20,7 @@ public struct EngineEnvironment: Sendable, Redacted {
     public var passwordHasher: PasswordHasher
     /// Judges the codes of tokens that another system knows (RSA SecurID, Symantec VIP); nil where there are none.
     public var tokenService: (any TokenService)?
-    /// Knows passwords that were exposed in data breaches, which are refused as new ones; `nil` compares with the built-in list only.
+    /// The lookup of breached passwords, which are refused as new passwords; `nil` uses the built-in list only.
     public var breachedPasswords: (any BreachedPasswordSource)?
 
     /// Collects what the engine needs.

@@ -71,9 +71,9 @@ public final class IdentityEngine: Sendable, Redacted {
         try await store.removeExpired(now: now, limit: limit)
     }
 
-    /// Has attacks on the organization reported, beside the system log: for metrics and alerts.
+    /// Sets the handler for signs of attacks on the organization, for metrics and alerts beside the system log.
     ///
-    /// - Parameter report: Called for each signal, from any thread, after what it is about was committed. Replaces the one before.
+    /// - Parameter report: Called for each signal, from any thread, after the commit. Replaces the previous handler.
     public func observeSignals(_ report: @escaping @Sendable (SecuritySignal) -> Void) {
         observer.withLock { $0 = report }
     }

@@ -1,19 +1,19 @@
 /// Counts the expensive operations of one task, so that tests can compare the work of two requests without a clock.
 ///
-/// The server runs without a meter; counting is then one look at a task-local value.
+/// The server runs without a meter; counting then only reads a task-local value.
 final class OperationMeter: Sendable {
     enum Operation: String, Sendable {
         /// HMAC-SHA-1 or HMAC-SHA-256.
         case hmac
-        /// AES-GCM, either way.
+        /// AES-GCM, sealing or opening.
         case seal, open
         /// Scrypt, in units of its cost: 2^logN.
         case passwordHash
-        /// JSON of a record.
+        /// Encoding or decoding the JSON of a record.
         case decode, encode
     }
 
-    /// The meter of this task; `nil` outside of tests.
+    /// The meter of this task; `nil` outside tests.
     @TaskLocal static var current: OperationMeter?
 
     private let counts = Locked<[Operation: Int]>([:])

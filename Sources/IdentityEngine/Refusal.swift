@@ -82,8 +82,8 @@ public struct Refusal: Sendable, Equatable, Error {
     public var status: Status?
     /// The limit that was met, for the headers of a refusal with ``Code/tooManyRequests``.
     public var rateLimit: RateLimitStatus?
-    /// Whether the user must read the refusal at once. Official clients wait and retry silently when an answer with status 429 has all three
-    /// rate-limit headers, so the front door leaves one out.
+    /// Whether the user must see the refusal at once. Official clients wait and retry silently if a response with status 429 has all three
+    /// rate-limit headers, so the server omits one.
     public var isForUser = false
     /// The nonce that the client's next proof should carry, for the header `DPoP-Nonce`; always there with ``Code/useDPoPNonce``.
     public var nextNonce: String?

@@ -15,10 +15,10 @@ public struct RequestContext: Sendable {
     /// What a back end calls the device that it speaks for (`X-Device-Token`, at most 32 characters); not to be believed of others.
     public var deviceToken: String?
 
-    /// The secret that the hosted pages gave the browser after a sign-in, by which they know its device again; `nil` if it brings none.
+    /// The secret that the hosted pages gave the browser after a sign-in, by which they recognize its device; `nil` if the request has none.
     public var browserDevice: String?
 
-    /// Whether ``address`` is a back end's that forwards no address of its users, as the front door knows it.
+    /// Whether ``address`` belongs to a back end that does not forward the addresses of its users.
     public var isBackEnd = false
 
     /// Describes a request.
@@ -32,6 +32,6 @@ public struct RequestContext: Sendable {
 }
 
 extension RequestContext: Redacted {
-    /// The request's id; never what a device or a browser is known by.
+    /// The request's id; it never identifies a device or a browser.
     public var description: String { "RequestContext(\(requestID))" }
 }

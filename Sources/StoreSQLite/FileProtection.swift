@@ -8,17 +8,17 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// Checks that other users of the machine can neither change nor read what the server keeps.
+/// Checks that other users of the machine can neither change nor read the server's files.
 package enum FileProtection {
-    /// A file or folder that the server refuses to use.
+    /// The error for a file or folder that the server refuses to use.
     package struct Unsafe: Error {
-        /// What is wrong, and the command that mends it.
+        /// The problem, and the command that fixes it.
         package let message: String
     }
 
-    /// Which rights of other users make a file unsafe.
+    /// The permissions of other users that make a file unsafe.
     package enum Secrecy: Sendable {
-        /// Neither read nor write: files that the server makes with mode 0600.
+        /// Neither read nor write: files that the server creates with mode 0600.
         case ownerOnly
         /// No write: files that an operator or a secret manager provides.
         case readableByOthers
@@ -54,8 +54,9 @@ package enum FileProtection {
     }
 
     /// Checks a file without opening it: SQLite loses its locks on a file when the process closes any other descriptor of that file.
+    /// A file that does not exist is safe.
     ///
-    /// - Throws: ``Unsafe`` if it is a symbolic link, no regular file, or belongs to or is open to others. A file that does not exist is safe.
+    /// - Throws: ``Unsafe`` if it is a symbolic link or no regular file, belongs to another user, or is accessible to others.
     package static func checkFile(_ path: String, _ secrecy: Secrecy) throws(Unsafe) {
         var status = stat()
         guard lstat(path, &status) == 0 else { return }
@@ -66,7 +67,7 @@ package enum FileProtection {
     ///
     /// - Parameters:
     ///   - path: The file.
-    ///   - secrecy: Which rights of others are refused.
+    ///   - secrecy: The permissions of other users that are refused.
     ///   - followsLink: Whether the last part of the path may be a symbolic link.
     /// - Returns: The open file; `nil` if there is none.
     /// - Throws: ``Unsafe`` if it is a symbolic link, no regular file, belongs to or is open to others, or others may put another one in its place.
@@ -133,5 +134,5 @@ package enum FileProtection {
     }
 }
 
-/// The system's `open`, which the type's own hides.
+/// The system's `open`, which the type's own `open` hides.
 private let systemOpen: @Sendable (String, Int32) -> Int32 = { open($0, $1) }

@@ -146,8 +146,8 @@ public final class SQLiteStore: Store {
     private static func prepareFile(_ path: String) throws {
         do {
             try FileProtection.checkFolder(URL(filePath: path).deletingLastPathComponent().path)
-            // SQLite would follow a symbolic link, and applies a write-ahead log that it finds. No other user can put one there after this: the
-            // folder is the server's.
+            // SQLite follows symbolic links and applies an existing write-ahead log. After this check no other user can create one: the folder
+            // belongs to the server.
             for suffix in ["", "-wal", "-shm", "-journal"] { try FileProtection.checkFile(path + suffix, .ownerOnly) }
         } catch {
             throw StoreError(.unsafeFile, error.message)

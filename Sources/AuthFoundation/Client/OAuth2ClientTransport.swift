@@ -64,7 +64,7 @@ extension OAuth2Client {
     ///   - context: What the request knows about its answer.
     ///   - isIdempotent: Whether it may be sent twice without harm.
     ///   - isFixed: Whether `build` makes the same request each time.
-    ///   - staysOnHost: Whether the response must come from the host that was asked.
+    ///   - staysOnHost: Whether a redirect to another host is refused.
     ///   - build: Makes the request.
     /// - Returns: The answer.
     /// - Throws: ``APIClientError``, what `build` throws, or `CancellationError` if the task is cancelled.

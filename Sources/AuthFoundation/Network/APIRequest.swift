@@ -124,7 +124,7 @@ public protocol APIRequest: Sendable {
 /// A request that may be sent twice without harm although its method says otherwise.
 protocol IdempotentRequest {}
 
-/// A request whose response must come from the host that was asked.
+/// A request that does not follow redirects to another host.
 protocol HostBoundRequest {}
 
 extension APIRequest {

@@ -99,7 +99,7 @@ private final class ResponseCollector: NSObject, URLSessionDataDelegate, Sendabl
         }
     }
 
-    /// Whether the header fields are a reason to refuse a response, and which.
+    /// Returns the reason to refuse a response by its header fields; `nil` if there is none.
     private static func reason(toRefuse response: URLResponse, to request: URLRequest?, maximumSize: Int) -> URLError.Code? {
         guard let response = response as? HTTPURLResponse else { return nil }
         let asked = request?.value(forHTTPHeaderField: "Accept-Encoding") ?? "identity"
@@ -150,7 +150,7 @@ private final class ResponseCollector: NSObject, URLSessionDataDelegate, Sendabl
     }
 
     #if canImport(FoundationNetworking)
-    /// Returns a 401 response to the caller. Foundation waits for credentials otherwise, and never completes without any.
+    /// Returns a 401 response to the caller. Otherwise Foundation waits for credentials and never completes.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void

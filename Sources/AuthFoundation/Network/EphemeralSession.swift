@@ -8,11 +8,11 @@ package import FoundationNetworking
 ///
 /// - It keeps no cookies and writes nothing to disk.
 /// - It stops reading a response at the first byte beyond the size limit, and refuses a larger `Content-Length` at once.
-/// - It asks for no compression and refuses a compressed response: a few kilobytes can expand to gigabytes.
+/// - It requests no compression and refuses a compressed response: a few kilobytes can expand to gigabytes.
 /// - A request, with its redirects and its whole response, must complete within the request's `timeoutInterval`.
 /// - It follows redirects only as ``RedirectRule`` allows.
 package final class EphemeralSession: URLSessionProtocol {
-    /// The session that clients share. It remembers nothing between requests.
+    /// The session that clients share. It keeps no state between requests.
     package static let shared = EphemeralSession()
 
     package let configuration: URLSessionConfiguration
@@ -27,7 +27,7 @@ package final class EphemeralSession: URLSessionProtocol {
     /// Creates a session.
     ///
     /// - Parameters:
-    ///   - isBrowserless: Whether redirects are returned to the caller, which does what a browser would do.
+    ///   - isBrowserless: Whether redirects are returned to the caller, which handles them as a browser would.
     ///   - keepsCookies: Whether cookies are kept, in memory; `nil` keeps them if `isBrowserless` is set. On Linux, cookies from responses to
     ///     requests with a body are not kept.
     ///   - maximumResponseSize: The largest response body, in bytes; `nil` for 4 MiB.
@@ -73,7 +73,7 @@ package final class EphemeralSession: URLSessionProtocol {
     /// The session that sends a request.
     ///
     /// On Linux each request has its own. A hostile response can keep a session's only thread busy, and that must not delay other requests.
-    /// A request with a body on a kept connection that breaks would also be sent again without its body, and wait until it times out.
+    /// Foundation would also resend a request with a body without that body if a kept connection breaks, and wait for the timeout.
     private func session(for request: URLRequest) -> BoundedURLSession {
         #if canImport(FoundationNetworking)
         BoundedURLSession(

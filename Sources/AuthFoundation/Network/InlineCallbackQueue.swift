@@ -14,8 +14,8 @@ import FoundationNetworking
 final class InlineCallbackQueue: OperationQueue, @unchecked Sendable {
     /// Callbacks that wait for the end of a cancellation; `nil` if none is under way.
     private let held = Locked<[@Sendable () -> Void]?>(nil)
-    /// The most callbacks that wait. One that ends the task is followed by one or two others at most, so an older one can run: it brings data,
-    /// which must not pile up while the cancellation waits for the session's thread.
+    /// The maximum number of callbacks that wait. At most two callbacks follow the one that ends the task, so any older callback carries data
+    /// and can run. Data must not pile up while the cancellation waits for the session's thread.
     private static let mostHeld = 8
     private let cancellations = DispatchQueue(label: "countersign.session.cancellations")
 

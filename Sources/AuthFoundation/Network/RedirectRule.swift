@@ -6,8 +6,8 @@ import FoundationNetworking
 
 /// The redirects that a client follows.
 enum RedirectRule {
-    /// Within the origin always; elsewhere only a request without credentials, never from https to http, and to plain http only on this
-    /// machine. If it `staysOnHost`, never to another host: a discovery document from elsewhere would replace the issuer's.
+    /// The client always follows redirects within the origin. It follows others only without credentials, never from https to http, and to
+    /// plain http only on this machine. With `staysOnHost` it never leaves the host: another host could replace the discovery document.
     static func follows(_ next: URLRequest, from original: URLRequest?, staysOnHost: Bool = false) -> Bool {
         guard let from = original?.url, let to = next.url else { return false }
         if origin(of: from) == origin(of: to) { return true }

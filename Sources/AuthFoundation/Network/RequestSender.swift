@@ -20,7 +20,7 @@ struct RequestSender: Sendable {
     let client: any APIClient
     var clock: any OAuth2Clock = DeviceClock()
     var randomness = Randomness.system
-    /// Whether the response must come from the host that was asked.
+    /// Whether a redirect to another host is refused.
     var staysOnHost = false
     /// Is told of each answer and when it came.
     var observe: @Sendable (HTTPURLResponse, URLRequest) -> Void = { _, _ in }
@@ -97,7 +97,7 @@ struct RequestSender: Sendable {
             throw APIClientError.httpError(error)
         }
         guard let response = response as? HTTPURLResponse else { throw APIClientError.missingResponse(request: nil) }
-        // A session of the app's own may have followed a redirect.
+        // A session that the app passed in may have followed a redirect.
         if staysOnHost, let host = response.url?.host()?.lowercased(), host != request.url?.host()?.lowercased() {
             throw APIClientError.invalidResponse
         }

@@ -8,8 +8,8 @@ public import FoundationNetworking
 public protocol URLSessionProtocol: Sendable {
     /// Sends a request and waits for the whole answer.
     ///
-    /// The client checks the answer's size only when this function has returned. The session that a client uses by default stops reading at
-    /// the limit; a session of the app's own has to do so by itself.
+    /// The client checks the size of the response only after this function returns. The default session stops reading at the limit; a custom
+    /// session must do so itself.
     ///
     /// - Parameter request: The request.
     /// - Returns: The body and the answer's head.

@@ -219,7 +219,7 @@ private struct TokenMembers {
         return text
     }
 
-    /// The longest lifetime that is believed, in seconds: some 300 years. More would give dates that no calendar can show.
+    /// The longest accepted lifetime, in seconds: about 300 years. A longer one would give dates that no calendar can show.
     private static let longestLifetime: TimeInterval = 1e10
 
     /// A number, or a string with one: some servers quote it.

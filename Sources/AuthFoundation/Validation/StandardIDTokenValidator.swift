@@ -50,7 +50,7 @@ public struct StandardIDTokenValidator: IDTokenValidator, Sendable {
         guard let issuedAt = token.issuedAt, abs(issuedAt.timeIntervalSince(now)) <= issuedAtGraceInterval else {
             throw JWTError.issuedAtTimeExceedsGraceInterval
         }
-        // A time that cannot be read is no time that has come.
+        // A `nbf` that cannot be read counts as a time in the future.
         if let member = token.body["nbf"], member != .null,
             (token.notBefore?.timeIntervalSince(now)).map({ $0 > issuedAtGraceInterval }) ?? true
         {

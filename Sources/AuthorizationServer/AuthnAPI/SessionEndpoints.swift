@@ -30,7 +30,7 @@ extension Endpoint {
         case .create:
             Endpoint(name: "sessions", methods: [.post], isCrossOrigin: false) { call in
                 try await counted(route, call, engine) {
-                    // Login CSRF: another site's page must not begin a session of the attacker's in the user's browser.
+                    // Login CSRF: a page of another site must not start the attacker's session in the user's browser.
                     guard CrossOrigin.isTrustedCaller(call.request, call.snapshot) else { throw ClassicRefusal.untrustedOrigin }
                     guard let token = try AuthnBody(call.request).text("sessionToken", in: "session"), !token.isEmpty else {
                         throw ClassicRefusal.invalid("session", ["sessionToken: The member must be there."])
@@ -93,7 +93,7 @@ extension Endpoint {
 }
 
 extension ClassicRefusal {
-    /// A page of an origin that the organization does not trust asked for a session.
+    /// The refusal of a session for a page whose origin the organization does not trust.
     fileprivate static let untrustedOrigin = ClassicRefusal(
         code: "E0000006", status: 403,
         summary: "Pages of this origin may not begin sessions. Add the origin to authn_api.trusted_origins of the org file.",

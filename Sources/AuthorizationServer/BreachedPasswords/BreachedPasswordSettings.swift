@@ -2,27 +2,27 @@ public import Delivery
 public import IdentityEngine
 public import Logging
 
-/// Which lists of breached passwords new passwords are compared with: the section `breached_passwords` of the org file. A value.
+/// The lists of breached passwords that new passwords are compared with: the section `breached_passwords` of the org file.
 public struct BreachedPasswordSettings: Sendable, Equatable {
     /// A sorted file of SHA-1 digests, or of their first 10 to 40 digits; `nil` for none.
     public var file: String?
     /// The address of a k-anonymity range endpoint before the prefix; `nil` for none.
     public var rangeURL: String?
-    /// Seconds that the endpoint may take, 1 to 10. Then the password is taken.
+    /// The timeout of the endpoint in seconds, 1 to 10. After a timeout the password is accepted.
     public var timeout: Int
 
-    /// Names lists.
+    /// Creates settings.
     public init(file: String? = nil, rangeURL: String? = nil, timeout: Int = 2) {
         self.file = file
         self.rangeURL = rangeURL
         self.timeout = timeout
     }
 
-    /// What looks passwords up; it connects at the first question.
+    /// Returns the check that looks passwords up; it connects at the first lookup.
     ///
     /// - Parameter logger: Where failures are logged.
     /// - Returns: The check; `nil` if there are no lists.
-    /// - Throws: `BreachedPasswordError` if the file can't be read or the address will not do.
+    /// - Throws: `BreachedPasswordError` if the file can't be read or the address is invalid.
     public func makeCheck(logger: Logger) throws -> BreachedPasswordCheck? {
         guard file != nil || rangeURL != nil else { return nil }
         return try BreachedPasswordCheck(
@@ -30,13 +30,13 @@ public struct BreachedPasswordSettings: Sendable, Equatable {
     }
 }
 
-/// Hands the engine's questions to a check.
+/// Adapts a check to the engine's protocol.
 public struct BreachedPasswordLists: BreachedPasswordSource {
     private let check: BreachedPasswordCheck
 
     /// Wraps a check.
     public init(_ check: BreachedPasswordCheck) { self.check = check }
 
-    /// Looks a digest up; see `BreachedPasswordCheck.contains(sha1:)`.
+    /// Looks up a digest; see `BreachedPasswordCheck.contains(sha1:)`.
     public func contains(sha1: [UInt8]) async -> Bool { await check.contains(sha1: sha1) }
 }

@@ -73,7 +73,7 @@ struct MetadataDocument {
         }
     }
 
-    /// RS256, which every server must announce (OpenID Connect Discovery section 3), and what applications registered beside it.
+    /// RS256, which every server must announce (OpenID Connect Discovery section 3), and the other algorithms that applications registered.
     private var idTokenAlgorithms: [String] {
         let registered = Set(snapshot.applications.map(\.idTokenAlgorithm.rawValue)).subtracting(["RS256"])
         return ["RS256"] + registered.sorted()

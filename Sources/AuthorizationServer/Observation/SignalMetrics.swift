@@ -2,8 +2,8 @@ internal import IdentityEngine
 internal import Logging
 internal import Metrics
 
-/// Counts the signs of attacks on the organization, `countersign_security_signals_total`, and warns in the process log of those that an
-/// operator should look at.
+/// Counts signs of attacks on the organization in `countersign_security_signals_total`. Logs a warning for those that need an operator's
+/// attention.
 struct SignalMetrics: Sendable {
     private let counters: [SecuritySignal: Counter]
     private let logger: Logger
@@ -16,7 +16,7 @@ struct SignalMetrics: Sendable {
             })
     }
 
-    /// Notes one signal.
+    /// Counts one signal.
     func record(_ signal: SecuritySignal) {
         counters[signal]?.increment()
         switch signal {

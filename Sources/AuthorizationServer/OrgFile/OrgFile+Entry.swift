@@ -3,14 +3,14 @@ package import JOSE
 internal import Yams
 
 extension OrgFile {
-    /// Reads one application that is written as an entry of the org file's list `applications`, in JSON, and checks it against the rest of an
-    /// organization. Nothing is taken from the environment or from files.
+    /// Reads one application from a JSON entry of the org file's list `applications`, and checks it against the rest of an organization.
+    /// Reads neither the environment nor files.
     ///
     /// - Parameters:
     ///   - entry: The entry, with the org file's keys.
     ///   - organization: The organization that the application is added to, or whose application with that id it replaces.
     /// - Returns: The application.
-    /// - Throws: ``OrgFileError`` with everything that is wrong.
+    /// - Throws: ``OrgFileError`` that lists every problem.
     package static func application(_ entry: JSONValue, in organization: OrganizationDefinition) throws(OrgFileError) -> Application {
         let source = OrgFileSource(environment: [:], folder: nil)
         let node = Node(entry)
@@ -22,7 +22,7 @@ extension OrgFile {
         }
         let application = Application(entry: section)
         section.reportUnknownKeys()
-        // What does not read is not there, and what is not there would be reported a second time.
+        // An entry that can't be read is missing from the result; checking further would report it a second time.
         guard source.problems.isEmpty else { throw failure() }
         var whole = organization
         whole.applications.removeAll { $0.id == application.id }
@@ -34,14 +34,14 @@ extension OrgFile {
 }
 
 extension Node {
-    /// A JSON value as YAML has it.
+    /// Converts a JSON value to YAML.
     fileprivate init(_ json: JSONValue) {
         switch json {
         case .null: self = .scalar(Scalar("null"))
         case .bool(let flag): self = .scalar(Scalar(flag ? "true" : "false"))
         case .integer(let number): self = .scalar(Scalar(String(number)))
         case .double(let number): self = .scalar(Scalar(String(number)))
-        // Quoted, so that no text is taken for a number or for nothing.
+        // Quoted, so that YAML does not read a string as a number or as null.
         case .string(let text): self = .scalar(Scalar(text, Tag(.str), .doubleQuoted))
         case .array(let elements): self = .sequence(Sequence(elements.map(Node.init)))
         case .object(let members):

@@ -24,7 +24,7 @@ public struct OrgFile: Sendable, Equatable, Redacted {
     public var branding: Branding
     /// How mails, texts and calls are sent.
     public var messages: MessageSettings
-    /// Which lists of breached passwords new passwords are compared with.
+    /// The lists of breached passwords that new passwords are compared with.
     public var breachedPasswords: BreachedPasswordSettings
     /// What is allowed, and most likely not meant, by line; what to write instead is told.
     public var warnings: [OrgFileError.Problem] = []

@@ -9,9 +9,9 @@ internal import JOSE
 /// all of it, for no script, and not sent with requests that other sites begin, except by following a link. Without TLS, which is for
 /// loopback only, they go without what needs it.
 struct BrowserCookies: Sendable {
-    /// The most cookies of sign-ins that a browser keeps. Those of more tabs are removed, the oldest first.
+    /// The maximum number of sign-in cookies in a browser. Further sign-ins remove the oldest cookies first.
     static let mostSignIns = 8
-    /// The most cookies of mailed links that a browser keeps.
+    /// The maximum number of cookies for mailed links in a browser.
     static let mostLinks = 4
 
     /// Whether browsers come over TLS.
@@ -37,8 +37,8 @@ struct BrowserCookies: Sendable {
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - token: The token of the sign-in or recovery whose page it is for; nil for none.
-    /// - Returns: The secrets; nil where there is none.
+    ///   - token: The token of the sign-in or recovery whose page is requested; `nil` for none.
+    /// - Returns: The secrets; each is `nil` if it is missing.
     func read(_ request: ServerRequest, signIn token: String? = nil) -> BrowserSecrets {
         let signInName = token.map { signInPrefix + Self.handle(of: $0) }
         let found = values([browserName, sessionName] + (signInName.map { [$0] } ?? []), of: request)
@@ -46,11 +46,11 @@ struct BrowserCookies: Sendable {
             browser: found[browserName[...]], session: found[sessionName[...]], signIn: signInName.flatMap { found[$0[...]] })
     }
 
-    /// Gives a browser its new secrets. It keeps them until it is closed, the one of its device for a year, and the one of a sign-in as long
-    /// as this can continue.
+    /// Sets the cookies of a browser's new secrets. The device secret lasts a year, a sign-in's secret as long as the sign-in, and the others
+    /// until the browser is closed.
     ///
     /// - Parameters:
-    ///   - secrets: The secrets; nil where the browser keeps what it has.
+    ///   - secrets: The secrets; `nil` leaves a cookie unchanged.
     ///   - token: The token of the sign-in or recovery that ``BrowserSecrets/signIn`` belongs to.
     ///   - request: The request that is answered.
     ///   - response: The answer.
@@ -65,12 +65,12 @@ struct BrowserCookies: Sendable {
         if let secret = secrets.session { set(sessionName, secret, in: &response) }
     }
 
-    /// Takes the secret of a session that is over from a browser.
+    /// Removes the secret of an ended session from a browser.
     func endSession(in response: inout ServerResponse) { set(sessionName, "", age: 0, in: &response) }
 
     // MARK: - Devices
 
-    /// The secret by which the pages know a browser's device again; `nil` if it brings none.
+    /// The secret by which the pages recognize a browser's device; `nil` if the request has none.
     func device(of request: ServerRequest) -> String? { values([deviceName], of: request)[deviceName[...]] }
 
     /// Gives a browser the token by which its device is known again. Official clients know the cookie by this name.
@@ -85,10 +85,10 @@ struct BrowserCookies: Sendable {
 
     // MARK: - Links of mails
 
-    /// Keeps the secret of a mail's link for the page that asks whether to take it. Each link has a cookie of its own: one that another site
-    /// makes the browser open changes nothing about the page of another.
+    /// Keeps the secret of a mailed link for its confirmation page. Each link has its own cookie, so a link that another site opens in the
+    /// browser does not affect the page of another link.
     func writeLink(_ token: String, of request: ServerRequest, to response: inout ServerResponse) {
-        // Set by the link itself only, in a window of the user's: not by a picture, a frame or a script of another page.
+        // Only a top-level navigation sets this cookie, not a picture, a frame or a script of another page.
         let isOpened = request.head.headerFields[.fetchDestination].map { $0 == "document" } ?? true
         guard isOpened, token.utf8.allSatisfy(Self.isPlain) else { return }
         let name = linkPrefix + Self.handle(of: token)
@@ -96,7 +96,7 @@ struct BrowserCookies: Sendable {
         set(name, token, age: 600, in: &response)
     }
 
-    /// The secret of a mail's link that the page's address names by its handle; nil if there is none.
+    /// The secret of the mailed link that the handle in the page's address names; `nil` if there is none.
     func link(_ handle: String, of request: ServerRequest) -> String? {
         let name = linkPrefix + handle
         return values([name], of: request)[name[...]].flatMap { Self.handle(of: $0) == handle ? $0 : nil }
@@ -114,7 +114,8 @@ struct BrowserCookies: Sendable {
                 name: .setCookie, value: "\(name)=\(value); Path=/\(age); HttpOnly; SameSite=Lax" + (isSecure ? "; Secure" : "")))
     }
 
-    /// Makes room for a cookie among those of its kind. Browsers send them in the order in which they were made (RFC 6265 section 5.4).
+    /// Removes the oldest cookies of a kind to make room for a new one. Browsers send cookies in the order of their creation (RFC 6265
+    /// section 5.4).
     private func removeOldest(
         _ prefix: String, but name: String, most: Int, of request: ServerRequest, in response: inout ServerResponse
     ) {

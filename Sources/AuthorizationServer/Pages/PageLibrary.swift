@@ -44,13 +44,13 @@ struct PageLibrary: Sendable {
 /// By scalars: the library's own escaping goes by characters, and a quote that a combining mark follows is another character, but
 /// still a quote to a browser.
 package struct PageContent: MustacheContentType {
-    /// The name by which a template asks for it.
+    /// The name that templates use.
     package static let name = "PAGE"
 
-    /// Makes it.
+    /// Creates a content type.
     package init() {}
 
-    /// The text with everything escaped that is markup in an element or in a quoted attribute.
+    /// Escapes every character that is markup in an element or in a quoted attribute.
     package func escapeText(_ text: String) -> String {
         var escaped = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {

@@ -35,11 +35,11 @@ struct PageTexts: Sendable {
     var pushNumberLead: String
     var checkNow: String
     var sendAgain: String
-    /// On the button until another push can be sent; `{seconds}` stands for the seconds.
+    /// The label of the resend button until another push can be sent; `{seconds}` is replaced by the remaining seconds.
     var sendLater: String
-    /// After another push was sent.
+    /// The status after another push was sent.
     var sentAgain: String
-    /// Leads to the other factors.
+    /// The label of the button that leads to the other factors.
     var otherWay: String
     var pushSentJustNow: String
     var or: String

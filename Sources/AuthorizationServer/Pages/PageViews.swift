@@ -19,7 +19,7 @@ struct PageView: Sendable {
     var title: String
     var lead: String
     var notice: String?
-    /// What the step before achieved, where that is not seen otherwise.
+    /// The result of the previous step, if the page does not show it otherwise.
     var status: String?
     /// Seconds until the step can be repeated.
     var cooldown: String?

@@ -4,7 +4,7 @@ internal import IdentityEngine
 
 /// Makes the HTTP answers of the pages: HTML with a policy that lets nothing in, redirects, cookies.
 struct PageWriter: Sendable {
-    /// Whether browsers come over TLS.
+    /// Whether browsers connect by TLS.
     let transport: BrowserTransport
     /// The files that pages load.
     let assets: PageAssets
@@ -17,7 +17,7 @@ struct PageWriter: Sendable {
     /// Makes a writer of pages.
     ///
     /// - Parameters:
-    ///   - transport: Whether browsers come over TLS.
+    ///   - transport: Whether browsers connect by TLS.
     ///   - branding: How the pages look.
     ///   - clock: What waiting pages go by.
     init(transport: BrowserTransport, branding: Branding, clock: any WallClock) {
@@ -28,7 +28,7 @@ struct PageWriter: Sendable {
         self.branding = branding
     }
 
-    /// The cookies of the pages, as the origin that browsers use asks for.
+    /// The cookies of the pages, with the attributes that the browsers' origin requires.
     func cookies(for call: Endpoint.Call) -> BrowserCookies {
         BrowserCookies(isSecure: transport.isSecure(call.snapshot.origin))
     }
@@ -107,7 +107,7 @@ struct PageWriter: Sendable {
     /// On with GET, whatever came before: going back, or loading again, sends no form twice.
     private func redirect(to location: String, status: HTTPResponse.Status = .seeOther) -> ServerResponse {
         var response = ServerResponse(status: status, headers: [.location: location])
-        // As the page that it leads to: browsers compare the policy of each answer on the way, and change processes where they differ.
+        // The same policy as the target page: browsers compare the policies along a redirect and switch processes where they differ.
         if location.hasPrefix("/") { response.headers[.openerPolicy] = Self.openerPolicy }
         return response
     }
@@ -119,7 +119,7 @@ struct PageWriter: Sendable {
         var response = ServerResponse(status: .ok, body: library.render(view, template: template))
         response.headers[.contentType] = "text/html; charset=utf-8"
         response.headers[.contentLanguage] = view.language
-        // A page that opened this one in a window of its own can neither read nor steer it.
+        // Isolates the page from the window that opened it: the opener can neither read nor navigate it.
         response.headers[.openerPolicy] = Self.openerPolicy
         let forms = uri.map { "'self' \(ContentPolicy.source(of: $0))" } ?? "'none'"
         response.headers[.contentSecurityPolicy] =

@@ -5,7 +5,7 @@ internal import IdentityEngine
 enum RecoveryRoute: Hashable, Sendable {
     /// The address in a mail: its secret goes into a cookie, and the browser to ``taking``.
     case link(token: String)
-    /// Whether the link is to be taken, which the handle names.
+    /// The confirmation page of the link that the handle names.
     case taking(handle: String)
     /// The address in a mail that came with a code, and what asks whether it is the person who signs in.
     case mailLink(token: String)
@@ -38,10 +38,10 @@ enum RecoveryRoute: Hashable, Sendable {
 
     static let setUpPath = "/signin/set-up/"
 
-    /// Below `/signin`, the pages of the link that a handle names.
+    /// The path, below `/signin`, of the pages of the link that a handle names.
     static func pages(ofLink handle: String) -> String { "link/\(handle)" }
 
-    /// The token of the sign-in or recovery whose page it is; nil for a link.
+    /// The token of the page's sign-in or recovery; `nil` for a link.
     var token: String? {
         switch self {
         case .form(let token, _), .sent(let token, _), .page(let token), .step(let token, _): token

@@ -30,7 +30,7 @@ struct RecoveryTexts: Sendable {
     var bySMS: String
     var byCall: String
     var byMail: String
-    /// On the page of a mail's link; `{login}` stands for the user name.
+    /// The text on the page of a mailed link; `{login}` is replaced by the user name.
     var account: String
     var mailedTitle: String
     var back: String

@@ -37,11 +37,11 @@ final class ConnectionLimit: Sendable {
     private let proxies: [TrustedNetwork]
     private let state = NIOLockedValueBox(State())
 
-    /// Makes a limit.
+    /// Creates a limit.
     ///
     /// - Parameters:
-    ///   - most: The most connections of one address.
-    ///   - proxies: The peers that are not limited: they bring the connections of many clients.
+    ///   - most: The maximum number of connections per address.
+    ///   - proxies: The peers without a limit, because each forwards the connections of many clients.
     init(most: Int, except proxies: [TrustedNetwork]) {
         self.most = most
         self.proxies = proxies

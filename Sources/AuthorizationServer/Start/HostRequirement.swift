@@ -1,10 +1,10 @@
 internal import NIOCore
 internal import NIOHTTP1
 
-/// Refuses requests that do not name one host (RFC 9112 section 3.2): the connection is answered with 400 and closed, as it is for a
+/// Refuses requests without exactly one valid `Host` (RFC 9112 section 3.2): the server answers 400 and closes the connection, as for a
 /// request that cannot be parsed.
 ///
-/// HTTP/1.0 does not know the field, and health checks of load balancers send none.
+/// HTTP/1.0 does not define the field, and health checks of load balancers omit it.
 final class HostRequirement: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart

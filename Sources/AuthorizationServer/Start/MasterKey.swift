@@ -7,7 +7,7 @@ extension AuthorizationServer.Configuration {
     /// Reads the master key, or makes it when the data folder has none yet. Reads files: for use at start.
     ///
     /// - Returns: 32 bytes.
-    /// - Throws: ``ConfigurationError`` if there is no key where one should be, or it is none, or other users may change the folder or the key.
+    /// - Throws: ``ConfigurationError`` if the key is missing or invalid, or if other users may change the folder or the key.
     public func loadMasterKey() throws -> SymmetricKey {
         switch masterKey {
         case .base64(let secret): return try Self.decode(secret.text, key: "master-key")
@@ -65,7 +65,7 @@ extension AuthorizationServer.Configuration {
             try FileProtection.open(path, secrecy, followsLink: followsLink)
         }
         guard let file else { return nil }
-        // A key is 44 characters; what is longer is none, and is not read on.
+        // A key has 44 characters, so a longer file is invalid and is not read further.
         let data = try? file.read(upToCount: 1_024)
         return try decode(String(decoding: data ?? Data(), as: UTF8.self), key: "master-key-file")
     }

@@ -10,15 +10,15 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// A TCP port that a program is about to listen on, and what for.
+/// A TCP port that a program is about to listen on, and its purpose.
 package struct PortUse: Sendable, Equatable {
     /// The address to listen on.
     package var host: String
-    /// The port; 0 takes a free one.
+    /// The port; 0 chooses a free one.
     package var port: Int
-    /// What the port is for, as users call it: `virtual phones`.
+    /// The purpose of the port in the user's words, such as `virtual phones`.
     package var purpose: String
-    /// The flag of the command that chooses another port; `nil` where there is none.
+    /// The flag of the command that chooses another port; `nil` if there is none.
     package var flag: String?
 
     /// Describes a use.
@@ -51,7 +51,7 @@ package struct PortUse: Sendable, Equatable {
     private func problem() async -> String? {
         do {
             let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-                // As the server does: a port whose last connections are still closing can be bound.
+                // The server sets the same option: a port whose last connections are still closing can be bound.
                 .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
                 .bind(host: host, port: port).get()
             try await channel.close()
@@ -61,7 +61,7 @@ package struct PortUse: Sendable, Equatable {
         }
     }
 
-    /// What to tell the user about an error of the system's `bind`; `nil` if the error is about something else.
+    /// Returns the message for an error of the system's `bind`; `nil` if the error has another cause.
     func problem(_ error: any Error) -> String? {
         let other = flag.map { "Choose another with \($0)." } ?? "Choose another."
         switch (error as? IOError)?.errnoCode {
@@ -72,9 +72,9 @@ package struct PortUse: Sendable, Equatable {
         }
     }
 
-    /// Runs a body that binds this port, and puts the system's error into words.
+    /// Runs a body that binds this port, and replaces the system's error by a clear message.
     ///
-    /// - Throws: ``PortError`` if the port can't be bound; else what the body throws.
+    /// - Throws: ``PortError`` if the port can't be bound; other errors of the body.
     package func binding<Result>(_ body: () async throws -> Result) async throws -> Result {
         do {
             return try await body()
@@ -90,9 +90,9 @@ extension AuthorizationServer.Configuration {
     package var portUse: PortUse { PortUse(host: host, port: port, purpose: "authorization server") }
 }
 
-/// Ports that can't be listened on, because another program uses them or the system forbids it.
+/// The error for ports that can't be bound, because another program uses them or the system forbids it.
 public struct PortError: LocalizedError, Equatable, Sendable, CustomStringConvertible {
-    /// One sentence per port: which port, what it is for, and what to do.
+    /// One sentence per port: the port, its purpose, and what to do.
     public let problems: [String]
 
     init(problems: [String]) { self.problems = problems }

@@ -1,18 +1,18 @@
 /// Whether browsers reach the server over TLS, which may end at a proxy in front of it.
 struct BrowserTransport: Sendable {
-    /// Whether the configuration says so, whatever the organization's origin is.
+    /// Whether the configuration enables TLS, independent of the organization's origin.
     private let isConfigured: Bool
 
     init(_ configuration: AuthorizationServer.Configuration) {
         isConfigured = configuration.tls != nil || configuration.publicOrigin.map(Self.isHTTPS) ?? false
     }
 
-    /// Whether cookies are `Secure`: by the organization's origin, which is what browsers use; nil if it is not known yet.
+    /// Whether cookies are `Secure`, which the organization's origin decides; `nil` if the origin is not known yet.
     func isSecure(_ origin: String?) -> Bool { isConfigured || origin.map(Self.isHTTPS) ?? false }
 
-    /// Whether answers ask for TLS from now on (RFC 6797 section 7.2).
+    /// Whether responses send HSTS (RFC 6797 section 7.2).
     ///
-    /// For `localhost` the policy would hold for every port of the user's machine. For an IP address browsers ignore it (section 8.1.1).
+    /// On `localhost` the policy would apply to every port of the user's machine. Browsers ignore it for an IP address (section 8.1.1).
     func asksForTLS(_ origin: String?) -> Bool {
         guard isSecure(origin) else { return false }
         guard let origin, let start = origin.utf8.firstIndex(of: UInt8(ascii: "/")) else { return true }

@@ -6,7 +6,7 @@ internal import X509
 
 /// The sandbox's own certificate authority: made once per folder, so that it needs to be trusted once.
 ///
-/// Its name has a part that is derived from its key, and its certificates carry key identifiers, as clients that check strictly demand (RFC 5280
+/// Its name contains a part that is derived from its key. Its certificates carry key identifiers, which strict clients require (RFC 5280
 /// §4.2.1.1 and §4.2.1.2; Python from 3.13 on, `openssl verify -x509_strict`).
 ///
 /// It signs certificates for this machine's loopback names only, and says so in a critical name constraint, so that its key, if it leaked,
@@ -14,7 +14,7 @@ internal import X509
 public struct LocalAuthority: Sendable {
     /// The authority's certificate, in PEM; what has to be trusted.
     public let certificatePEM: String
-    /// The common name of the authority's certificate. Each authority has another, so that several can be trusted at once.
+    /// The common name of the authority's certificate. Each authority has a different one, so that several can be trusted at once.
     public let name: String
     /// Where that certificate lies.
     public let certificateFile: URL
@@ -31,10 +31,10 @@ public struct LocalAuthority: Sendable {
         ).appending(path: "countersign")
     }
 
-    /// Whether a folder has an authority. Writes nothing.
+    /// Whether a folder contains an authority. Writes nothing.
     ///
-    /// - Parameter folder: Where it would be kept.
-    /// - Returns: Whether certificate and key are there.
+    /// - Parameter folder: The folder of the authority.
+    /// - Returns: Whether the certificate and the key exist.
     public static func exists(in folder: URL) -> Bool {
         [keyFileName, certificateFileName].allSatisfy { FileManager.default.fileExists(atPath: folder.appending(path: $0).path()) }
     }
@@ -101,7 +101,7 @@ public struct LocalAuthority: Sendable {
         return (try leaf.serializeAsPEM().pemString.endingWithNewline + certificatePEM, leafKey.pemRepresentation.endingWithNewline)
     }
 
-    /// What its certificate is called in a folder of trusted authorities, without an extension; another name for each authority.
+    /// The name of its certificate file in a folder of trusted authorities, without an extension; unique for each authority.
     package var fileName: String { "countersign-sandbox-\(Self.identifier(of: key))" }
 
     private static func name(for key: P256.Signing.PrivateKey) -> String {
@@ -146,6 +146,6 @@ public struct LocalAuthority: Sendable {
 }
 
 extension String {
-    /// The text with a newline at its end, so that PEM files can be put one behind the other.
+    /// The text with a newline at its end, so that PEM files can be concatenated.
     fileprivate var endingWithNewline: String { hasSuffix("\n") ? self : self + "\n" }
 }

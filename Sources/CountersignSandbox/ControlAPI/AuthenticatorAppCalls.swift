@@ -16,7 +16,7 @@ struct AuthenticatorAppCalls: Sendable {
     ///   - path: The path below `/sandbox/`, as it was written.
     ///   - body: The body, read only if the call has one.
     /// - Returns: The answer; nil if there is no such call or app.
-    /// - Throws: ``ControlBody/Invalid``, ``FactorError``, and what reading the body or the store throws.
+    /// - Throws: ``ControlBody/Invalid``, ``FactorError``, and errors of reading the body or of the store.
     func answer(_ method: HTTPRequest.Method, _ path: String, body: () throws -> ControlBody) async throws -> JSONValue? {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false).map { $0.removingPercentEncoding ?? String($0) }
         guard parts.first == "authenticator-apps" else { return nil }

@@ -17,7 +17,7 @@ struct ControlAPI: Sendable {
         var phones: PhoneCalls
         var apps: AuthenticatorAppCalls
         var outbox: OutboxCalls
-        /// The sandbox itself, once it has started and as long as it is there.
+        /// The sandbox; `nil` before it has started and after it was released.
         var sandbox: @Sendable () -> Sandbox?
     }
 
@@ -35,7 +35,7 @@ struct ControlAPI: Sendable {
         return request.path == "/sandbox" || request.path.hasPrefix("/sandbox/")
     }
 
-    /// Answers a request that ``isAddressed(by:)`` told of.
+    /// Answers a request for which ``isAddressed(by:)`` is true.
     func respond(to request: ServerRequest) async -> ServerResponse {
         if let refusal = access.refusal(of: request) { return Self.answer(["error": .string(refusal)], status: .forbidden) }
         let method = request.head.method == .head ? HTTPRequest.Method.get : request.head.method
@@ -62,7 +62,7 @@ struct ControlAPI: Sendable {
         return FrontPage(sandbox).answer(accepting: request.head.headerFields[.accept] ?? "")
     }
 
-    /// What a failed call is answered with: bad input with 400, and what the sandbox's state does not allow with 409.
+    /// Returns the response to a failed call: 400 for bad input, 409 for a call that the sandbox's state does not allow.
     private static func answer(to error: any Error) -> ServerResponse {
         switch error {
         case let error as ControlBody.Invalid: return refusal(error.message)
@@ -132,7 +132,7 @@ struct ControlAPI: Sendable {
         return ["signed_out": .string(login)]
     }
 
-    /// Gives a user who can't sign in yet an activation token, or sends it to the outbox by mail.
+    /// Creates an activation token for a user who can't sign in yet, or mails it to the outbox.
     private func activate(_ body: ControlBody) async throws -> JSONValue? {
         try body.allow("login", "mail")
         let (login, mail) = (try body.required("login", example: "new.user@example.com"), try body.flag("mail") ?? false)
@@ -161,7 +161,7 @@ struct ControlAPI: Sendable {
 
     private func moveClock(_ body: ControlBody) throws -> JSONValue {
         try body.allow("advance", "set")
-        // Within the years 1970 to 9999, in which every date that the server writes can be written.
+        // The server can write every date from 1970 to 9999.
         let span = NumericDate.range.upperBound
         switch (try body.number("advance", in: -span...span), try body.number("set", in: 0...span)) {
         case (let seconds?, nil):
@@ -192,7 +192,7 @@ extension OrganizationError.Problem {
 }
 
 extension SandboxClock {
-    /// The reading, as the control API shows it.
+    /// The time of the clock, as the control API returns it.
     var json: JSONValue {
         let now = now
         return ["now": .double(now.timeIntervalSince1970), "date": .string(now.formatted(.iso8601)), "mode": .string(mode.rawValue)]
@@ -200,7 +200,7 @@ extension SandboxClock {
 }
 
 extension Application {
-    /// What the control API shows of an application: the secret too, which in a sandbox everybody knows.
+    /// The application as the control API returns it, with its secret, which is public in a sandbox.
     func json(at origin: String) -> JSONValue {
         var json: [String: JSONValue] = [
             "client_id": .string(id), "name": .string(name), "type": .string(kind.rawValue),

@@ -2,15 +2,15 @@ internal import AuthorizationServer
 internal import Foundation
 internal import HTTPTypes
 
-/// Which requests may use the control API and the front page: those of programs on this machine and of the sandbox's own pages.
+/// Allows requests to the control API and the front page from programs on this machine and from the sandbox's own pages only.
 ///
-/// Any web page in the developer's browser can send requests to this machine. Its script is stopped by the `Origin` that the browser adds; a page
-/// whose own name was made to lead to this machine (DNS rebinding) is stopped by the `Host`.
+/// Any web page in the developer's browser can send requests to this machine. The check of `Origin` stops scripts of other pages. The check
+/// of `Host` stops pages whose host name resolves to this machine (DNS rebinding).
 struct ControlAccess: Sendable {
-    /// Where the sandbox is reached; `nil` before it listens.
+    /// The origin of the sandbox; `nil` before it listens.
     let origin: @Sendable () -> URL?
 
-    /// Why a request is refused; `nil` if it may go on.
+    /// Returns the reason to refuse a request; `nil` if it is allowed.
     func refusal(of request: ServerRequest) -> String? {
         guard let authority = request.head.authority, let scheme = scheme(at: authority) else {
             return "The control API answers at its own host and port only."
@@ -23,7 +23,7 @@ struct ControlAccess: Sendable {
 
     private static let loopbackNames: Set<String> = ["localhost", "127.0.0.1", "::1", "[::1]"]
 
-    /// The scheme that this sandbox is reached by.
+    /// Returns the scheme of this sandbox.
     ///
     /// - Parameter authority: The `Host` of a request.
     /// - Returns: `nil` unless it is this sandbox's: a loopback name, or the one it was given, and the port it listens on.

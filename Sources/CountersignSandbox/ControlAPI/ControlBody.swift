@@ -2,7 +2,7 @@ internal import JOSE
 
 /// The JSON body of a control call, read member by member.
 struct ControlBody {
-    /// The body can't be used; the message tells the caller why. Answered with 400.
+    /// The error for an invalid body, which is answered with 400; the message tells the caller the reason.
     struct Invalid: Error { let message: String }
 
     /// The whole body.
@@ -19,7 +19,7 @@ struct ControlBody {
         (self.json, self.members) = (json, members)
     }
 
-    /// Refuses members that the call does not have: most likely they are misspelt.
+    /// Refuses unknown members, which are probably misspelt.
     func allow(_ names: String...) throws(Invalid) {
         let known = Set(names)
         guard let unknown = members.keys.sorted().first(where: { !known.contains($0) }) else { return }
@@ -27,14 +27,14 @@ struct ControlBody {
         throw Invalid(message: "There is no member “\(unknown)”. \(all)")
     }
 
-    /// A text; `nil` if it is absent or null.
+    /// A string; `nil` if it is absent or null.
     func text(_ name: String) throws(Invalid) -> String? {
         guard let value = value(name) else { return nil }
         guard let text = value.stringValue else { throw Invalid(message: "\(name) must be a string.") }
         return text
     }
 
-    /// A text that must be there and not be empty.
+    /// A required string that is not empty.
     func required(_ name: String, example: String) throws(Invalid) -> String {
         guard let text = try text(name), !text.isEmpty else {
             throw Invalid(message: "\(name) is missing. Write, for example, {\"\(name)\": \"\(example)\"}.")
@@ -42,7 +42,7 @@ struct ControlBody {
         return text
     }
 
-    /// True or false; `nil` if it is absent or null.
+    /// A Boolean; `nil` if it is absent or null.
     func flag(_ name: String) throws(Invalid) -> Bool? {
         guard let value = value(name) else { return nil }
         guard let flag = value.boolValue else { throw Invalid(message: "\(name) must be true or false.") }
@@ -68,7 +68,7 @@ struct ControlBody {
         return number
     }
 
-    /// Texts in a list; `nil` if it is absent or null.
+    /// A list of strings; `nil` if it is absent or null.
     func texts(_ name: String) throws(Invalid) -> [String]? {
         guard let value = value(name) else { return nil }
         guard let texts = value.stringArrayValue else { throw Invalid(message: "\(name) must be a list of strings.") }
@@ -82,7 +82,7 @@ struct ControlBody {
         return object
     }
 
-    /// One of some words; `nil` if it is absent or null.
+    /// A value of an enumeration; `nil` if it is absent or null.
     func choice<Value>(_ name: String, _ type: Value.Type) throws(Invalid) -> Value?
     where Value: RawRepresentable<String> & CaseIterable {
         guard let value = value(name) else { return nil }

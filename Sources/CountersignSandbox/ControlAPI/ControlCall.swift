@@ -3,33 +3,33 @@ internal import JOSE
 
 /// A call of the control API, with an example, as the front page lists it.
 struct ControlCall: Sendable {
-    /// The values that examples are made of.
+    /// The values that the examples use.
     struct Example: Sendable {
-        /// A user who exists.
+        /// The login of an existing user.
         var login = "jane.doe@example.com"
-        /// A sign-on policy that exists.
+        /// The id of an existing sign-on policy.
         var policy = "one-factor"
-        /// A user who need not exist.
+        /// A login that the example creates.
         let newLogin = "new.user@example.com"
     }
 
-    /// What kind of calls it belongs to, as a heading.
+    /// The heading of the group of calls that it belongs to.
     let group: String
     let method: String
-    /// Below `/sandbox/`; `{login}` stands for a user.
+    /// The path below `/sandbox/`; `{login}` is a placeholder for a user.
     let path: String
-    /// What it does, in one sentence.
+    /// One sentence about the effect of the call.
     let summary: String
     /// The body of the example.
     let body: JSONValue?
 
-    /// A line for a shell that makes the call.
+    /// Returns a shell command that makes the call.
     ///
     /// - Parameters:
-    ///   - origin: Where the sandbox is reached.
-    ///   - login: The user that `{login}` stands for.
+    ///   - origin: The origin of the sandbox.
+    ///   - login: The user that replaces `{login}`.
     ///   - certificate: The file of the authority to trust; `nil` without TLS.
-    /// - Returns: The line; every word of it is quoted where a shell would read it otherwise.
+    /// - Returns: The command, with each word quoted that a shell would interpret.
     func curl(at origin: URL, login: String, trusting certificate: URL?) -> String {
         let url = "\(origin.absoluteString)/sandbox/\(path.replacing("{login}", with: login.encodedForPath))"
         var words = ["curl"]
@@ -40,7 +40,7 @@ struct ControlCall: Sendable {
         return words.joined(separator: " ")
     }
 
-    /// A word of a shell line, in quotes unless it has only characters that no shell reads as anything else.
+    /// A word of a shell command, quoted unless it has only characters without a meaning in a shell.
     private static func quoted(_ word: String) -> String {
         let isPlain = word.utf8.allSatisfy { byte in
             switch byte {
@@ -67,13 +67,13 @@ struct ControlCall: Sendable {
         let login = JSONValue.string(example.login)
         let newLogin = JSONValue.string(example.newLogin)
         return [
-            call("POST", "reset", "Puts everything back to how the sandbox started."),
+            call("POST", "reset", "Resets the sandbox to its initial state."),
             call("GET", "clock", "Shows the clock."),
-            call("POST", "clock", "Moves the clock by seconds, or sets it to seconds since 1970.", ["advance": 3600]),
+            call("POST", "clock", "Moves the clock by a number of seconds, or sets it to a time in seconds since 1970.", ["advance": 3600]),
             call("GET", "users", "Lists users, without passwords."),
             call(
                 "POST", "users", "Adds a user, or replaces the one with that login.", ["login": newLogin, "password": "First-Password-1"]),
-            call("POST", "activation-tokens", "Gives a staged user an activation token, or sends it by mail.", ["login": newLogin]),
+            call("POST", "activation-tokens", "Creates an activation token for a staged user, or sends it by mail.", ["login": newLogin]),
             call("POST", "sign-out", "Signs a user out everywhere.", ["login": login]),
             call("GET", "applications", "Lists applications."),
             call(
@@ -83,33 +83,33 @@ struct ControlCall: Sendable {
                     "sign_on_policy": .string(example.policy),
                 ]),
             call("GET", "phones", "Lists virtual phones, with their requests, history and settings."),
-            call("POST", "phones", "Sets up the phone of a user.", ["login": login]),
+            call("POST", "phones", "Enrolls a phone for a user.", ["login": login]),
             call("GET", "phones/{login}", "Shows one phone."),
-            call("DELETE", "phones/{login}", "Removes a phone, on the server too."),
-            call("POST", "phones/{login}/approve", "Approves a request, or the next one that comes.", ["within": 30]),
-            call("POST", "phones/{login}/deny", "Denies a request, or the next one that comes.", ["within": 30]),
-            call("POST", "phones/{login}/pull", "Fetches the requests that wait.", [:]),
-            call("POST", "phones/{login}/number", "Tells the phone which number to pick next.", ["number": "42"]),
+            call("DELETE", "phones/{login}", "Removes a phone, including its enrollment on the server."),
+            call("POST", "phones/{login}/approve", "Approves the pending request, or the next one.", ["within": 30]),
+            call("POST", "phones/{login}/deny", "Denies the pending request, or the next one.", ["within": 30]),
+            call("POST", "phones/{login}/pull", "Fetches pending requests.", [:]),
+            call("POST", "phones/{login}/number", "Sets the number that the phone picks next.", ["number": "42"]),
             call("POST", "phones/{login}/settings", "Changes how a phone behaves.", ["auto_approve": true]),
-            call("POST", "phones/{login}/token", "Gives a phone a new push token.", ["tell": true]),
-            call("POST", "phones/{login}/restart", "Switches a phone off and on.", [:]),
-            call("GET", "authenticator-apps", "Lists authenticator apps, with the codes that they show."),
-            call("POST", "authenticator-apps", "Gives a user an authenticator app.", ["login": login]),
-            call("GET", "authenticator-apps/{login}", "Shows the codes of one app."),
-            call("GET", "outbox", "Lists mails, texts and calls."),
-            call("GET", "outbox?after=0", "Waits for a message after a number, for at most 20 seconds."),
-            call("DELETE", "outbox", "Forgets all messages."),
-            call("GET", "faults", "Lists the faults that are still to happen."),
-            call("POST", "faults", "Lets something go wrong.", ["endpoint": "token", "effect": "status", "status": 503]),
-            call("DELETE", "faults", "Forgets these faults."),
-            call("GET", "requests", "Lists the requests that the server got, without secrets."),
-            call("DELETE", "requests", "Forgets these requests."),
+            call("POST", "phones/{login}/token", "Replaces the push token of a phone.", ["tell": true]),
+            call("POST", "phones/{login}/restart", "Restarts a phone.", [:]),
+            call("GET", "authenticator-apps", "Lists authenticator apps with their current codes."),
+            call("POST", "authenticator-apps", "Enrolls an authenticator app for a user.", ["login": login]),
+            call("GET", "authenticator-apps/{login}", "Shows the current codes of one app."),
+            call("GET", "outbox", "Lists mails, text messages and calls."),
+            call("GET", "outbox?after=0", "Waits up to 20 seconds for a message after the given number."),
+            call("DELETE", "outbox", "Deletes all messages."),
+            call("GET", "faults", "Lists pending faults."),
+            call("POST", "faults", "Adds a fault.", ["endpoint": "token", "effect": "status", "status": 503]),
+            call("DELETE", "faults", "Deletes pending faults."),
+            call("GET", "requests", "Lists the requests that the server received, without secrets."),
+            call("DELETE", "requests", "Deletes the list of requests."),
         ]
     }
 }
 
 extension String {
-    /// The text as one component of a path, or as a fragment: everything but unreserved characters and `@` is percent-encoded.
+    /// Percent-encodes everything but unreserved characters and `@`, for one component of a path or for a fragment.
     var encodedForPath: String { addingPercentEncoding(withAllowedCharacters: Self.plainInPaths) ?? "" }
 
     private static let plainInPaths = CharacterSet(

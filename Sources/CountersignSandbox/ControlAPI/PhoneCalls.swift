@@ -18,7 +18,7 @@ struct PhoneCalls: Sendable {
     ///   - path: The path below `/sandbox/`, as it was written.
     ///   - body: The body, read only if the call has one.
     /// - Returns: The answer; nil if there is no such call or phone.
-    /// - Throws: What the phone throws, ``ControlBody/Invalid``, and what reading the body throws.
+    /// - Throws: Errors of the phone, ``ControlBody/Invalid``, and errors of reading the body.
     func answer(_ method: HTTPRequest.Method, _ path: String, body: () throws -> ControlBody) async throws -> JSONValue? {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false).map { $0.removingPercentEncoding ?? String($0) }
         guard parts.first == "phones" else { return nil }

@@ -2,7 +2,7 @@ internal import JOSE
 
 /// Faults as the control API spells them: `{"effect": "status", "status": 503, "endpoint": "token", "count": 2}`.
 extension Fault {
-    /// Reads a fault that the control API is sent.
+    /// Reads a fault from the body of a control call.
     init(_ body: ControlBody) throws(ControlBody.Invalid) {
         let endpoint = try body.required("endpoint", example: "token")
         let count = try body.integer("count", in: 1...1_000_000) ?? 1

@@ -46,7 +46,7 @@ extension Forgery {
         guard let id = header["kid"]?.stringValue, let key = keys.key(id) else {
             throw ForgeryError(description: "The token's key was made by another run of the sandbox. Start it with an empty folder.")
         }
-        // The type stays as it was, or a verifier would refuse the token for that.
+        // The type is unchanged; otherwise a verifier would refuse the token for its type.
         let type = header["typ"].map { ["typ": $0] } ?? [:]
         let seconds = now.numericDate
         switch self {

@@ -6,9 +6,9 @@ internal import IdentityEngine
 internal import JOSE
 internal import Mustache
 
-/// The sandbox's front page at `/`: what there is, what each thing is for, and how to move it. A program gets the same as JSON.
+/// The sandbox's front page at `/`: users, applications, outbox, clock and control calls. A program gets the same content as JSON.
 ///
-/// It has no script and no form, and loads its own style only. Names and messages come from whoever wrote them, and are escaped by the template.
+/// It has no script and no form, and loads its own style only. Names and messages are untrusted input; the template escapes them.
 struct FrontPage {
     private let sandbox: Sandbox
     private let users: [SandboxUser]
@@ -18,7 +18,7 @@ struct FrontPage {
     private let calls: [ControlCall]
     private let example: ControlCall.Example
 
-    /// Looks at a sandbox.
+    /// Creates the front page of a sandbox.
     init(_ sandbox: Sandbox) {
         self.sandbox = sandbox
         users = sandbox.organization.users
@@ -32,7 +32,7 @@ struct FrontPage {
         calls = ControlCall.all(example)
     }
 
-    /// The page for a browser, and JSON for everything else.
+    /// Returns the page for a browser, and JSON for other clients.
     func answer(accepting accept: String) -> ServerResponse {
         var response =
             accept.contains("text/html")
@@ -48,7 +48,7 @@ struct FrontPage {
     ///
     /// - Parameters:
     ///   - method: The method.
-    ///   - path: The path below `/sandbox/`, as it was written.
+    ///   - path: The path below `/sandbox/`, still percent-encoded.
     ///   - sandbox: The sandbox; `nil` while it starts.
     /// - Returns: The file; `nil` for other paths.
     static func resource(_ method: HTTPRequest.Method, _ path: String, in sandbox: Sandbox?) -> ServerResponse? {
@@ -161,7 +161,7 @@ struct FrontPage {
         let mode =
             switch sandbox.clock.mode {
             case .running: "runs with this machine's clock"
-            case .standing: "stands until it is moved"
+            case .standing: "is stopped until it is moved"
             case .skipping: "skips ahead when a client waits"
             }
         let text = now.formatted(
@@ -175,7 +175,7 @@ struct FrontPage {
             name: name, initial: name.first.map { String($0).uppercased() } ?? "?", login: user.login, password: user.password,
             status: user.status == .active ? nil : user.status.rawValue,
             groups: user.groups.isEmpty ? nil : user.groups.joined(separator: ", "),
-            // A phone is set up by a sign-in with the password.
+            // Enrolling a phone requires a sign-in with the password.
             phone: user.password == nil ? nil : sandbox.phoneURL.map { "\($0.absoluteString)/#\(user.login.encodedForPath)" },
             hasPhone: phones.contains(user.login.lowercased()))
     }

@@ -1,13 +1,13 @@
-/// What the template of the front page shows. The template escapes every value.
+/// The values of the front page's template, which escapes each of them.
 ///
-/// A member that is `nil` is looked for in the enclosing value, so no member has the name of one there.
+/// The template looks up a `nil` member in the enclosing value, so nested types must not reuse member names.
 struct FrontPageView: Sendable {
     struct User: Sendable {
         var name: String
         var initial: String
         var login: String
         var password: String?
-        /// Shown unless the user is active.
+        /// The status of the user; `nil` for an active user.
         var status: String?
         var groups: String?
         /// The address of the user's phone; `nil` if the phones have no page.

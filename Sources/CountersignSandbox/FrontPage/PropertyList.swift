@@ -1,15 +1,15 @@
 internal import Foundation
 internal import IdentityEngine
 
-/// The `Okta.plist` of an application: what an app needs to sign users in to this sandbox.
+/// The `Okta.plist` of an application: the settings with which an app signs users in to this sandbox.
 struct PropertyList: Sendable {
     /// The keys and values, in the order in which they are written.
     let settings: [(key: String, value: String)]
 
     /// - Parameters:
     ///   - application: The application.
-    ///   - origin: Where the sandbox is reached.
-    ///   - scopes: The scopes of the issuer `default` beside the standard ones, for applications that act for no user.
+    ///   - origin: The origin of the sandbox.
+    ///   - scopes: The custom scopes of the issuer `default`, for applications that act on their own behalf.
     init(_ application: Application, at origin: URL, scopes: [String]) {
         let usesOrgServer = !application.grantedAPIScopes.isEmpty
         var scope = ["openid"] + (usesOrgServer ? application.grantedAPIScopes : ["profile", "email"])
@@ -29,7 +29,7 @@ struct PropertyList: Sendable {
         self.settings = settings
     }
 
-    /// The address that an app on Apple's systems is reopened by: of a scheme of its own, if there is one.
+    /// The redirect URI that reopens an app on Apple's systems; one with a custom scheme if there is any.
     private static func preferred(_ uris: [String]) -> String? { uris.first { !$0.lowercased().hasPrefix("http") } ?? uris.first }
 
     /// The file, in XML.

@@ -22,7 +22,7 @@ final class SandboxKeys: Sendable {
         return key
     }
 
-    /// Lets the compiled-in key be the next RSA key again.
+    /// Makes the compiled-in key the next RSA key again.
     func startOver() {
         state.withLockedValue { $0.usedSandboxOnlyKey = false }
     }

@@ -3,9 +3,9 @@ internal import IdentityEngine
 internal import JOSE
 internal import NIOConcurrencyHelpers
 
-/// The sandbox's organization as it is now: its users and applications, and how changes of them get into the engine.
+/// The current organization of the sandbox: its users and applications. Applies changes to the engine.
 ///
-/// Changes are made one after the other. A change that the engine refuses leaves everything as it was. Safe from any task.
+/// Changes run one at a time. A change that the engine refuses has no effect. Safe from any task.
 final class LiveOrganization: Sendable {
     private struct State: Sendable {
         var users: [SandboxUser]
@@ -28,21 +28,21 @@ final class LiveOrganization: Sendable {
         self.clock = clock
     }
 
-    /// Where the sandbox is reached, as far as it was told.
+    /// The origin of the sandbox, if it is known.
     var knownOrigin: URL? { URL(string: state.withLockedValue { $0.origin }) }
 
     var users: [SandboxUser] { state.withLockedValue { $0.users } }
 
     var applications: [Application] { state.withLockedValue { $0.applications } }
 
-    /// What the engine was given last.
+    /// The definition that was last applied to the engine.
     var definition: OrganizationDefinition { definition(of: state.withLockedValue { $0 }) }
 
     // MARK: - Changes
 
     /// Adds a user, or replaces the one with that login.
     ///
-    /// - Throws: `OrganizationError` if the user can't be one, and then nothing is changed.
+    /// - Throws: `OrganizationError` if the user is invalid; nothing is changed then.
     func add(_ user: SandboxUser) async throws {
         try await change { state in
             state.users.removeAll { $0.login.lowercased() == user.login.lowercased() }
@@ -58,15 +58,15 @@ final class LiveOrganization: Sendable {
         }
     }
 
-    /// Writes the organization down, or again with another origin.
+    /// Applies the organization, or applies it again with another origin.
     func apply(origin: URL) async throws {
         try await change { $0.origin = origin.absoluteString }
     }
 
-    /// Goes back to the users and applications that the sandbox started with, and to an engine that has nothing else.
+    /// Restores the initial users and applications, and clears everything else from the engine.
     ///
     /// - Parameter make: Makes a signing key for an algorithm.
-    /// - Throws: What the store or `make` throws.
+    /// - Throws: Errors of the store or of `make`.
     func reset(making make: @escaping @Sendable (JWSAlgorithm) throws -> SigningKey) async throws {
         try await change { [original] state in
             (state.users, state.applications) = (original.users, original.applications)
@@ -81,7 +81,7 @@ final class LiveOrganization: Sendable {
         }
     }
 
-    /// Makes a change after those that were asked for before it.
+    /// Makes a change after all changes that were requested earlier.
     private func change(
         _ edit: @escaping @Sendable (inout State) -> Void,
         by write: @escaping @Sendable (OrganizationDefinition, RequestContext) async throws -> Void

@@ -67,7 +67,7 @@ public struct SandboxUser: Sendable, Equatable, Redacted {
         return known ?? SandboxUser(login: login, password: password)
     }
 
-    /// Reads a user that the control API is sent.
+    /// Reads a user from the body of a control call.
     init(_ body: ControlBody) throws(ControlBody.Invalid) {
         try body.allow("login", "password", "profile", "groups", "totp_secret", "must_change_password", "status")
         self.init(

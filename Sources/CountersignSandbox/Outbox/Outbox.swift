@@ -68,7 +68,7 @@ public final class Outbox: Sendable {
         for watcher in watchers { watcher.yield() }
     }
 
-    /// Forgets all messages, and delivers those to come.
+    /// Deletes all messages and pending faults.
     func reset() {
         fail(with: nil)
         clear()

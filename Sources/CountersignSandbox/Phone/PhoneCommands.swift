@@ -13,7 +13,7 @@ struct PhoneCommands: Sendable {
     ///   - phone: The phone.
     ///   - body: The action's members, as the module's DocC page lists them.
     /// - Returns: The phone after it; nil if there is no such action.
-    /// - Throws: ``ControlBody/Invalid``, ``PhoneError``, `DeviceAuthenticatorError`, or what a sign-in throws.
+    /// - Throws: ``ControlBody/Invalid``, ``PhoneError``, `DeviceAuthenticatorError`, or errors of a sign-in.
     func perform(_ action: String, on phone: VirtualPhone, _ body: ControlBody) async throws -> JSONValue? {
         try await Self.naming(phone.login) { try await apply(action, to: phone, body) }
     }
@@ -58,7 +58,7 @@ struct PhoneCommands: Sendable {
         }
     }
 
-    /// Puts errors of the sign-in by which a phone is enrolled or changed into a ``PhoneError``: the phone failed, not the sandbox.
+    /// Converts errors of the sign-in that enrolls or changes a phone to a ``PhoneError``: the phone failed, not the sandbox.
     private static func naming<Result>(_ login: String, _ body: () async throws -> Result) async throws -> Result {
         do {
             return try await body()

@@ -76,7 +76,7 @@ final class VirtualPhones: Sendable {
         if isTemporary { try? FileManager.default.removeItem(at: folder) }
     }
 
-    /// Removes all phones, as if they were thrown away: the server is not told.
+    /// Removes all phones without informing the server.
     func reset() async {
         let enrolling = state.withLockedValue { Array($0.enrolling.values) }
         for task in enrolling { task.cancel() }
@@ -87,7 +87,7 @@ final class VirtualPhones: Sendable {
         }
         for phone in phones {
             phone.close()
-            // A folder that can't be removed holds a phone that the server does not know any more.
+            // A folder that can't be removed is harmless: the server no longer knows its phone.
             try? phone.parts.storage.remove()
         }
         tellWatchers()

@@ -214,7 +214,7 @@ public final class PushGateway: Sendable {
         for signal in held { signal.finish() }
     }
 
-    /// Forgets what it received and every fault to come, and goes on with the pushes that are held.
+    /// Deletes the received pushes and all pending faults, and releases the pushes that are held.
     func forget() {
         state.withLockedValue { state in
             state.faults = []

@@ -68,7 +68,7 @@ public final class SandboxClock: OAuth2Clock {
 
     /// Moves the clock on and wakes who waited for a time that is now past.
     ///
-    /// - Parameter interval: By how many seconds; a negative number sets it back. The clock stops at either end of the years 1970 to 9999.
+    /// - Parameter interval: The number of seconds; a negative number sets the clock back. The result is limited to the years 1970 to 9999.
     public func advance(by interval: TimeInterval) {
         wake { state in
             let next = reading(state).addingTimeInterval(interval.isNaN ? 0 : interval)
@@ -78,13 +78,13 @@ public final class SandboxClock: OAuth2Clock {
 
     /// Sets the clock and wakes who waited for a time that is now past.
     ///
-    /// - Parameter date: The reading that it shall have now, from 1970 to 9999; another one sets the nearest end.
+    /// - Parameter date: The new time, limited to the years 1970 to 9999.
     public func set(to date: Date) {
         wake { set(&$0, to: date) }
     }
 
-    /// Undoes every change, and wakes who waited for a time that is now past: a clock that stands shows its first reading; one that runs
-    /// shows what it would show without the changes.
+    /// Undoes every change, and resumes callers that waited for a time that is now past. A stopped clock returns to its initial time; a
+    /// running clock returns to the time that it would have without changes.
     func reset() {
         wake {
             $0.standing = start.reading
@@ -129,7 +129,7 @@ public final class SandboxClock: OAuth2Clock {
         mode == .running ? system().addingTimeInterval(state.offset) : state.standing
     }
 
-    /// Sets the reading, within what tokens and headers can express.
+    /// Sets the time, limited to the range that tokens and headers can express.
     private func set(_ state: inout State, to date: Date) {
         let date = Date(clampingNumericDate: date.timeIntervalSince1970)
         state.standing = date

@@ -50,7 +50,7 @@ final class SoftwareTokens: TokenService {
 
     init(clock: SandboxClock) { self.clock = clock }
 
-    /// Forgets every token.
+    /// Removes every token.
     func reset() { known.withLockedValue { $0 = [:] } }
 
     /// Makes a token of a person's.

@@ -2,7 +2,7 @@ internal import Foundation
 public import Logging
 internal import NIOConcurrencyHelpers
 
-/// Looks digests of new passwords up in lists of breached passwords: a file, a range endpoint, or both.
+/// Looks up digests of new passwords in lists of breached passwords: a file, a range endpoint, or both.
 ///
 /// It fails open: a list that can't be asked, or not in time, counts as one that does not hold the password, and the log says so. The log shows
 /// nothing of a password or of its digest. After three failures in a row, the range endpoint is not asked for a minute, so that the passwords of
@@ -23,15 +23,15 @@ public final class BreachedPasswordCheck: Sendable {
     private let range: PasswordRangeClient?
     private let logger: Logger
 
-    /// Makes a check; it connects at the first question.
+    /// Creates a check; it connects at the first lookup.
     ///
     /// - Parameters:
     ///   - file: A list on disk; `nil` for none.
     ///   - rangeURL: The address of a range endpoint before the prefix, such as `https://api.pwnedpasswords.com/range`; `nil` for none.
-    ///   - timeout: How long the endpoint may take in all.
+    ///   - timeout: The total timeout of a lookup at the endpoint.
     ///   - timing: The time, and how it waits; by default the system's clock.
     ///   - logger: Where failures are logged.
-    /// - Throws: ``BreachedPasswordError`` if the address will not do.
+    /// - Throws: ``BreachedPasswordError`` if the address is invalid.
     public init(
         file: BreachedPasswordFile?, rangeURL: String?, timeout: Duration = .seconds(2), timing: PushTiming = .system, logger: Logger
     ) throws(BreachedPasswordError) {
@@ -45,10 +45,10 @@ public final class BreachedPasswordCheck: Sendable {
         }
     }
 
-    /// Looks a digest up: in the file first, then at the endpoint.
+    /// Looks up a digest: in the file first, then at the endpoint.
     ///
     /// - Parameter sha1: The SHA-1 digest of the password, 20 bytes.
-    /// - Returns: Whether a list holds it; false if none could be asked.
+    /// - Returns: Whether a list contains it; `false` if no list is available.
     public func contains(sha1: [UInt8]) async -> Bool {
         let digits = Array("0123456789ABCDEF".utf8)
         let digest = sha1.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
@@ -86,7 +86,7 @@ public final class BreachedPasswordCheck: Sendable {
         do {
             return try await question()
         } catch {
-            // What TLS has to say may fill a page. The request's address never stands in it, which has digits of the digest.
+            // TLS errors can be very long. They never contain the request's URL, which includes digits of the digest.
             let reason = (error as? BreachedPasswordError)?.message ?? String("\(type(of: error)): \(error)".prefix(200))
             logger.warning(
                 "a new password was not compared with breached ones", metadata: ["list": .string(name), "reason": .string(reason)])

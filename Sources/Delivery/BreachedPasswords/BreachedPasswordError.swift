@@ -1,4 +1,4 @@
-/// A list of breached passwords that can't be used. Its message says what to do, and shows nothing of a password.
+/// The error for a list of breached passwords that can't be used. Its message says what to do, and shows nothing of a password.
 public struct BreachedPasswordError: Error, Sendable, Equatable, CustomStringConvertible {
     /// What happened, then what to do.
     public let message: String

@@ -7,28 +7,28 @@ internal import Glibc
 internal import Darwin
 #endif
 
-/// A file of SHA-1 digests of breached passwords: one in each line, in hexadecimal, sorted, each followed by `:COUNT` or not. That is the form
-/// in which Have I Been Pwned offers its list for download, ordered by hash.
+/// A sorted file with one hexadecimal SHA-1 digest of a breached password per line, optionally followed by `:COUNT`. Have I Been Pwned
+/// offers its list for download in this format, ordered by hash.
 ///
-/// A shorter file holds only the first digits of each digest, 10 to 40, the same number in every line; then all passwords with these digits
-/// count as breached. The file is searched where it lies: it can be larger than the memory, and may be replaced by another one only by a
-/// restart. `Sendable`; safe from any task.
+/// A shorter file contains only the first 10 to 40 digits of each digest, the same number in every line. Then all passwords with these digits
+/// count as breached. The file is searched on disk, so it can be larger than the memory. Replacing the file requires a restart. `Sendable`;
+/// safe from any task.
 public final class BreachedPasswordFile: Sendable {
-    /// Digits that a line can have. Fewer would refuse passwords by chance.
+    /// The accepted numbers of digits in a line. Fewer digits would refuse passwords by chance.
     private static let digits = 10...40
-    /// Digits of an NTLM hash (MD4), which this server can't compute.
+    /// The number of digits of an NTLM hash (MD4), which this server can't compute.
     private static let ntlmDigits = 32
-    /// More bytes than two lines have.
+    /// A read size that exceeds two lines.
     private static let window = 256
 
     private let descriptor: Int32
     private let size: Int
     private let digits: Int
 
-    /// Opens a file and looks at its first line.
+    /// Opens a file and checks its first and last lines.
     ///
     /// - Parameter path: The file.
-    /// - Throws: ``BreachedPasswordError`` if it can't be read, or is no sorted list of SHA-1 digests as far as its ends show.
+    /// - Throws: ``BreachedPasswordError`` if it can't be read, or if its first and last lines show that it is no sorted list of SHA-1 digests.
     public init(path: String) throws(BreachedPasswordError) {
         descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
@@ -59,10 +59,10 @@ public final class BreachedPasswordFile: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Searches a digest on a thread of the process's pool for blocking work.
+    /// Searches for a digest on a thread of the process's pool for blocking work.
     ///
     /// - Parameter digest: The digest in hexadecimal, 40 digits in upper case.
-    /// - Returns: Whether the file holds it.
+    /// - Returns: Whether the file contains it.
     /// - Throws: ``BreachedPasswordError`` if the file is damaged; `CancellationError`.
     func contains(_ digest: [UInt8]) async throws -> Bool {
         let key = Array(digest.prefix(digits))
@@ -106,7 +106,7 @@ public final class BreachedPasswordFile: Sendable {
         }
     }
 
-    /// The digits that some bytes begin with, in upper case; `nil` if there are none, or something other than a count follows them.
+    /// Returns the leading digits of a line in upper case; `nil` if there are none, or if something other than a count follows them.
     private static func line(in bytes: some Collection<UInt8>) -> [UInt8]? {
         let digits = bytes.prefix { isDigit($0) }
         guard !digits.isEmpty, digits.count <= Self.digits.upperBound else { return nil }

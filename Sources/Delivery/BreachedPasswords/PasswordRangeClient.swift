@@ -3,13 +3,13 @@ internal import Foundation
 internal import NIOCore
 internal import NIOHTTP1
 
-/// Asks a k-anonymity range endpoint, in the protocol of Have I Been Pwned: `GET {base}/{first 5 digits of the SHA-1}` answers with a line
-/// `SUFFIX:COUNT` for each known digest that begins so. The endpoint learns five digits of a digest and nothing else.
+/// Queries a k-anonymity range endpoint, in the protocol of Have I Been Pwned: `GET {base}/{first 5 digits of the SHA-1}` returns a line
+/// `SUFFIX:COUNT` for each known digest with this prefix. The endpoint learns five digits of a digest and nothing else.
 ///
-/// It asks for padding, so that the size of the answer tells an observer nothing, and follows no redirect. It connects at the first question.
-/// A value; safe from any task.
+/// It requests padding, so that the size of the response reveals nothing, and follows no redirect. It connects at the first lookup. A value;
+/// safe from any task.
 struct PasswordRangeClient: Sendable {
-    /// The largest answer that is read, in bytes. With padding, answers have some 40 KiB.
+    /// The largest accepted response, in bytes. With padding, responses have about 40 KiB.
     private static let largestAnswer = 1 << 20
     static let prefixDigits = 5
 
@@ -17,7 +17,7 @@ struct PasswordRangeClient: Sendable {
     private let timeout: Duration
     private let sleep: @Sendable (Duration) async throws -> Void
 
-    /// One for the process, which ends with it. It is made at the first question.
+    /// One client for the lifetime of the process, created at the first lookup.
     private static let client: HTTPClient = {
         var settings = HTTPClient.Configuration(
             redirectConfiguration: .disallow, timeout: .init(connect: .seconds(10), read: .seconds(10)),
@@ -29,9 +29,9 @@ struct PasswordRangeClient: Sendable {
 
     /// - Parameters:
     ///   - base: The address before the prefix: https, or http on this machine.
-    ///   - timeout: How long a question may take in all.
-    ///   - sleep: Waits until the time is over.
-    /// - Throws: ``BreachedPasswordError`` if the address will not do.
+    ///   - timeout: The total timeout of a lookup.
+    ///   - sleep: Waits until the timeout.
+    /// - Throws: ``BreachedPasswordError`` if the address is invalid.
     init(base: String, timeout: Duration, sleep: @escaping @Sendable (Duration) async throws -> Void) throws(BreachedPasswordError) {
         let hosts = ["localhost", "127.0.0.1", "::1", "[::1]"]
         guard let url = URL(string: base), let host = url.host(), url.user == nil, url.query == nil, url.fragment == nil,
@@ -45,11 +45,11 @@ struct PasswordRangeClient: Sendable {
         self.sleep = sleep
     }
 
-    /// Asks for a digest.
+    /// Looks up a digest.
     ///
     /// - Parameter digest: The digest in hexadecimal, 40 digits in upper case.
     /// - Returns: Whether the endpoint knows it.
-    /// - Throws: What kept the endpoint from answering in time; `CancellationError`.
+    /// - Throws: The reason why the endpoint did not answer in time; `CancellationError`.
     func contains(_ digest: [UInt8]) async throws -> Bool {
         let prefix = String(decoding: digest.prefix(Self.prefixDigits), as: UTF8.self)
         var request = HTTPClientRequest(url: "\(base)/\(prefix)")
@@ -75,7 +75,7 @@ struct PasswordRangeClient: Sendable {
         return Self.answer(answer, contains: Array(digest.dropFirst(Self.prefixDigits)))
     }
 
-    /// Whether an answer holds a suffix that was seen at least once; padding counts zero.
+    /// Whether a response lists a suffix with a count above zero; padding has the count zero.
     static func answer(_ answer: [UInt8], contains suffix: [UInt8]) -> Bool {
         answer.split { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }.contains { line in
             let parts = line.split(separator: UInt8(ascii: ":"), maxSplits: 1)

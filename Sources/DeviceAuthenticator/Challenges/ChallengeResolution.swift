@@ -29,14 +29,14 @@ struct ChallengeResolution: Sendable {
         }
     }
 
-    /// Checks the challenge's times against the org's; the org is asked for its time if that is not known and something is wrong.
+    /// Checks the challenge's times against the org's time. If a check fails and the org's time is unknown, asks the org for it.
     private func checkTimes(at org: URL) async throws {
         func isWrong() -> Bool {
             let now = device.clock.now(at: org)
             return claims.isExpired(at: now, skew: challenge.skew) || claims.isFromFuture(at: now, skew: challenge.skew)
         }
         if isWrong(), device.clock.offset(of: org) == nil {
-            // Any answer of the org tells its time. Without one the device's clock decides.
+            // Every response of the org carries its time. Without a response the device's clock decides.
             _ = try? await device.transport.send(OrgRequests.organization(of: org))
             try Task.checkCancellation()
         }

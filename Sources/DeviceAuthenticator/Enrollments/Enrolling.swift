@@ -85,8 +85,8 @@ struct Enrolling: Sendable {
         return id
     }
 
-    /// Checks that no other org of this device has the id. An org names itself: under another org's id it would replace that org's
-    /// enrollments, keys and policy.
+    /// Checks that no other org of this device has the id. A hostile org could claim another org's id and replace that org's enrollments, keys
+    /// and policy.
     private func checkUnclaimed(_ organizationID: String) async throws {
         let (records, failures) = try await device.store.run { try $0.enrollments() }
         if let failure = failures.first { throw failure }

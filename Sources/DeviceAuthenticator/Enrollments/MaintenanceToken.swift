@@ -28,7 +28,7 @@ struct MaintenanceToken: Sendable {
                     OrgRequests.maintenanceToken(of: org, clientID: record.clientID, scopes: scopes, assertion: signed))
             }
         } catch DeviceAuthenticatorError.serverAPIError(let result, let model) {
-            // The token endpoint says `invalid_grant` for whatever is wrong with an assertion.
+            // The token endpoint answers every invalid assertion with `invalid_grant`.
             throw DeviceAuthenticatorError.serverAPIError(result.with(error: device.clock.error(at: org)), model)
         }
         guard let credential = try? JSONDecoder().decode(Oauth2Credential.self, from: data),

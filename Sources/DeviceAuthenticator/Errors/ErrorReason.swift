@@ -57,7 +57,7 @@ extension DeviceAuthenticatorError {
         public static let tooManyRequests = Reason(rawValue: "tooManyRequests")
         /// The QR code of a sign-in page is none, too old, used, another app's, or of a sign-in that is over.
         public static let enrollmentLinkRefused = Reason(rawValue: "enrollmentLinkRefused")
-        /// This device's clock is wrong, which the server refuses. The text says by how much.
+        /// The server refused the request because this device's clock is wrong. The text says by how much.
         public static let clockWrong = Reason(rawValue: "clockWrong")
         /// Stored data can't be read or written.
         public static let storage = Reason(rawValue: "storage")

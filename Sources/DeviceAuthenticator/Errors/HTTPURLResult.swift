@@ -16,8 +16,8 @@ public final class HTTPURLResult: NSObject, NSSecureCoding, Sendable {
     public let response: HTTPURLResponse?
     /// The body of the answer.
     public let data: Data?
-    /// What went wrong beside the answer: why the person could not be verified before a push answer was refused, or that this device's
-    /// clock is wrong.
+    /// A further error beside the response: why user verification failed before the server refused a push answer, or that this device's clock
+    /// is wrong.
     public let error: (any Error)?
 
     /// Makes a result.
@@ -34,7 +34,7 @@ public final class HTTPURLResult: NSObject, NSSecureCoding, Sendable {
         self.error = error
     }
 
-    /// The same result with something that went wrong beside the answer.
+    /// Returns the same result with a further error beside the response.
     func with(error: (any Error)?) -> HTTPURLResult {
         HTTPURLResult(request: request, response: response, data: data, error: error ?? self.error)
     }

@@ -8,7 +8,7 @@ package enum PrintableText {
     /// A text that is not to look like further lines of who writes it.
     package static func line(_ text: String) -> String { lines(text).replacing("\n", with: " ") }
 
-    /// Whether a character would steer a terminal: controls other than line breaks, separators and marks of direction.
+    /// Whether a character controls a terminal: control characters other than line breaks, separators and direction marks.
     package static func steers(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x0A: false

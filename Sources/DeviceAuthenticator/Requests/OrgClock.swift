@@ -6,52 +6,52 @@ internal import JOSE
 internal import FoundationNetworking
 #endif
 
-/// The time of each org: the device's clock, corrected by the `Date` header (RFC 9110 §6.6.1) of the org's own answers.
+/// The time of each org: the device's clock, corrected by the `Date` header (RFC 9110 §6.6.1) of the org's responses.
 ///
-/// What the device signs and compares for an org is dated by that org's time, so that a wrong clock refuses nobody. The corrections are
-/// kept in memory only. Safe from any thread.
+/// The device signs and compares with the org's time, so that a device with a wrong clock still works. The corrections are kept in memory
+/// only. Safe from any thread.
 final class OrgClock: Sendable {
-    /// The largest correction, in seconds. A token that is dated further ahead would stay valid for too long in the wrong hands.
+    /// The largest correction, in seconds. A stolen token that is dated further ahead would stay valid for too long.
     static let largestCorrection: TimeInterval = 86_400
-    /// By how many seconds a clock may be off before servers refuse what it dates.
+    /// The difference in seconds from which servers refuse signatures with a wrong time.
     static let tolerance: TimeInterval = 60
-    /// How many origins are remembered: those of the orgs, and of their key sets.
+    /// The maximum number of remembered origins: those of the orgs and of their key sets.
     private static let mostOrigins = 64
 
     /// The device's clock.
     let device: any OAuth2Clock
-    /// By how many seconds each origin's time is ahead of the device's.
+    /// The seconds by which each origin's time is ahead of the device's clock.
     private let offsets = Locked<[String: TimeInterval]>([:])
 
     init(_ device: any OAuth2Clock) { self.device = device }
 
-    /// The time at an org; the device's if the org has not answered yet, or if it differs by more than ``largestCorrection``.
+    /// The time of an org; the device's time if the org has not answered yet, or if the difference exceeds ``largestCorrection``.
     func now(at org: URL) -> Date {
         let offset = offset(of: org) ?? 0
         return device.now.addingTimeInterval(abs(offset) <= Self.largestCorrection ? offset : 0)
     }
 
-    /// By how many seconds the org's time is ahead of the device's; nil if the org has not answered yet.
+    /// The seconds by which the org's time is ahead of the device's clock; `nil` if the org has not answered yet.
     func offset(of org: URL) -> TimeInterval? {
         guard let origin = Self.origin(of: org) else { return nil }
         return offsets.withLock { $0[origin] }
     }
 
-    /// Learns the time from an answer, if it is the requested origin's own and from no cache.
+    /// Learns the time from a response, if it comes from the requested origin and not from a cache.
     func learn(from response: HTTPURLResponse, to request: URLRequest) {
         guard let origin = request.url.flatMap(Self.origin(of:)), response.url.flatMap(Self.origin(of:)) == origin,
             response.value(forHTTPHeaderField: "Age").map({ $0 == "0" }) ?? true,
             let date = response.value(forHTTPHeaderField: "Date").flatMap(HTTPDate.date(from:))
         else { return }
         let difference = date.timeIntervalSince(device.now)
-        // The header has whole seconds and the answer took its time.
+        // The header has whole seconds, and the response was delayed by the network.
         let offset = abs(difference) < 2 ? 0 : difference
         offsets.withLock { offsets in
             if offsets[origin] != nil || offsets.count < Self.mostOrigins { offsets[origin] = offset }
         }
     }
 
-    /// Says by how much the device's clock is off, if it is enough for the org to refuse what was signed.
+    /// Returns an error with the clock's difference, if the difference is large enough for the org to refuse signatures.
     func error(at org: URL) -> DeviceClockError? {
         guard let offset = offset(of: org), abs(offset) > Self.tolerance else { return nil }
         return DeviceClockError(offset: offset)
@@ -63,9 +63,9 @@ final class OrgClock: Sendable {
     }
 }
 
-/// The device's clock differs from the org's, as the org's answers say.
+/// The error for a device clock that differs from the org's.
 struct DeviceClockError: LocalizedError, Equatable {
-    /// By how many seconds the org's clock is ahead of the device's.
+    /// The seconds by which the org's clock is ahead of the device's.
     let offset: TimeInterval
 
     var errorDescription: String? {
@@ -77,7 +77,7 @@ struct DeviceClockError: LocalizedError, Equatable {
         if minutes < 2 { return "1 minute" }
         if minutes < 120 { return "\(Int(clamping: minutes)) minutes" }
         let hours = (minutes / 60).rounded()
-        // Dates of HTTP have years of four digits, so that the days can be counted.
+        // HTTP dates have four-digit years, so the number of days is bounded.
         return hours < 72 ? "\(Int(clamping: hours)) hours" : "\(Int(clamping: (hours / 24).rounded())) days"
     }
 }

@@ -15,7 +15,7 @@ struct OrgTransport: Sendable {
 
     let session: any URLSessionProtocol
     let userAgent: String
-    /// Learns the time of each org from its answers.
+    /// Learns the time of each org from its responses.
     let clock: OrgClock
 
     /// Sends a request.

@@ -52,7 +52,7 @@ final class EnrollmentStore: Sendable {
                 $0.id == record.id
                     || ($0.organizationID, $0.clientID, $0.userID) == (record.organizationID, record.clientID, record.userID)
             }
-            // Servers choose the ids: none replaces what another one has enrolled.
+            // Servers choose the ids: no server may replace an enrollment of another server.
             guard replaced.allSatisfy({ $0.organizationURL == record.organizationURL }) else {
                 throw StorageError.generalStorageError(
                     "The server's enrollment \(record.id) has the id of another organization's enrollment. It was not stored.")

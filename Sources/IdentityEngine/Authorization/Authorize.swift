@@ -102,7 +102,7 @@ extension IdentityEngine {
         if let refused = countBeginning(snapshot: begun.snapshot, context: context) { return refused }
         let token = try environment.random.secret()
         var answer = HostedAnswer(.goOn(token: token))
-        // What the session proved is for this browser alone.
+        // Only this browser may continue with what the session proved.
         if !transaction.proofs.isEmpty { answer.cookies.signIn = try bind(&transaction) }
         changes += [.put(try transaction.record()), .issue(transaction.stateTicket(token))]
         guard try await store.commit(changes) == .committed else { return nil }
@@ -110,9 +110,9 @@ extension IdentityEngine {
         return answer
     }
 
-    /// Binds a sign-in to the browser that proved something.
+    /// Binds a sign-in to the browser that completed a proof.
     ///
-    /// - Returns: The secret that the browser gets.
+    /// - Returns: The new secret of the browser.
     func bind(_ transaction: inout SignInTransaction) throws -> String {
         let secret = try environment.random.secret()
         transaction.hosted?.browser.bind(to: secret)

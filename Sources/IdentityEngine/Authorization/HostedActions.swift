@@ -169,8 +169,8 @@ extension IdentityEngine {
     /// Lets a verifier, which is made for the person's usable enrolments, judge what was typed, and commits what it comes to:
     /// transaction, counters and log in one write.
     ///
-    /// - Returns: Whether the page can show it, false if other requests committed first every time; and the browser's new secret if it was
-    ///   the first proof.
+    /// - Returns: Whether the page can be shown, `false` if another request committed first in every attempt; and the browser's new secret after the
+    ///   first proof.
     private func answerFactor<Verifier: FactorVerifier>(
         _ response: FactorResponse, as typed: String, _ first: HostedState, token: String, context: RequestContext,
         by make: ([Enrollment]) -> Verifier
@@ -184,12 +184,12 @@ extension IdentityEngine {
         }
         var judged: (answering: Answering, verifier: Verifier, verdict: FactorVerdict)?
         for _ in 0..<1_000 {
-            // The same form, sent twice, may have bound the sign-in to a new secret meanwhile: it is read again.
+            // A second submission of the same form may have bound the sign-in to a new secret: read it again.
             let isProved = judged?.verdict.isProved ?? false
             guard let found = try await answering(login, isProved: isProved, token: token, browser: first.secrets, context: context) else {
                 return (false, nil)
             }
-            // Another request finished it, or went on with this factor: the page tells.
+            // Another request finished the sign-in or used this factor: the page shows the current state.
             guard found.state.transaction.end == nil else { return (true, nil) }
             guard let known = judged, known.answering.hasSameSecrets(as: found, for: known.verifier.kind) else {
                 let verifier = make(found.enrollments)
@@ -216,7 +216,7 @@ extension IdentityEngine {
         var person: StoredUser?
         var subject: SignInTransaction.Subject?
         var enrollments: [Enrollment] = []
-        /// The account of the typed name, where nobody proved anything yet.
+        /// The account of the typed name, before any factor is proved.
         var account: NamedAccount?
 
         /// Whether what an answer was judged by is still what the store holds.
@@ -225,7 +225,7 @@ extension IdentityEngine {
         }
     }
 
-    /// Before the first factor is proved, the same is read for every name that is typed.
+    /// Before the first factor is proved, the engine reads the same records for every typed name.
     private func answering(
         _ login: String, isProved: Bool, token: String, browser: BrowserSecrets, context: RequestContext
     ) async throws -> Answering? {

@@ -97,7 +97,7 @@ public struct HostedPage: Sendable {
         case recover(isUnlock: Bool, channels: [CodeChannel], login: String)
         /// Nothing: a mail was sent, if there is anybody who can have one.
         case recoveryMailed(isUnlock: Bool)
-        /// Whether the link of a mail is to be taken, and whose account it is for: a link that another site's page opened is for another one.
+        /// Asks the user to confirm a mailed link, and names its account: a page of another site may have opened a link of another account.
         case recoveryLink(RecoveryKind, login: String)
         /// The code that a recovery sent.
         case recoveryCode(CodeChannel)
@@ -123,7 +123,7 @@ public struct HostedPage: Sendable {
         case confirmNumber(CodeChannel, destination: String)
         /// The setting up of a phone that confirms sign-ins: what it is to scan.
         case phone(PhoneEnrollmentOffer, canAddApp: Bool)
-        /// Nothing: the user answers on a device.
+        /// No input: the user answers on a device.
         case push(HostedPushWait)
         /// A new password in place of one that is due: what it must be, and what the last one was refused for.
         case newPassword(login: String, rules: [PasswordRule], violated: [PasswordRule])
@@ -149,13 +149,13 @@ public struct HostedPage: Sendable {
         case busy
         /// Nobody answered on a device.
         case unanswered
-        /// The push was denied, or another number was picked.
+        /// The user denied the push, or picked a wrong number.
         case notApproved
         /// No device can be asked.
         case noDevice
         /// Too many challenges were not answered; wait.
         case tooManyChallenges
-        /// A push was sent a moment ago; wait.
+        /// A push was sent less than 30 seconds ago; the user must wait.
         case pushSentJustNow
         /// A new password was not typed alike twice.
         case passwordsDiffer
@@ -197,7 +197,7 @@ public struct HostedPage: Sendable {
 }
 
 extension HostedPage.Content {
-    /// Whether the step before succeeded. Such a page tells of no earlier problem.
+    /// Whether the previous step succeeded. Such a page shows no earlier problem.
     fileprivate var followsSuccess: Bool {
         switch self {
         case .recovered, .recoveryMailed, .mailLinkAnswered, .consent, .device, .deviceDecided: true

@@ -59,7 +59,7 @@ extension IdentityEngine {
         return try await store.commit(changes + [state.stored.writing(next)]) == .committed
     }
 
-    /// Goes back to the choice of a factor. A push that waits for its answer is withdrawn: an approval that comes later has no effect.
+    /// Returns to the choice of a factor. Withdraws a pending push: a later approval has no effect.
     func chooseAgain(_ state: HostedState, context: RequestContext) async throws -> Bool {
         var next = state.transaction
         let closing = next.closingChallenge

@@ -10,9 +10,9 @@ struct ProvedSignIn: Sendable {
     var session: Session?
     var snapshot: OrgSnapshot
     var server: AuthorizationServerDefinition
-    /// What is committed with it, the user excepted.
+    /// The changes to commit with it, except for the user.
     var changes: [Change] = []
-    /// Whether the user is other than the store holds them.
+    /// Whether the user record differs from the stored one.
     var isUserChanged = false
 }
 
@@ -53,7 +53,7 @@ extension IdentityEngine {
 
         let (session, secret, sessionChanges, logouts) = try session(after: proved, context: context)
         changes += sessionChanges
-        // A session that is new began with a proof: from now on the device is known. Never by a secret that somebody may have planted.
+        // A new session began with a proof, so its device becomes known. It gets a new secret, because an attacker may have planted the old one.
         var user = proved.user.value
         var device: String?
         if secret != nil, !user.knowsBrowser(of: RequestOrigin(browserOf: context)) {

@@ -1,19 +1,19 @@
 internal import Foundation
 
-/// A page that waits for the answer to a push.
+/// The state of a page that waits for the answer to a push.
 public struct HostedPushWait: Sendable, Equatable {
-    /// The number that the user picks on the device; nil for none.
+    /// The number that the user picks on the device; `nil` for none.
     public var number: String?
-    /// Whether another push was sent before, which this one took the place of.
+    /// Whether this push replaced an earlier one.
     public var isRepeated: Bool
-    /// Seconds until another push can be sent; 0 for now.
+    /// Seconds until another push can be sent; 0 if it can be sent now.
     public var resendDelay: Int
     /// Whether the user has another factor to sign in with.
     public var hasOthers: Bool
 }
 
 extension HostedState {
-    /// What the choice of a factor tells of a push that is over; `nil` if the user went on to another factor, or a later step has its own.
+    /// The notice about a finished push on the choice of a factor; `nil` if the user chose another factor or a later step has its own notice.
     func notice(ofPush notice: HostedSignIn.Notice) -> HostedSignIn.Notice? {
         let isLeft = hosted.sending != nil || hosted.leftChallenge == transaction.challengeCount
         return isLeft || ![nil, .pushSentJustNow].contains(hosted.notice(at: now)) ? nil : notice
@@ -35,7 +35,7 @@ extension HostedState {
 }
 
 extension PushChallenge {
-    /// When the page can send another push; nil if it can already.
+    /// The time when the page can send another push; `nil` if it can already.
     func resendTime(at now: Date) -> Date? {
         let time = createdAt.addingTimeInterval(HostedSignIn.resendDelay)
         return isOpen(at: now) && now < time ? time : nil

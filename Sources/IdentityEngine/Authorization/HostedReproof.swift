@@ -1,17 +1,17 @@
-/// A sign-in whose first proof arrived, but not its answer: the browser sends the password once more and has only the secret from before.
+/// A sign-in whose first proof arrived but whose response was lost: the browser sends the password again with the old secret.
 ///
-/// An attacker who planted that secret and knows the password can do the same. The password alone must therefore lead to nothing but what
-/// the password alone proved: as soon as anything followed it, the browser of this sign-in has its secret, and every other one is refused. A
-/// wrong password counts as everywhere and leaves the sign-in as it is.
+/// An attacker who planted that secret and knows the password can do the same. So the repeated password is accepted only while nothing else
+/// was proved. After a further step, only the browser with the new secret continues. A wrong password is counted as usual and does not
+/// change the sign-in.
 extension IdentityEngine {
-    /// Takes the password again.
+    /// Accepts the password again.
     ///
     /// - Parameters:
-    ///   - action: What the form asks for; only a password is taken.
+    ///   - action: The action of the form; only a password is accepted.
     ///   - token: The token of the sign-in.
     ///   - browser: The browser's cookies.
     ///   - context: The request's time and origin.
-    /// - Returns: To the page, with the browser's new secret; or the refusal of another browser.
+    /// - Returns: The redirect to the page with the browser's new secret, or a refusal.
     /// - Throws: ``StoreError`` if the store failed; `CancellationError`.
     func proveAgain(
         _ action: HostedAction, token: String, browser: BrowserSecrets, context: RequestContext
@@ -42,7 +42,7 @@ extension IdentityEngine {
                 }
                 judged = (user.value, verdict)
             }
-            // The rules and counters of every password, on a sign-in that has proved nothing.
+            // Applies the rules and counters of a first password, on a sign-in without a proof.
             var unproved = state.transaction
             (unproved.proofs, unproved.challenge, unproved.end) = ([], nil, nil)
             let (next, _, effects) = unproved.step(
@@ -55,7 +55,7 @@ extension IdentityEngine {
             }
             var bound = state.transaction
             var answer = HostedAnswer(.goOn(token: token))
-            // With a second factor still due, only the latest of two who know the password continues, so that no other waits for its proof.
+            // While a second factor is due, only the latest browser continues, so that an attacker cannot wait for the victim's second factor.
             if bound.end == nil, let start = bound.hosted?.browser.unproved { bound.hosted?.browser = start }
             answer.cookies.signIn = try bind(&bound)
             if try await store.commit(changes + [state.stored.writing(bound)]) == .committed { return answer }
@@ -65,8 +65,8 @@ extension IdentityEngine {
 }
 
 extension HostedState {
-    /// Whether the sign-in holds nothing but one password that was typed for it, and has given nothing yet. A code or a decision about a
-    /// device comes with a session, which may hold proofs of earlier sign-ins.
+    /// Whether a typed password is the only proof of the sign-in, and no code was issued yet. An issued code or a remembered device comes with a
+    /// session, which may contain proofs of earlier sign-ins.
     fileprivate var isPasswordAlone: Bool {
         guard transaction.end == nil || transaction.end == .authenticated, transaction.proofs.count == 1,
             transaction.proofs.first?.factor == .password, hosted.inherited == 0, transaction.challenge == nil

@@ -4,7 +4,7 @@ internal import Foundation
 struct HostedSignIn: Sendable, Equatable, Codable {
     /// Seconds that a person has for all of it.
     static let lifetime = TimeInterval(BrowserSecrets.signInLifetime)
-    /// Seconds after a push before the page sends another.
+    /// Minimum seconds between two pushes of a page.
     static let resendDelay: TimeInterval = 30
     /// Seconds that a client has to exchange its code (oauth reference 2.3).
     static let codeLifetime: TimeInterval = 300
@@ -23,13 +23,13 @@ struct HostedSignIn: Sendable, Equatable, Codable {
         case busy
         /// Nobody answered on a device.
         case unanswered
-        /// The user denied the push, or picked another number.
+        /// The user denied the push, or picked a wrong number.
         case notApproved
         /// No device can be asked.
         case noDevice
         /// Too many challenges were not answered.
         case tooManyChallenges
-        /// A push was sent a moment ago.
+        /// A push was sent less than ``resendDelay`` seconds ago.
         case pushSentJustNow
         /// A new password was not typed alike twice.
         case passwordsDiffer
@@ -68,7 +68,7 @@ struct HostedSignIn: Sendable, Equatable, Codable {
     var violatedRules: [PasswordRule]?
     /// The enrolment of an authenticator app that waits for its first code.
     var enrolling: String?
-    /// The number of the challenge that the user left for another factor; nil for none.
+    /// The number of the challenge that the user abandoned for another factor; `nil` for none.
     var leftChallenge: Int?
     /// The way that the code took which is waited for; nil as long as none was asked for.
     var sending: CodeChannel?

@@ -4,9 +4,9 @@ internal import Foundation
 struct HostedState: Sendable {
     let stored: StoredTransaction
     let hosted: HostedSignIn
-    /// The secret by which the browser continues, which its forms belong to.
+    /// The secret by which the browser continues, and to which its forms are bound.
     let browser: String
-    /// Whether the browser may continue. It may not where the sign-in was proved and the browser has only the secret from before.
+    /// Whether the browser may continue; `false` if the sign-in has a proof and the browser has only the secret from before it.
     let isBound: Bool
     /// The secrets of the browser.
     let secrets: BrowserSecrets
@@ -37,8 +37,8 @@ struct HostedState: Sendable {
 
     /// Finds the sign-in that a page's address names; throws ``HostedEnd`` if it does not go on in this browser.
     ///
-    /// With `mayProveAgain` a browser is found as well that has only the secret from before the first proof: the answer to its proof may be
-    /// lost. An attacker may have that secret too, so ``isBound`` is false then.
+    /// `mayProveAgain` also accepts a browser that has only the secret from before the first proof, because the response to its proof may be
+    /// lost. An attacker may have that secret too, so ``isBound`` is `false` then.
     init(
         _ token: String, browser: BrowserSecrets, mayProveAgain: Bool = false, snapshot: OrgSnapshot, view: any StoreView,
         context: RequestContext
@@ -98,7 +98,7 @@ struct HostedState: Sendable {
                 || user.map { try view.needsConsent(of: $0.value.id, to: hosted.request, by: application) } ?? false)
     }
 
-    /// Whether a form is of a page from before the first proof. Sent twice, or again after going back, it leads to where the sign-in stands.
+    /// Whether a form belongs to a page from before the first proof. A repeated submission leads to the current state of the sign-in.
     func isEarlierForm(_ token: String?) -> Bool {
         hosted.browser.startSecret(of: secrets).map { FormToken.isRight(token, browser: $0, transaction: transaction.id) } ?? false
     }

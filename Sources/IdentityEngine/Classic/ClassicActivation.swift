@@ -64,7 +64,7 @@ extension IdentityEngine {
                 guard let address = user.mailAddress else { throw CodeRefusal.noAddress }
                 transaction.classic?.recovery?.mailedTo = address.text
                 let destination = CodeDestination(address)
-                // One message counts once against the limits, however often the commit is tried.
+                // A message counts once against the limits, even if the commit is retried.
                 if mail?.destination != destination {
                     mail = try linkMessage(
                         .welcome, by: .email, to: destination, token: token, expiresAt: transaction.expiresAt, user: user,

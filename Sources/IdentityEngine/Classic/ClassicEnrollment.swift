@@ -104,7 +104,7 @@ extension IdentityEngine {
         if let picture = try await phonePicture(userID: userID, factorID: factorID, token: token, context: context) { return picture }
         guard let signIn = PendingFactor.signIn(ofPictureToken: token, of: factorID, environment: environment) else { return nil }
         return try await store.read { [self] view in
-            // The seed is shown only as long as its sign-in waits for the first code.
+            // The seed is shown only while its sign-in waits for the first code.
             guard let waiting = try view.record(.transaction, id: signIn).map(StoredTransaction.init)?.value, waiting.end == nil,
                 context.now < waiting.expiresAt, waiting.userID == userID, waiting.classic?.enrolling == factorID,
                 let user = try user(id: userID, in: view)?.value, user.status == .active, waiting.isAbout(user),

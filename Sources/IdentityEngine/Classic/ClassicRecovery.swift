@@ -66,8 +66,8 @@ extension SignInTransaction {
         return recoveryFailed("wrong answer", [.writeUser(user)] + consequence.log(of: .question))
     }
 
-    /// A code that was sent was answered wrongly. Wrong codes count over all recoveries, as wrong answers do; they lock nothing, because
-    /// anybody who knows a name can have a code sent.
+    /// Handles a wrong code. Wrong codes of all recoveries count together, as wrong answers do. They lock nothing, because an attacker who
+    /// knows the user name can request codes.
     func recoveryCodeWrong(_ subject: Subject, now: Date) -> (SignInTransaction, Outcome, [Effect]) {
         guard recovery(of: subject, at: [.code], now: now) != nil else { return refused(.overTransaction, Self.recoveryType, []) }
         var user = subject.user

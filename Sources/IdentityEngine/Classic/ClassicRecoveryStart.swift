@@ -150,7 +150,7 @@ extension IdentityEngine {
         var messages: [OutgoingMessage] = []
         let token = try environment.random.secret(prefix: isMail ? "rt_" : "00")
         if isMail {
-            // Also where no mail is sent: the token is then known to no one.
+            // Also if no mail is sent: the token then remains unknown to every caller.
             changes += [.put(try transaction.record()), recoveryTicket(transaction, token: token)]
             if let user, let destination = found.destination {
                 do {
@@ -185,7 +185,7 @@ extension IdentityEngine {
                 changes.append(try unsent(refusal, to: user, context: context))
             }
         } else {
-            // The work of a code that is sent to nobody.
+            // Does the work of sending a code, for an unknown user name.
             _ = environment.digest(ofCode: try environment.makeCode(), enrollment: "", owner: transaction.id)
             changes += [
                 try found.account.idleWrite(),

@@ -8,7 +8,7 @@ extension IdentityEngine {
     ///   - passCode: As it was typed; nil if none was given.
     ///   - stateToken: Leads to the recovery.
     ///   - browser: The secret of the browser that it goes on in, on the hosted pages; nil at the API.
-    ///   - nextSecret: The secret that takes the place of `browser` once the code was right; nil at the API.
+    ///   - nextSecret: The secret that replaces `browser` after the correct code; `nil` at the API.
     ///   - context: When and from where it came.
     /// - Returns: Where the recovery stands; or a refusal: `E0000068`, `E0000069` after too many wrong codes.
     /// - Throws: ``StoreError`` if the store failed.
@@ -20,7 +20,7 @@ extension IdentityEngine {
                 throw ClassicRefusal.notAllowed(in: state.status(of: state.transaction)?.rawValue ?? "none")
             }
             guard let passCode else { throw ClassicRefusal.missing("passCode") }
-            // With the way closed, the code is checked like anybody's, against nothing.
+            // If the recovery is closed, the code is compared with a dummy, so that the work is the same.
             let enrollment = isRecoveryClosed(state, context) ? nil : state.recoveryTelephone(channel)
             let verifier = CodeVerifier(
                 environment: environment, channel: enrollment?.code?.channel ?? channel, enrollments: enrollment.map { [$0] } ?? [],
@@ -47,8 +47,8 @@ extension IdentityEngine {
         }
     }
 
-    /// Whether no code, or no answer to a question, of this recovery is looked at: after too many wrong codes of this user, or too many
-    /// wrong ones of all users where the user has never signed in from this origin.
+    /// Whether codes or answers of this recovery are ignored: after too many wrong codes of this user, or, at an unknown origin, after too many
+    /// wrong codes of all users.
     private func isRecoveryClosed(_ state: ClassicState, _ context: RequestContext, isAnswer: Bool = false) -> Bool {
         let user = state.user.value
         if !isAnswer, user.guessedCodes?.isClosed(at: context.now) == true { return true }
@@ -56,7 +56,7 @@ extension IdentityEngine {
             && recoveryBudget.isSpent(limit: state.snapshot.rateLimits.recoveryGuesses, now: context.now)
     }
 
-    /// Commits a step after a guess, and counts a wrong one for the whole organization.
+    /// Commits a step after a guess, and counts a wrong guess for the whole organization.
     private func concludeGuess(
         _ step: (SignInTransaction, SignInTransaction.Outcome, [SignInTransaction.Effect]), isWrong: Bool, _ state: ClassicState,
         writesUser: Bool = false, changes: [Change] = [], wrong: ClassicRefusal, context: RequestContext
@@ -65,7 +65,7 @@ extension IdentityEngine {
             return try await conclude(
                 step.0, step.1, step.2, state, writesUser: writesUser, changes: changes, wrong: wrong, context: context)
         } catch let refusal as ClassicRefusal {
-            // Refusals are thrown after the commit: a guess counts once, however often it met other writers.
+            // Refusals are thrown after the commit: a guess counts once, even if the commit is retried.
             guard isWrong else { throw refusal }
             report(.wrongRecoveryGuess)
             let limit = state.snapshot.rateLimits.recoveryGuesses
@@ -144,8 +144,7 @@ extension IdentityEngine {
         return try await exchange(kind, token, for: stateToken, browser: nil, context: context, change)
     }
 
-    /// The same for a state token that the caller made, and for a page in a browser: by the secret that it began with and the new one that it
-    /// continues by.
+    /// The same for a state token that the caller created, and for a page in a browser with its initial secret and its new secret.
     func exchange(
         _ kind: TicketKind, _ token: String, for stateToken: String, browser: (start: String, bound: String)?, context: RequestContext,
         _ change: (inout ClassicSignIn) -> Void
@@ -224,7 +223,7 @@ extension IdentityEngine {
                     isClosed
                     ? state.transaction.step(.recoveryFailed("too many wrong codes and answers of all users together"), now: context.now)
                     : state.transaction.step(.recoveryAnswered(isRight: isRight, state.subject), now: context.now)
-                // The code alone, sent again, must not lead to what the answer proved.
+                // A repeated code must not give access to what the answer proved.
                 if isRight { step.0.classic?.page?.acceptedCode = nil }
                 return try await concludeGuess(
                     step, isWrong: !isRight && !isClosed && !state.user.value.isQuestionClosed(at: context.now), state, writesUser: isRight,
@@ -278,7 +277,7 @@ extension IdentityEngine {
 }
 
 extension IdentityEngine {
-    /// The digest by which a recovery on the pages knows its code again.
+    /// The digest by which a recovery on the pages recognizes its code.
     func acceptedDigest(of code: String, for transactionID: String) -> [UInt8] {
         environment.digest(ofCode: String(code.prefix(64).filter { $0 != " " }), enrollment: "accepted", owner: transactionID)
     }

@@ -137,7 +137,7 @@ struct ClassicState: Sendable {
 }
 
 extension ClassicSignIn {
-    /// Whether it continues for a caller: on a page by the secret of the browser, at the API without any.
+    /// Whether a caller may continue: on a page only with the secret of the browser, at the API without a secret.
     fileprivate func isOpen(to browser: String?) -> Bool {
         guard let page else { return browser == nil }
         return browser.map(page.browser.isBound) ?? false

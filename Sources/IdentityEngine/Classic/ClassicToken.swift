@@ -25,7 +25,7 @@ extension IdentityEngine {
         enrollment.token = token
         let changes: [Change] = [
             .put(try enrollment.record()),
-            // Written also if nothing of them changes, so that of two enrolments at one moment the second sees the first.
+            // Rewritten unchanged, so that two concurrent enrolments cause a version conflict.
             try state.user.renewing(.token),
             try logEntry(
                 "user.mfa.factor.activate", .success, reason: "token, \(provider.rawValue)", userID: state.user.value.id, context: context),

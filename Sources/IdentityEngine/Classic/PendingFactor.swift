@@ -9,7 +9,7 @@ struct PendingFactor: Sendable {
     let offer: TOTPEnrollmentOffer?
     private let pictureToken: String
 
-    /// Nil for one that does not wait, is too late, or is another's. `signIn` is the id of the sign-in that sets it up.
+    /// `nil` if the factor is not pending, has expired, or belongs to another user. `signIn` is the id of the sign-in that sets it up.
     init?(
         _ enrollment: Enrollment, of user: User, in signIn: String, organization: String, environment: EngineEnvironment, now: Date
     ) throws {
@@ -33,14 +33,14 @@ struct PendingFactor: Sendable {
         return factor
     }
 
-    /// Follows from the factor and its sign-in: the same at every look, and nobody else can compute it.
+    /// Derived with a key from the factor and its sign-in: it is stable, and a caller cannot compute it.
     private static func code(of id: String, in signIn: String, environment: EngineEnvironment) -> HMAC<SHA256>.MAC {
         HMAC<SHA256>.authenticationCode(for: material(id, signIn), using: environment.masterKey)
     }
 
     private static func material(_ id: String, _ signIn: String) -> [UInt8] { Array("authn picture \(signIn) \(id)".utf8) }
 
-    /// Returns the sign-in whose picture a token is for; `nil` if it is not the token of this factor.
+    /// Returns the sign-in to which a picture token belongs; `nil` if it is not a token of this factor.
     static func signIn(ofPictureToken token: String, of id: String, environment: EngineEnvironment) -> String? {
         let parts = token.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 2, id.utf8.count <= 100, let given = try? Base64URL.decode(parts[1]),

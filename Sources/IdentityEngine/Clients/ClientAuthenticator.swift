@@ -40,7 +40,7 @@ struct ClientAuthenticator: Sendable {
 
     private enum Presented {
         case none(String)
-        /// A client id, its secret, and the method that it came by.
+        /// A client id, its secret, and the method by which the client sent them.
         case secret(String, String, Application.Authentication)
         case assertion(String?, String)
 
@@ -80,7 +80,7 @@ struct ClientAuthenticator: Sendable {
         return application
     }
 
-    /// Accepts the method that the client registered; a client that registered `client_secret` may use either.
+    /// Accepts the method that the client registered; a client with `client_secret` may use both methods.
     private func client(
         _ id: String, withSecret secret: String, by method: Application.Authentication
     ) throws(Refusal) -> Application {
@@ -108,7 +108,7 @@ struct ClientAuthenticator: Sendable {
         } catch {
             throw Self.wrong("client.assertion: \(error.code.rawValue)")
         }
-        // A second audience could replay the assertion here (rfc7523bis).
+        // The server of a second audience could replay the assertion here (rfc7523bis).
         guard claims.audience.count == 1 else { throw Self.wrong("client.assertion: several audiences") }
         guard claims.jwtID != nil || !application.requiresAssertionID else { throw Self.wrong("client.assertion: no jti") }
         let now = now.timeIntervalSince1970
@@ -117,8 +117,8 @@ struct ClientAuthenticator: Sendable {
         return Outcome(application: application, assertionUse: claims.jwtID.map { AssertionUse(of: $0, by: claimed, until: end).change })
     }
 
-    /// The audiences of which an assertion names one: the issuer, and unless the client registered otherwise the server's token endpoint
-    /// and the endpoint that was called.
+    /// The accepted audiences of an assertion: the issuer, and, unless the client requires strict audiences, the token endpoint and the called
+    /// endpoint.
     private func audiences(of application: Application, _ endpoint: String) -> Set<String> {
         let issuer = snapshot.issuer(of: server)
         guard !application.requiresIssuerAudience else { return [issuer] }

@@ -62,7 +62,7 @@ struct EnrollmentPermission: Sendable {
     ///
     /// - Parameters:
     ///   - enrollment: The enrolment that the key is for; nil for a new one.
-    ///   - isAttested: Whether its device has shown in this request that it is that, and its user verification key stays as it is.
+    ///   - isAttested: Whether the device attested itself in this request and its user verification key stays unchanged.
     /// - Throws: ``DeviceRefusal`` with `E0000006` that says how to sign in.
     func checkAddingKey(to enrollment: Enrollment?, isAttested: Bool = false) throws(DeviceRefusal) {
         try checkSignIn()

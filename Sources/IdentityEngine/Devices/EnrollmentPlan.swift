@@ -26,7 +26,7 @@ struct EnrollmentPlan: Sendable {
         let replaced = existing.first { $0.push?.deviceID == device.id && $0.push?.authenticatorID == authenticator.id }
         if replaced?.status == .suspended { throw DeviceRefusal.enrollmentSuspended() }
         let permission = try EnrollmentPermission(caller, access.directory)
-        // The instance key signs without the user. It replaces what signs without the user as well, and nothing that the user unlocks.
+        // The instance key signs without user verification. So it may replace only keys that also sign without user verification.
         let keepsVerification =
             DeviceKey(stored: replaced?.push?.userVerification)?.thumbprint == request.userVerification?.thumbprint
         try permission.checkAddingKey(to: replaced, isAttested: attestation != nil && keepsVerification)

@@ -1,13 +1,13 @@
 /// A caller's place in a `FairQueue`.
 ///
-/// Requests from one origin share a place, so that many requests from one origin wait for each other and not everyone for them.
+/// Requests from one origin share a place, so that a flood from one origin delays only that origin.
 public struct HashingShare: Sendable, Hashable {
-    /// Where the requests come from; `nil` for work of the server's own.
+    /// The origin of the requests; `nil` for the server's own work.
     let origin: String?
     /// Whether the user has signed in from there before, or the work is the server's own.
     let isKnown: Bool
 
-    /// Work that no unauthenticated request can cause.
+    /// The share of work that no unauthenticated request can cause.
     public static let server = HashingShare(origin: nil, isKnown: true)
 
     init(origin: String?, isKnown: Bool) { (self.origin, self.isKnown) = (origin, isKnown) }
@@ -15,7 +15,7 @@ public struct HashingShare: Sendable, Hashable {
     /// The place of a request that checks a user's password.
     init(_ origin: RequestOrigin, of user: User?) {
         let isKnown = user?.knows(origin) ?? false
-        // A device that the user has used has a place of its own. A device that anybody could name has not: the network counts.
+        // A known device has its own place. An unknown device shares the place of its network, because an attacker can invent devices.
         let ids = origin.ids
         let own = isKnown ? ids.first { id in user?.usedOrigins?.contains { $0.id == id } == true } : nil
         self.init(origin: own ?? origin.network ?? "", isKnown: isKnown)
@@ -24,9 +24,9 @@ public struct HashingShare: Sendable, Hashable {
 
 /// A bounded queue that serves its callers in turn.
 ///
-/// Half of the turns belong to known origins, the other half to all others; within both, each origin has every nth turn. A full queue makes
-/// room for an origin that has fewer waiting elements than another, by giving up the newest element of the one that has most. Not safe from
-/// several threads: the owner locks.
+/// Half of the turns belong to known origins, the other half to unknown origins. Within each half, origins take turns. If the queue is full, an
+/// origin with fewer waiting elements displaces the newest element of the origin with the most. Not safe from several threads: the owner
+/// locks.
 struct FairQueue<Element> {
     /// The waiting elements of one origin, the oldest first.
     private typealias Line = [(id: Int, element: Element)]
@@ -75,15 +75,15 @@ struct FairQueue<Element> {
     /// - Parameters:
     ///   - element: The element.
     ///   - share: Its origin.
-    ///   - limit: The most elements that wait.
-    /// - Returns: The element's id, and the element that had to make room for it; `nil` if the queue is full and no origin has more waiting
-    ///   elements than this one.
+    ///   - limit: The maximum number of waiting elements.
+    /// - Returns: The element's id, and the displaced element, if any; `nil` if the queue is full and no origin has more waiting elements than this
+    ///   one.
     mutating func append(_ element: Element, for share: HashingShare, limit: Int) -> (id: Int, displaced: Element?)? {
         var displaced: Element?
         if count >= limit {
             let own = (share.isKnown ? known : others).lines[share]?.count ?? 0
             let longest = [others, known].flatMap(\.lines).max { $0.value.count < $1.value.count }
-            // One more than this origin would have: exchanging places back and forth helps neither.
+            // The other origin must have more elements than this one would have; otherwise the two origins would displace each other endlessly.
             guard let longest, longest.value.count > own + 1, let newest = longest.value.last else { return nil }
             displaced = remove(newest.id)
         }
@@ -94,7 +94,7 @@ struct FairQueue<Element> {
         return (id, displaced)
     }
 
-    /// Takes the element whose turn it is; `nil` if none waits.
+    /// Removes and returns the next element; `nil` if the queue is empty.
     mutating func next() -> Element? {
         defer { isTurnOfOthers.toggle() }
         let element = isTurnOfOthers ? others.next() ?? known.next() : known.next() ?? others.next()
@@ -102,14 +102,14 @@ struct FairQueue<Element> {
         return element
     }
 
-    /// Takes an element out of turn; `nil` if it waits no more.
+    /// Removes and returns the element with an id; `nil` if it is no longer waiting.
     mutating func remove(_ id: Int) -> Element? {
         let element = known.remove(id) ?? others.remove(id)
         if element != nil { count -= 1 }
         return element
     }
 
-    /// Takes all elements.
+    /// Removes and returns all elements.
     mutating func removeAll() -> [Element] {
         let all = [known, others].flatMap { $0.lines.values.flatMap { $0.map(\.element) } }
         (known, others, count) = (Ring(), Ring(), 0)

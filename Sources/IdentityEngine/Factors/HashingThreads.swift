@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// A few threads that work off a bounded queue, whose callers take turns.
+/// A few threads that serve a bounded queue, in which callers take turns.
 ///
 /// `@unchecked Sendable`: all state is in `state`, touched only while `condition` is locked. Jobs run, and continuations
 /// are resumed, after it was unlocked. The threads hold this object, not its owner, and end when the owner stops them.
@@ -71,7 +71,7 @@ final class HashingThreads: @unchecked Sendable {
         case outside, queued(Int), cancelled
     }
 
-    /// How many callers wait.
+    /// The number of waiting callers.
     var waitingCount: Int {
         condition.lock()
         defer { condition.unlock() }

@@ -2,7 +2,7 @@
 ///
 /// Scrypt takes some 100 ms and 32 MiB by intent: on the cooperative pool it would stop everything else, unbounded it
 /// would eat the memory. So there are `width` threads, started when first needed, and a bounded queue in which callers take turns (see
-/// ``HashingShare``). A full queue refuses the caller who has most waiting in it.
+/// ``HashingShare``). A full queue refuses the caller with the most waiting requests.
 /// Safe from any task; a task that is cancelled while it waits gives up its place.
 public final class PasswordHasher: Sendable {
     /// The queue was full.
@@ -29,7 +29,7 @@ public final class PasswordHasher: Sendable {
     ///   - password: The password; composed and decomposed accents are the same.
     ///   - logN: The cost as a power of two, 10 to 20; 15 takes 32 MiB.
     ///   - salt: 16 random bytes.
-    ///   - share: The caller, who has every nth turn.
+    ///   - share: The caller's share of the queue.
     /// - Returns: The hash with its parameters and salt, `$scrypt$ln=15,r=8,p=1$…$…`.
     /// - Throws: ``Overloaded`` when too many wait; `CancellationError`.
     public func hash(_ password: String, logN: Int, salt: [UInt8], for share: HashingShare = .server) async throws -> String {
@@ -44,7 +44,7 @@ public final class PasswordHasher: Sendable {
     ///   - hash: The stored hash.
     ///   - logN: The cost that the policy asks for now. A wrong password takes as long as that, though the hash is older and
     ///     cheaper: its time must not tell that there is one. Nil takes the hash's own time.
-    ///   - share: The caller, who has every nth turn.
+    ///   - share: The caller's share of the queue.
     /// - Returns: Whether it is the password; false for a hash that can not be read.
     /// - Throws: ``Overloaded`` when too many wait; `CancellationError`.
     public func verify(_ password: String, against hash: String, spending logN: Int? = nil, for share: HashingShare = .server) async throws
@@ -71,7 +71,7 @@ public final class PasswordHasher: Sendable {
     /// - Parameters:
     ///   - password: What somebody typed.
     ///   - logN: The cost that the policy asks for.
-    ///   - share: The caller, who has every nth turn.
+    ///   - share: The caller's share of the queue.
     /// - Throws: ``Overloaded`` when too many wait; `CancellationError`.
     public func verifyNobody(_ password: String, logN: Int, for share: HashingShare = .server) async throws {
         OperationMeter.note(.passwordHash, times: 1 << logN)

@@ -1,7 +1,7 @@
 /// Checks passwords against their scrypt hashes.
 struct PasswordVerifier: FactorVerifier {
     let environment: EngineEnvironment
-    /// Where the password is typed, which decides whom it waits for.
+    /// The origin of the request, which decides its place in the hashing queue.
     let origin: RequestOrigin
 
     var kind: FactorKind { .password }

@@ -83,7 +83,7 @@ struct WaitingTransaction: Sendable {
             changes += [try stored.writing(next), .closeTickets(of: RecordReference(.transaction, next.id))]
             return .refused(refusal, changes: changes, userID: next.userID)
         case .tryAgain(let refusal):
-            // The challenge has ended, and with it the secret that is polled with. The mfa_token stays valid for another factor.
+            // The challenge has ended and its oob_code is invalid. The mfa_token stays valid for another factor.
             engine.pollPacer.forget(digest)
             changes += [try stored.writing(next), .close(kind, digest: digest)]
             return .refused(refusal, changes: changes, userID: next.userID)

@@ -32,7 +32,7 @@ struct UserAssertionGrant: AssertionHandler {
         } catch {
             throw JWTBearerGrant.invalid("assertion: \(error.code.rawValue)")
         }
-        // A second audience could replay the assertion here.
+        // The server of a second audience could replay the assertion here.
         guard claims.audience.count == 1 else { throw JWTBearerGrant.invalid("assertion: several audiences") }
         let seconds = now.timeIntervalSince1970
         guard let end = claims.expiresAt, seconds < end else { throw JWTBearerGrant.invalid("assertion: expired") }
@@ -47,7 +47,7 @@ struct UserAssertionGrant: AssertionHandler {
         time = try Self.authenticationTime(claims["auth_time"], now: now)
     }
 
-    /// When the issuer authenticated the user: now if the assertion does not say, and never later than now.
+    /// The time when the issuer authenticated the user: `auth_time`, at most now; now if the assertion has none.
     private static func authenticationTime(_ claim: JSONValue?, now: Date) throws -> Date {
         guard let claim else { return now }
         guard let time = claim.doubleValue.flatMap(Date.init(numericDate:)) else { throw JWTBearerGrant.invalid("assertion: auth_time") }

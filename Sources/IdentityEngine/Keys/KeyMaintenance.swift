@@ -19,7 +19,7 @@ public struct KeyChange: Sendable, Equatable {
     public var action: Action
 }
 
-/// When the next signing keys begin to sign, and what happens to the present ones.
+/// The time when the next signing keys begin to sign, and the treatment of the present keys.
 public enum KeyHandover: Sendable {
     /// They sign after the organization's days ahead, so that clients that read the key set once know them by then.
     case scheduled
@@ -28,19 +28,19 @@ public enum KeyHandover: Sendable {
     case immediate
     /// They sign at once. A client that cached the key set rejects new tokens until it reads the set again.
     case forced
-    /// They sign at once, and the present keys are withdrawn, for when one is no longer secret: they are not published any more, and every
+    /// They sign at once, and the present keys are withdrawn because a key was disclosed. Withdrawn keys are no longer published, and every
     /// token that they signed is rejected. Refresh tokens stay valid.
     case withdrawing
 }
 
 /// The next signing key can't sign yet, because clients may have cached a key set without it.
 public struct KeyHandoverError: Error, Sendable, Equatable {
-    /// When every cached copy of the key set has the next key; `nil` if none is published.
+    /// The time when every cached copy of the key set contains the next key; `nil` if no next key is published.
     public let knownFrom: Date?
 }
 
 extension IdentityEngine {
-    /// Makes the signing keys that are missing, publishes successors ahead of time, and removes keys whose tokens are all over. The key of an
+    /// Creates missing signing keys, publishes successors ahead of time, and removes keys whose tokens have all expired. The key of an
     /// algorithm that was added later is published for ``SigningKeyRing/cacheLifetime`` before it signs; RS256 signs until then.
     ///
     /// Call it at start, after the organization was applied, and about every hour. Calling it again changes nothing. Two
@@ -72,11 +72,11 @@ extension IdentityEngine {
     /// Rotates the signing keys now rather than on schedule.
     ///
     /// - Parameters:
-    ///   - handover: When the next keys begin to sign, and what happens to the present ones.
+    ///   - handover: The time when the next keys begin to sign, and the treatment of the present keys.
     ///   - context: The wall clock and the request's id.
     ///   - make: Makes a private key for an algorithm.
-    /// - Returns: What was changed; empty if the next keys are published already and the handover is ``KeyHandover/scheduled``.
-    /// - Throws: ``KeyHandoverError`` if clients may not know a next key yet, and nothing was changed; ``StoreError``, or what `make` throws.
+    /// - Returns: The changes; empty if the next keys are published already and the handover is ``KeyHandover/scheduled``.
+    /// - Throws: ``KeyHandoverError`` if clients may not know a next key yet (nothing is changed then); ``StoreError``; errors of `make`.
     @discardableResult
     public func rotateKeys(
         _ handover: KeyHandover, context: RequestContext,
@@ -103,8 +103,8 @@ extension IdentityEngine {
         }
     }
 
-    /// Reads the lines, asks what to do with each, and commits it. Who loses a race looks again. `decide` takes a line, its algorithm, the
-    /// rules and when the first key of a line begins to sign.
+    /// Reads the lines, decides about each, and commits the result. Retries if another process committed first. `decide` gets a line, its
+    /// algorithm, the rules and the time when the first key of a line begins to sign.
     private func changeKeys(
         _ context: RequestContext, withdrawing: Bool = false,
         decide: ([SigningKeyRing.Entry], JWSAlgorithm, KeyRotation, Date) throws -> (SealedSigningKey, KeyChange)?
@@ -113,7 +113,7 @@ extension IdentityEngine {
             let snapshot = try await store.read { try self.snapshot($0) }
             var changes: [Change] = []
             var report: [KeyChange] = []
-            // Clients may have cached a key set without the first key of an added algorithm: RS256 stands in for that long.
+            // Clients may have cached a key set without the first key of an added algorithm: RS256 signs until the cache has expired.
             let isFresh = snapshot.keyRing.lines.isEmpty
             let firstSignsFrom = isFresh ? context.now : context.now.addingTimeInterval(TimeInterval(SigningKeyRing.cacheLifetime))
             for algorithm in snapshot.signingAlgorithms {
@@ -142,7 +142,7 @@ extension IdentityEngine {
         throw StoreError(.unavailable, "The signing keys changed four times while they were being maintained. Try again.")
     }
 
-    /// The first key of its line, which signs at once.
+    /// Creates the first key of a line, which signs at once.
     func firstKey(_ key: SigningKey, rotation: KeyRotation, now: Date) throws -> SealedSigningKey {
         try newKey(key, after: nil, signsFrom: now, rotation: rotation, now: now).0
     }

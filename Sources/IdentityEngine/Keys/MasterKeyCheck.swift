@@ -2,8 +2,8 @@ internal import JOSE
 
 /// Proves that the engine's master key is the key that sealed the store.
 ///
-/// The first start under a key seals a record of known content. Every later start opens that record before the first write. A store from before
-/// there was such a record is judged by the secrets that it holds, and gets its record when the organization is applied the next time.
+/// The first start with a key seals a record with known content. Every later start opens that record before the first write. An older store
+/// without the record is checked by its secrets, and gets the record when the organization is next applied.
 struct MasterKeyCheck {
     private static let reference = RecordReference(.masterKeyCheck, "check")
     private static let content = Array("countersign master key".utf8)
@@ -32,9 +32,9 @@ struct MasterKeyCheck {
         return (try? RecordCoding.open(bytes, for: Self.reference, masterKey: environment.masterKey)) == Self.content
     }
 
-    /// Whether the key opens a secret of the most telling kind that the store holds, or there is none.
+    /// Whether the key opens a secret of the most conclusive kind in the store; `true` if the store has no secrets.
     ///
-    /// Signing keys come first: a server that starts with another key seals secrets of the org file, but does not get as far as a signing key.
+    /// Signing keys are checked first: an older server with a wrong key sealed secrets of the org file, but failed before any signing key.
     private func sealedTheSecrets(in view: any StoreView) throws -> Bool {
         let key = environment.masterKey
         let signingKeys = try view.allRecords(.signingKey).map { try SealedSigningKey($0) }

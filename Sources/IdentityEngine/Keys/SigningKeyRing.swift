@@ -12,7 +12,7 @@ public import JOSE
 /// A value, safe from any task; it is part of the engine's cached snapshot. ``IdentityEngine/maintainKeys(_:making:)`` moves
 /// the line on.
 public struct SigningKeyRing: Sendable {
-    /// Seconds that clients may cache a copy of the published keys (`Cache-Control: max-age`).
+    /// Seconds for which clients may cache the published keys (`Cache-Control: max-age`).
     public static let cacheLifetime = 3_600
 
     /// One key and its times.
@@ -57,7 +57,7 @@ public struct SigningKeyRing: Sendable {
     /// The key to sign with.
     ///
     /// - Parameters:
-    ///   - algorithm: The algorithm asked for; RS256 stands in for one of which no key signs yet.
+    ///   - algorithm: The requested algorithm; RS256 replaces an algorithm whose key does not sign yet.
     ///   - now: The wall clock.
     /// - Returns: The key, or nil if the organization has none at all yet.
     func signer(_ algorithm: JWSAlgorithm, now: Date) -> SigningKey? {

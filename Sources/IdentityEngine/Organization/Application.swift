@@ -18,7 +18,7 @@ public struct Application: Sendable, Equatable, Codable {
     public enum Authentication: String, Sendable, Codable {
         /// Not at all: a public client.
         case none
-        /// By a secret, in the `Authorization` header or in the body as the client prefers.
+        /// A secret, either in the `Authorization` header or in the body.
         case clientSecret = "client_secret"
         /// By a secret in the `Authorization` header.
         case clientSecretBasic = "client_secret_basic"
@@ -165,10 +165,10 @@ public struct Application: Sendable, Equatable, Codable {
         set { needsAssertionID = newValue ? true : nil }
     }
 
-    /// The audiences of the access tokens of other clients that it may introspect; `nil` for all. Its own tokens are always included.
+    /// The audiences of the access tokens that the client may introspect; `nil` for all. It may always introspect its own tokens.
     public var introspectionAudiences: [String]?
 
-    // What is stored of the computed properties: nil for the default, and in records from before there was a choice.
+    // Storage of the computed properties: `nil` for the default, and in records of earlier versions.
     private var bindsTokens: Bool?
     private var isPKCEOptional: Bool?
     private var pushesRequests: Bool?
@@ -180,7 +180,7 @@ public struct Application: Sendable, Equatable, Codable {
     /// Where it is told that a session of one of its people is over (OpenID Connect Back-Channel Logout 1.0); nil for nowhere.
     public var backchannelLogoutURI: String?
 
-    /// Describes an application; what is left out is the safe default. Properties that are no parameters have safe defaults too.
+    /// Creates an application. Omitted parameters, and properties without a parameter, have safe defaults.
     public init(
         id: String, name: String, kind: Kind, isActive: Bool = true, authentication: Authentication = .none, secret: String? = nil,
         keys: JSONWebKeySet? = nil, grantTypes: [String] = [], redirectURIs: [String] = [], postLogoutRedirectURIs: [String] = [],

@@ -57,7 +57,7 @@ extension IdentityEngine {
         throw StoreError(.unavailable, "The organization changed on every attempt to apply the definition. Try again.")
     }
 
-    /// Those of several new passwords that are known from data breaches; asks for a few at a time.
+    /// Returns the new passwords that are known from data breaches; looks up a few at a time.
     private func breached(_ passwords: Set<String>) async -> Set<String> {
         guard environment.breachedPasswords != nil else { return [] }
         return await withTaskGroup(of: String?.self) { group in
@@ -88,9 +88,9 @@ extension IdentityEngine {
     }
 }
 
-/// What has to be written so that the store says what a definition says.
+/// The changes that make the store match a definition.
 struct ApplyPlan: Sendable {
-    /// Adds the record that tells this master key from others; empty if the store has it.
+    /// The change that adds the check record of the master key; empty if the store has it.
     let keyCheck: [Change]
     let changes: [Change]
     let entries: [ApplyReport.Entry]

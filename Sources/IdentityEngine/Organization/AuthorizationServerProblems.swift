@@ -28,7 +28,7 @@ extension DefinitionCheck {
             if server.audience?.isEmpty ?? true {
                 problem(path + [.key("audience")], "The server “\(id)” needs an audience for its access tokens, such as api://\(id).")
             }
-            // The audience of an ID token is its client: an API could take one for an access token.
+            // The audience of an ID token is its client id, so an API could accept an ID token as an access token.
             if let audience = server.audience, clients.contains(audience) {
                 problem(
                     path + [.key("audience")],

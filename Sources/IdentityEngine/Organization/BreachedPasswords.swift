@@ -1,9 +1,9 @@
 internal import Crypto
 internal import Foundation
 
-/// Knows passwords that were exposed in data breaches. Safe from any task.
+/// A lookup of passwords that were exposed in data breaches. Safe from any task.
 public protocol BreachedPasswordSource: Sendable {
-    /// Looks a password up; it takes a bounded time. It fails open: what can't be asked counts as unknown.
+    /// Looks up a password in bounded time. It fails open: if the lists are unavailable, the password counts as unknown.
     ///
     /// - Parameter sha1: The SHA-1 digest of the password, 20 bytes.
     /// - Returns: Whether the password is known.
@@ -11,11 +11,10 @@ public protocol BreachedPasswordSource: Sendable {
 }
 
 extension IdentityEngine {
-    /// Whether a new password is known from a data breach. Asked where a password is set, never where one is typed to sign in, and outside of
-    /// store transactions.
+    /// Whether a new password is known from a data breach. Called when a password is set, never at sign-in, and outside store transactions.
     func isBreached(_ password: String) async -> Bool {
         guard let source = environment.breachedPasswords else { return false }
-        // SHA-1 is what published lists are made with; it protects nothing here.
+        // Published lists use SHA-1; the digest protects nothing here.
         let digest = Insecure.SHA1.hash(data: Data(password.precomposedStringWithCanonicalMapping.utf8))
         return await source.contains(sha1: Array(digest))
     }

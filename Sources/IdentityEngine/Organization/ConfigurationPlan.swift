@@ -57,7 +57,7 @@ struct ConfigurationPlan {
         for (id, name, value) in wanted.sorted(by: { $0.id < $1.id }) {
             let record = existing[id]
             let known = try record.map { try RecordCoding.decode(Configured<Stored>.self, from: $0) }
-            // The master key is the right one: a secret that does not open was sealed by a start with another key, and is sealed anew.
+            // The master key was verified, so a secret that does not open was sealed by a start with a wrong key and is sealed again.
             if let known, known.origin == .file, (try? plain(known.value)) == value {
                 entries.append(ApplyReport.Entry(action: .unchanged, kind: kind, name: name))
                 continue

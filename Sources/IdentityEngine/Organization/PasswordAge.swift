@@ -45,7 +45,7 @@ extension IdentityEngine {
     /// - Parameters:
     ///   - password: The password as it was typed.
     ///   - user: The user.
-    ///   - origin: Where the request comes from, which decides whom it waits for.
+    ///   - origin: The origin of the request, which decides its place in the hashing queue.
     ///   - policy: The password policy.
     ///   - now: When.
     /// - Returns: Its hash, or what it is against.

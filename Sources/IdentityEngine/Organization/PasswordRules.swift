@@ -16,7 +16,7 @@ public enum PasswordRule: Sendable, Equatable, Codable {
     case symbols(Int)
     /// None that everybody tries.
     case uncommon
-    /// None that was exposed in a data breach.
+    /// The password must not have been exposed in a data breach.
     case unexposed
     /// More than a few characters over and over.
     case varied

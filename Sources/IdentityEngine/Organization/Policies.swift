@@ -55,14 +55,14 @@ public struct RateLimits: Sendable, Equatable, Codable {
     public var perUser: Int
     /// Mails, texts and calls to everybody together: what an attack on many accounts can cost.
     public var messages: Int
-    /// Wrong codes and answers in the recoveries of all users together, in an hour. After them, recoveries get no further until the hour is
-    /// over, except from networks and devices that their user has signed in from. By each process for itself.
+    /// The maximum number of wrong codes and answers in the recoveries of all users per hour. Beyond it, recoveries from unknown origins are
+    /// refused until the hour ends. Each process counts separately.
     public var recoveryGuesses: Int {
         get { guesses ?? Self.standardRecoveryGuesses }
         set { guesses = newValue == Self.standardRecoveryGuesses ? nil : newValue }
     }
 
-    /// `nil` for the default, and in records of before there was a choice.
+    /// `nil` for the default, and in records of earlier versions.
     private var guesses: Int?
     private static let standardRecoveryGuesses = 100
 

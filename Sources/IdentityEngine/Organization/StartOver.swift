@@ -2,17 +2,17 @@ internal import Foundation
 package import JOSE
 
 extension IdentityEngine {
-    /// Empties the store and applies a definition to it as if it were new: for the sandbox's reset.
+    /// Empties the store and applies a definition to it as to a new store, for the sandbox's reset.
     ///
-    /// Every record and ticket goes: users, factors, sessions, grants, transactions, counters, the system log and the signing keys. It is one
-    /// commit, so no request meets a store without an organization or without keys. What the engine counts in memory is forgotten as well.
+    /// Deletes every record and ticket: users, factors, sessions, grants, transactions, counters, the system log and the signing keys. It is one
+    /// commit, so no request sees a store without an organization or keys. Also resets the counters in memory.
     ///
     /// - Parameters:
-    ///   - definition: What the organization is afterwards.
+    ///   - definition: The new organization.
     ///   - context: The time and the request's id.
     ///   - make: Makes a signing key for an algorithm.
-    /// - Throws: ``OrganizationError`` if the definition contradicts itself, and then nothing is changed; ``StoreError`` if the store failed; what
-    ///   `make` throws.
+    /// - Throws: ``OrganizationError`` if the definition contradicts itself (nothing is changed then); ``StoreError`` if the store failed; errors
+    ///   of `make`.
     package func startOver(
         with definition: OrganizationDefinition, context: RequestContext, making make: @Sendable (JWSAlgorithm) throws -> SigningKey
     ) async throws {
@@ -23,7 +23,7 @@ extension IdentityEngine {
             Change.put(try firstKey(make($0), rotation: definition.keyRotation, now: context.now).record)
         }
         var hashes: [String: String] = [:]
-        // A request that commits meanwhile makes this one conflict; each try reads anew.
+        // A concurrent commit causes a conflict; each attempt reads the store again.
         for _ in 0..<64 {
             let known = hashes
             let (removals, plan) = try await store.read { [environment] view in
@@ -51,7 +51,7 @@ extension IdentityEngine {
     }
 }
 
-/// A store that holds nothing.
+/// An empty store.
 private struct EmptyStoreView: StoreView {
     func configurationVersion() throws -> Int64 { 0 }
     func record(_ kind: RecordKind, id: String) throws -> Record? { nil }

@@ -96,15 +96,15 @@ public struct User: Sendable, Equatable, Codable {
     var earlierPasswords: [String]?
     /// Consecutive wrong passwords from origins that the user has never signed in from.
     public var failedAttempts: Int
-    /// The same for other factors with which a sign-in can begin, by factor; `nil` for none.
+    /// Consecutive wrong answers to other first factors from such origins, by factor; `nil` for none.
     var failedCodes: [String: Int]?
-    /// The same for answers after another factor was proved, by factor; `nil` for none.
+    /// Consecutive wrong answers to second factors from such origins, by factor; `nil` for none.
     var failedFurther: [String: Int]?
-    /// Wrong answers to the user's question, at whichever endpoint, since the last right one; `nil` for none.
+    /// Wrong answers to the user's question at any endpoint since the last correct one; `nil` for none.
     var guessedAnswers: RecoveryGuesses?
-    /// The same for the codes of recoveries.
+    /// Wrong recovery codes since the last correct one; `nil` for none.
     var guessedCodes: RecoveryGuesses?
-    /// When wrong answers from origins that the user has never signed in from locked the account for these origins; `nil` if it is open.
+    /// The time when wrong answers from unknown origins locked the account for these origins; `nil` if it is not locked.
     public var lockedAt: Date?
     /// When the account was last deactivated. Grants made before stay closed when it is active again.
     public var deactivatedAt: Date?
@@ -116,9 +116,9 @@ public struct User: Sendable, Equatable, Codable {
     var activationID: String?
     /// Where they signed in from before, as digests, the last one last; nil before the first sign-in by two factors.
     var knownOrigins: [String]?
-    /// When strangers, who knew the name only, had the user's devices asked in the last day; `nil` for never.
+    /// The times of unproved pushes from unknown origins in the last day; `nil` for none.
     var strangersPushes: [Date]?
-    /// The networks and devices from which the user completed a sign-in, the last one last; `nil` for none.
+    /// The networks and devices from which the user completed a sign-in, the most recent last; `nil` for none.
     var usedOrigins: [KnownOrigin]?
     /// When the account was made.
     public var createdAt: Date

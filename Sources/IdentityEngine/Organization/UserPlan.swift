@@ -211,7 +211,7 @@ struct UserPlan {
         }
         let own = try view.records(.enrollment, where: "user", is: stored.value.id, limit: 200).map(Enrollment.init)
             .filter { $0.totp?.provider == .google }
-        // One that does not open was sealed by a start with another master key: it never showed a right code.
+        // A secret that does not open was sealed by a start with a wrong master key and never produced a valid code.
         let isUsable = own.contains { app in
             app.status != .pending && (try? app.totp?.secret(ofEnrollment: app.id, environment: environment)) != nil
         }

@@ -64,7 +64,7 @@ extension IdentityEngine {
 
     private static func bindingMessage(_ text: String?) throws(Refusal) -> String? {
         guard let text else { return nil }
-        // Line and paragraph separators break lines as line feeds do, and are no control characters.
+        // Line and paragraph separators break lines like line feeds, but are not control characters.
         let isPlain = text.unicodeScalars.allSatisfy {
             !CharacterSet.controlCharacters.contains($0) && !CharacterSet.newlines.contains($0)
         }

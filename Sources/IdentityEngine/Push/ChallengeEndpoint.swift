@@ -116,7 +116,7 @@ struct ChallengeStart: Sendable {
     /// The one enrolment that is asked; nil for all that can be.
     var enrollmentID: String?
     var ticket = TicketKind.oobCode
-    /// Why the named user can't be asked, for the log; `nil` if they can. Refused only after everything was read, as for a user without a device.
+    /// The reason for the log why the user can't be asked; `nil` if they can. The refusal follows all reads, as for a user without a device.
     var obstacle: String?
     /// Stands in for the user of an unknown name.
     var decoy: Decoy?
@@ -131,11 +131,11 @@ struct ChallengeStart: Sendable {
 }
 
 extension ChallengeStart {
-    /// Refuses a user who can't be asked, or whom the policy denies, once everything was read.
+    /// Refuses a user who can't be asked, or whom the policy denies, after all reads.
     ///
-    /// - Throws: ``Refusal``, and what the store throws.
+    /// - Throws: ``Refusal``; errors of the store.
     func requireUsable(_ subject: SignInTransaction.Subject, in view: any StoreView) throws {
-        // The factors that a user would have: once for what is asked of them, once for what they can be asked by.
+        // Reads decoy factors as for a known user: once for the policy, once for the devices.
         for _ in 0..<2 { try decoy?.readFactors(in: view) }
         if let obstacle { throw ChallengePlan.unusable(obstacle) }
         if subject.decision.assurance == .deny { throw transaction.denied(by: subject.decision) }

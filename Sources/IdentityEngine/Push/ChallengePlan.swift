@@ -17,7 +17,7 @@ struct ChallengePlan: Sendable {
         var preferredAuthenticator: String?
         var lifetime = ChallengePlan.lifetime
         var asker = PushChallenge.Asker.entitled
-        /// Where the sign-in was started.
+        /// The origin that started the sign-in.
         var askedFrom: RequestOrigin?
         /// Whether nothing but this challenge is there to prove two factors with.
         var mustVerifyUser = false

@@ -75,7 +75,7 @@ extension IdentityEngine {
         let asker = PushChallenge.Asker(of: start.transaction, subject)
         let enrollments = try view.usableEnrollments(of: start.user.value.id, snapshot: admitted.snapshot)
             .filter { start.enrollmentID ?? $0.id == $0.id }
-        // Before the limits: they would tell that the account exists.
+        // Checked before the limits, which would reveal that the account exists.
         try start.requireUsable(subject, in: view)
         try PushLimits(asked: recent, of: start.user.value, now: context.now).admit(asker, from: subject.origin)
         let asked = AuthenticationContextClass.preferred(of: start.transaction.contextClasses)
@@ -117,7 +117,7 @@ extension IdentityEngine {
         var stored = next
         stored.challengeTicket = TicketDigest(of: secret).bytes
         changes.append(.put(try stored.record(version: start.version)))
-        // Written also unchanged, so that of two who count this person's challenges at one moment the second counts the first's.
+        // Rewritten unchanged, so that two concurrent challenges of this user cause a version conflict.
         var user = start.user.value
         user.countPush(challenge, at: context.now)
         changes.append(.put(try start.user.record(holding: user)))

@@ -22,7 +22,7 @@ final class PollPacer: Sendable {
         self.capacity = capacity
     }
 
-    /// Forgets every pace.
+    /// Resets every pace.
     func forgetAll() { paces.withLock { $0 = [:] } }
 
     /// Counts a poll that found nothing.

@@ -25,15 +25,15 @@ struct PushChallenge: Sendable, Equatable, Codable {
         case required = "REQUIRED"
     }
 
-    /// What entitles a client to have the user's devices asked; each kind has its own limits.
+    /// The proof behind a push request; each kind has its own limits.
     enum Asker: String, Sendable, Codable {
-        /// A factor was proved before, or an authenticated client asks in the back channel.
+        /// A factor was proved before, or an authenticated client sent a back-channel request.
         case entitled
         /// Nothing was proved, but the user has signed in with the device or browser before.
         case knownOrigin
-        /// Nothing was proved, but the user has signed in from the network before, which others may share.
+        /// Nothing was proved, but the user has signed in from the network before. Other people may share the network.
         case knownNetwork
-        /// Nothing was proved: whoever knows the name can ask.
+        /// Nothing was proved: every caller that knows the user name can send such a request.
         case stranger
     }
 
@@ -91,9 +91,9 @@ struct PushChallenge: Sendable, Equatable, Codable {
     var bindingMessage: String?
     var numbers: Numbers?
     var origin: Origin
-    /// What entitled the client to ask; `nil` in records of before it was kept.
+    /// The proof behind the request; `nil` in records of earlier versions.
     var asker: Asker?
-    /// Where the sign-in was started; `nil` where that proves nothing, and in records of before it was kept.
+    /// The origin that started the sign-in; `nil` if the origin proves nothing, and in records of earlier versions.
     var askedFrom: RequestOrigin?
     /// What an approval makes known as a place that the person signs in from; nil for none.
     var fingerprint: String?

@@ -1,21 +1,21 @@
 internal import Foundation
 
-/// Limits on the challenges that a user's devices are asked and the user does not approve: more is somebody who wants to wear the user down.
+/// Limits on pushes that the user does not approve. More of them indicate a push fatigue attack.
 ///
-/// Each kind of asker has a budget of its own, so that strangers can't use up what is left to the user.
+/// Each kind of request has its own budget, so that an attacker can't exhaust the user's.
 struct PushLimits: Sendable {
-    /// The most in ``ChallengePlan/lifetime`` in sign-ins that proved something, and in the back channel.
+    /// The maximum in ``ChallengePlan/lifetime`` for sign-ins with a proof and for the back channel.
     static let most = 5
-    /// The most in that time without a proof from known devices and browsers, and the most from known networks.
+    /// The maximum in that time without a proof from known devices and browsers, and the maximum from known networks.
     static let mostFromKnownOrigins = 4
-    /// The most in that time from one network that the user has never signed in from.
+    /// The maximum in that time from one unknown network.
     static let mostFromStranger = 2
-    /// The most in a day without a proof from one known network, and the most from all unknown origins together.
+    /// The maximum in a day without a proof from one known network, and the maximum from all unknown origins together.
     static let mostUnprovedInDay = 10
-    /// Seconds of that day.
+    /// The length of the daily window in seconds.
     static let day: TimeInterval = 86_400
 
-    /// The sign-ins that asked the user's devices.
+    /// The sign-ins that sent pushes to the user's devices.
     let asked: [SignInTransaction]
     let user: User
     let now: Date
@@ -24,7 +24,7 @@ struct PushLimits: Sendable {
         (self.asked, self.user, self.now) = (asked, user, now)
     }
 
-    /// Throws ``Refusal`` with status 429 if a further challenge is over a limit of its asker's.
+    /// Throws ``Refusal`` with status 429 if another challenge would exceed a limit of its kind.
     func admit(_ asker: PushChallenge.Asker, from origin: RequestOrigin) throws(Refusal) {
         if let callers = asker.cappedCallers(from: origin) {
             let today = user[unprovedPushesOf: callers].filter { $0 > now.addingTimeInterval(-Self.day) }
@@ -40,7 +40,7 @@ struct PushLimits: Sendable {
             try admit(Self.mostFromKnownOrigins, of: own)
             try admit(Self.most, of: own + asked.filter(\.isEntitled))
         case .stranger:
-            // By network only: a stranger can invent another device for each request.
+            // Counted by network only: an attacker can invent a new device for each request.
             try admit(
                 Self.mostFromStranger,
                 of: asked.filter { $0.challenge?.asker == .stranger && $0.challenge?.askedFrom?.network == origin.network })
@@ -49,7 +49,7 @@ struct PushLimits: Sendable {
 
     private func admit(_ most: Int, of asked: [SignInTransaction]) throws(Refusal) {
         guard SignInTransaction.unansweredChallenges(asked, now: now) >= most else { return }
-        // Clients are told when so many count no more that another is admitted: without that they would ask again at once.
+        // The response tells clients when the next push is allowed; otherwise they would retry at once.
         let ends = asked.flatMap(\.challengeTimes).map { $0.addingTimeInterval(ChallengePlan.lifetime) }.filter { $0 > now }
         let reset = ends.sorted().first { SignInTransaction.unansweredChallenges(asked, now: $0) < most }
         throw Self.tooMany(most, until: reset ?? now.addingTimeInterval(ChallengePlan.lifetime))
@@ -66,7 +66,7 @@ struct PushLimits: Sendable {
 }
 
 extension PushChallenge.Asker {
-    /// What entitles a sign-in to ask the user's devices.
+    /// The proof behind the pushes of a sign-in.
     init(of transaction: SignInTransaction, _ subject: SignInTransaction.Subject) {
         if !transaction.isUnproved {
             self = .entitled
@@ -77,7 +77,7 @@ extension PushChallenge.Asker {
         }
     }
 
-    /// The callers whose pushes are counted for a day; `nil` if there is no daily limit.
+    /// The group of callers whose pushes are counted for a day; `nil` if there is no daily limit.
     fileprivate func cappedCallers(from origin: RequestOrigin) -> Callers? {
         switch self {
         case .entitled, .knownOrigin: nil
@@ -88,12 +88,12 @@ extension PushChallenge.Asker {
 }
 
 extension SignInTransaction {
-    /// Whether something entitled the client of its last challenge. Records of before that was kept count so.
+    /// Whether the last challenge was sent with a proof; `true` for records of earlier versions.
     fileprivate var isEntitled: Bool { [.entitled, nil].contains(challenge?.asker) }
 }
 
 extension User {
-    /// When callers without a proof sent pushes that the user did not approve, in the last day.
+    /// The times in the last day when callers without a proof sent pushes that the user did not approve.
     fileprivate subscript(unprovedPushesOf callers: Callers) -> [Date] {
         get {
             switch callers {
@@ -112,13 +112,13 @@ extension User {
         }
     }
 
-    /// Notes that the user's devices were asked.
+    /// Counts a push.
     mutating func countPush(_ challenge: PushChallenge, at now: Date) {
         guard let callers = challenge.cappedCallers else { return }
         self[unprovedPushesOf: callers] = self[unprovedPushesOf: callers].filter { $0 > now.addingTimeInterval(-PushLimits.day) } + [now]
     }
 
-    /// Takes a push back: the user approved it, so it was no stranger's.
+    /// Uncounts a push that the user approved.
     mutating func forgetPush(_ challenge: PushChallenge) {
         guard let callers = challenge.cappedCallers else { return }
         self[unprovedPushesOf: callers] = self[unprovedPushesOf: callers].dropLast()
@@ -126,6 +126,6 @@ extension User {
 }
 
 extension PushChallenge {
-    /// The callers whose pushes are counted for a day.
+    /// The group of callers whose pushes are counted for a day.
     fileprivate var cappedCallers: Callers? { asker?.cappedCallers(from: askedFrom ?? .unknown) }
 }

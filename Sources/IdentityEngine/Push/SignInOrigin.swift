@@ -65,7 +65,7 @@ enum SignInOrigin {
 }
 
 extension User {
-    /// Notes that the user approved a challenge on a device.
+    /// Records that the user approved a challenge on a device.
     mutating func rememberApproval(of challenge: PushChallenge, isProvedWhole: Bool, by proofs: [SignInTransaction.Proof]) {
         if let fingerprint = challenge.fingerprint { self = SignInOrigin.remembering(fingerprint, of: self) }
         forgetPush(challenge)

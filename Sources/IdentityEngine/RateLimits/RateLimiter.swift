@@ -59,7 +59,7 @@ final class RateLimiter: Sendable {
         self.capacity = capacity
     }
 
-    /// Forgets every count.
+    /// Resets every count.
     func forgetAll() { window.withLock { $0 = Window() } }
 
     /// Counts one request.

@@ -5,13 +5,13 @@ internal import JOSE
 public enum SecuritySignal: String, Sendable, CaseIterable {
     /// A code or an answer in a recovery was wrong.
     case wrongRecoveryGuess = "wrong_recovery_guess"
-    /// So many were wrong in this hour that recoveries get no further; reported once an hour.
+    /// The wrong guesses of this hour reached the limit, so recoveries are refused; reported once an hour.
     case recoveryBudgetSpent = "recovery_budget_spent"
 }
 
-/// Counts wrong codes and answers in the recoveries of all users together, in full hours.
+/// Counts wrong codes and answers in the recoveries of all users together, per full hour.
 ///
-/// An attacker who guesses at many accounts stays below each account's own limit. In memory and of this process, as request limits are. Safe
+/// An attacker who guesses at many accounts stays below the limit of each account. Kept in memory by each process, like request limits. Safe
 /// from any thread.
 final class RecoveryBudget: Sendable {
     fileprivate struct State {
@@ -23,7 +23,7 @@ final class RecoveryBudget: Sendable {
 
     /// Counts a wrong answer.
     ///
-    /// - Returns: Whether it was the one with which the budget is spent.
+    /// - Returns: Whether this answer spent the budget.
     func count(limit: Int, now: Date) -> Bool {
         state.withLock { state in
             state.begin(now)
@@ -32,7 +32,7 @@ final class RecoveryBudget: Sendable {
         }
     }
 
-    /// Whether there were so many in this hour that no further answer is looked at.
+    /// Whether the budget of this hour is spent, so that further answers are ignored.
     func isSpent(limit: Int, now: Date) -> Bool {
         state.withLock { state in
             state.begin(now)
@@ -42,7 +42,7 @@ final class RecoveryBudget: Sendable {
 }
 
 extension RecoveryBudget.State {
-    /// Begins a new hour if there is one.
+    /// Resets the count when a new hour begins.
     fileprivate mutating func begin(_ now: Date) {
         let current = Int(clamping: (now.timeIntervalSince1970 / 3_600).rounded(.down))
         if current != hour { (hour, count) = (current, 0) }

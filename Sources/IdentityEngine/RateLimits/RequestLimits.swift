@@ -29,8 +29,8 @@ extension IdentityEngine {
     /// Counts one sign-in attempt from its address and, unless that is over its limit, for the user name: one peer must not use
     /// up the attempts of a person.
     ///
-    /// Attempts of a user with a device or in a browser that the user has signed in with have a limit of their own, so that a stranger who
-    /// tries the name elsewhere doesn't use them up.
+    /// Attempts with a known device or browser of the user have their own limit, so that an attacker who tries the name elsewhere can't exhaust
+    /// it.
     func countAttempt(
         login: String, of user: User? = nil, from origin: RequestOrigin = .unknown, snapshot: OrgSnapshot, context: RequestContext
     ) -> RateLimitStatus {
@@ -38,7 +38,7 @@ extension IdentityEngine {
         return rateLimiter.count(.signIn(as: login, by: user, from: origin), limit: snapshot.rateLimits.perUser, now: context.now)
     }
 
-    /// The same for an attempt that begins a sign-in, whose user is not known yet.
+    /// The same for an attempt that begins a sign-in, before the user is identified.
     func countFirstAttempt(
         login: String, from origin: RequestOrigin, snapshot: OrgSnapshot, context: RequestContext
     ) async throws -> RateLimitStatus {
@@ -75,7 +75,7 @@ extension RateLimiter.Subject {
         return .user(key.utf8.count <= 64 ? key : Base64URL.encode(Array(SHA256.hash(data: Array(key.utf8)))))
     }
 
-    /// The sign-ins of a user; those with a known device or browser are counted apart.
+    /// The sign-ins of a user; those with a known device or browser are counted separately.
     static func signIn(as login: String, by user: User?, from origin: RequestOrigin) -> Self {
         guard let user, let id = user.knownDevice(of: origin) else { return signIn(as: login) }
         return .user("\(user.id) \(id)")
@@ -91,7 +91,7 @@ extension RateLimiter.Subject {
         if case .address(let key) = from(address) { .beginnings(key) } else { .beginnings(address) }
     }
 
-    /// The network of an address as it is counted: of IPv6, the /64.
+    /// The network of an address that the limits count: for IPv6 the /64.
     static func network(of address: String) -> String { if case .address(let key) = from(address) { key } else { address } }
 
     /// The requests from an address. Of IPv6 its /64 counts, since everybody who has one address there has all of them; an IPv4

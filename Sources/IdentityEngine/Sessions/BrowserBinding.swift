@@ -1,46 +1,46 @@
 /// The browser that a sign-in, or a recovery on the pages, continues in.
 ///
-/// At first that is the browser in which it began. The first proof binds it to a new secret, which only the browser gets that sent the proof.
+/// At first that is the browser that started it. The first proof binds it to a new secret, which only the proving browser gets.
 struct BrowserBinding: Sendable, Equatable, Codable {
-    /// The most secrets that are good at the same time: a form that is sent twice gives two.
+    /// The maximum number of valid secrets: each submission of a form creates one.
     private static let most = 4
 
-    /// The digest of the secret of the browser in which it began.
+    /// The digest of the secret of the browser that started it.
     var start: [UInt8]
-    /// The digests of the secrets that browsers got for a proof, the latest last; empty before the first proof.
+    /// The digests of the secrets that browsers got for a proof, the most recent last; empty before the first proof.
     private(set) var proved: [[UInt8]] = []
 
-    /// Binds to the browser in which a sign-in begins.
+    /// Binds to the browser that starts a sign-in.
     ///
     /// - Parameter secret: The browser's secret.
     init(_ secret: String) { start = TicketDigest(of: secret).bytes }
 
-    /// Whether something was proved, so that ``start`` is not enough any more.
+    /// Whether something was proved, so that ``start`` is no longer sufficient.
     var isProved: Bool { !proved.isEmpty }
 
-    /// The secret by which a browser continues; nil for another browser.
+    /// The secret by which a browser continues; `nil` for another browser.
     func secret(of browser: BrowserSecrets) -> String? {
         guard isProved else { return startSecret(of: browser) }
         return browser.possibleSignIn.flatMap { isBound(to: $0) ? $0 : nil }
     }
 
-    /// The secret of the browser in which it began; nil for another browser. After a proof an attacker may know it as well.
+    /// The secret of the browser that started it; `nil` for another browser. After a proof, an attacker may know it too.
     func startSecret(of browser: BrowserSecrets) -> String? {
         browser.possibleBrowser.flatMap { TicketDigest(of: $0).bytes == start ? $0 : nil }
     }
 
-    /// Whether it continues by a secret.
+    /// Whether a browser with this secret may continue.
     func isBound(to secret: String) -> Bool {
         let digest = TicketDigest(of: secret).bytes
         return isProved ? proved.contains(digest) : digest == start
     }
 
-    /// Binds to the browser that proved something.
+    /// Binds to the browser that completed a proof.
     ///
-    /// - Parameter secret: The new secret, which only that browser gets.
+    /// - Parameter secret: The new secret, which only this browser gets.
     mutating func bind(to secret: String) { proved = proved.suffix(Self.most - 1) + [TicketDigest(of: secret).bytes] }
 
-    /// The same browser before any proof, for a sign-in that begins again.
+    /// The same browser without a proof, for a sign-in that restarts.
     var unproved: BrowserBinding {
         var binding = self
         binding.proved = []
@@ -50,7 +50,7 @@ struct BrowserBinding: Sendable, Equatable, Codable {
     private enum CodingKeys: String, CodingKey { case start, proved }
 
     init(from decoder: any Decoder) throws {
-        // Records of before the first proof had a secret of its own hold the digest alone.
+        // Records of earlier versions contain only the digest.
         if let digest = try? decoder.singleValueContainer().decode([UInt8].self) {
             start = digest
             return

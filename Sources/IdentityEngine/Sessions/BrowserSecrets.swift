@@ -2,23 +2,23 @@ internal import Crypto
 internal import Foundation
 public import JOSE
 
-/// The secrets of a browser's cookies. The engine makes them and never takes one over from a request.
+/// The secrets of a browser's cookies. The engine generates them and never adopts one from a request.
 public struct BrowserSecrets: Sendable, Equatable {
-    /// Seconds that a browser keeps ``signIn``: as long as the user has for a sign-in.
+    /// Seconds for which a browser keeps ``signIn``: the time limit of a sign-in.
     package static let signInLifetime = 1_800
 
-    /// Tells this browser from others, so that a sign-in in which nothing is proved yet continues only where it began.
+    /// Identifies this browser, so that a sign-in without a proof continues only in the browser that started it.
     ///
-    /// It says nothing about who uses the browser, and an attacker may have planted it: as soon as something is proved, ``signIn`` takes its
-    /// place for that sign-in. Other sign-ins under way in the same browser keep it.
+    /// It does not identify the user, and an attacker may have planted it: after the first proof, ``signIn`` replaces it for that sign-in. Other
+    /// pending sign-ins in the same browser keep it.
     public var browser: String?
     /// Leads to the session.
     public var session: String?
-    /// A new secret by which this device is known again, for a year; never read from here, but from ``RequestContext/browserDevice``. It opens
-    /// nothing: it keeps a user from being locked out by strangers.
+    /// A new secret that identifies this device for a year; requests carry it in ``RequestContext/browserDevice``. It grants no access: it
+    /// prevents an attacker from locking the user out.
     public var device: String?
-    /// The secret of one sign-in or recovery: the engine gives it to the browser that proved the first factor, and nothing but it continues
-    /// from there (session fixation, RFC 9700 section 4.7).
+    /// The secret of one sign-in or recovery. The engine gives it to the browser that proved the first factor; only this secret continues from
+    /// there (session fixation, RFC 9700 section 4.7).
     public var signIn: String?
 
     /// Collects the secrets of a request's cookies.
@@ -34,7 +34,7 @@ public struct BrowserSecrets: Sendable, Equatable {
     /// The browser's secret if it can be one.
     var possibleBrowser: String? { browser.flatMap { Self.isPossible($0) ? $0 : nil } }
 
-    /// The sign-in's secret if it can be one.
+    /// The sign-in's secret if it is well-formed.
     var possibleSignIn: String? { signIn.flatMap { Self.isPossible($0) ? $0 : nil } }
 }
 

@@ -93,7 +93,7 @@ extension SignInTransaction {
         }
     }
 
-    /// A challenge was denied or not answered. That ends the challenge, and the sign-in only if it can't go on without.
+    /// A challenge was denied or not answered. That ends the challenge, and the sign-in only if it can't continue with another factor.
     private func unanswered(_ refusal: Refusal) -> (SignInTransaction, Outcome, [Effect]) {
         guard classic != nil || outlivesChallenges && !isRejectedForGood else { return refused(refusal, Self.pushType, []) }
         var next = self
@@ -106,8 +106,8 @@ extension SignInTransaction {
     /// a first factor was proved.
     private var outlivesChallenges: Bool { classic != nil || (purpose == .signIn && !proofs.isEmpty) }
 
-    /// Whether a denial ends the sign-in, whatever else is proved. Where the sign-in outlives its challenges, only a denial that was reported
-    /// as suspicious does.
+    /// Whether a denial ends the sign-in, regardless of other proofs. If the sign-in can outlive its challenges, only a denial that the user
+    /// reported as suspicious ends it.
     var isRejectedForGood: Bool {
         guard let challenge, challenge.isRejected else { return false }
         guard outlivesChallenges else { return true }
@@ -115,13 +115,13 @@ extension SignInTransaction {
         return false
     }
 
-    /// Whether a challenge of this sign-in can be sent without any proof of who asks.
+    /// Whether a challenge of this sign-in can be sent without any proof.
     var isUnproved: Bool { purpose == .signIn && proofs.isEmpty }
 
-    /// The most times that are kept: more than the limits on unanswered challenges admit.
+    /// The maximum number of times that are kept: more than the limits on unanswered challenges allow.
     private static let mostChallengeTimes = 10
 
-    /// When challenges were sent, the last one last. Records of earlier versions know the time of the last one only.
+    /// The times when challenges were sent, the most recent last. Records of earlier versions contain only the most recent time.
     var challengeTimes: [Date] { sentChallenges ?? challenge.map { Array(repeating: $0.createdAt, count: challengeCount) } ?? [] }
 
     /// The number of challenges of these transactions that were sent in the last minutes and not approved.

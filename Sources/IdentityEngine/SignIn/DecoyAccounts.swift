@@ -2,10 +2,10 @@ internal import Crypto
 internal import Foundation
 internal import JOSE
 
-/// Makes the accounts that stand in for unknown user names, so that a request without a proof does the same work for every name.
+/// Generates the accounts that replace unknown user names, so that a request without a proof does the same work for every name.
 ///
-/// A decoy is chosen by a keyed hash of the name: it is always the same for one name, and an attacker can't tell which it is. Decoys have
-/// different numbers of factors, as users have, so that the work for a user with several factors tells nothing either. Safe from any thread.
+/// A keyed hash of the name chooses the decoy: it is always the same for one name, and an attacker can't predict it. Decoys have different
+/// numbers of factors, as users have, so that the work for several factors reveals nothing either. Safe from any thread.
 final class DecoyAccounts: Sendable {
     /// The records that are decoded in place of stored ones.
     private struct Templates: Sendable {
@@ -35,7 +35,7 @@ final class DecoyAccounts: Sendable {
             device: templates.device)
     }
 
-    /// How many factors decoys have, and how many of them are authenticator apps and phones with push.
+    /// The number of factors of the decoys, and how many of them are authenticator apps and phones with push.
     private static let profiles = [
         (0, 0, 0), (1, 0, 0), (1, 1, 0), (1, 0, 1), (2, 0, 0), (2, 1, 0), (2, 2, 0), (2, 0, 1), (2, 1, 1), (2, 0, 2), (3, 1, 1), (3, 2, 1),
         (3, 1, 2),
@@ -59,9 +59,9 @@ final class DecoyAccounts: Sendable {
     }
 }
 
-/// The account that stands in for an unknown user name.
+/// The account that replaces an unknown user name.
 struct Decoy: Sendable {
-    /// One of 256: what is written for unknown names stays bounded.
+    /// One of 256, so that the records for unknown names are bounded.
     let id: String
     let factorCount: Int
     let appCount: Int
@@ -73,13 +73,13 @@ struct Decoy: Sendable {
     /// Decodes a user, as for a name that is known.
     func decodeUser() throws -> StoredUser { try StoredUser(user) }
 
-    /// Decodes as many factors as it is told, or as the decoy has, and returns them as authenticator apps.
+    /// Decodes the given number of factors, or as many as the decoy has, and returns them as authenticator apps.
     @discardableResult
     func decodeFactors(_ count: Int? = nil) throws -> [Enrollment] {
         try (0..<max(count ?? factorCount, 0)).map { _ in try Enrollment(app) }
     }
 
-    /// Reads what usable factors are read with: the factors and their devices.
+    /// Does the same reads as for usable factors: the factors and their devices.
     func readFactors(in view: any StoreView) throws {
         try decodeFactors()
         for _ in 0..<deviceCount {
@@ -88,7 +88,7 @@ struct Decoy: Sendable {
         }
     }
 
-    /// The record that a failure writes, in place of the version that was read; 0 for the first one.
+    /// The record that a failure writes, and the version that it replaces; 0 for the first one.
     fileprivate func record(holding user: StoredUser, version: Int64) throws -> Record {
         var record = try user.record(holding: user.value)
         (record.kind, record.id, record.version, record.uniqueKeys) = (.decoy, id, version, ["login": id])
@@ -96,17 +96,17 @@ struct Decoy: Sendable {
     }
 }
 
-/// What a user name leads to, before anything is proved.
+/// The account of a user name before any proof.
 struct NamedAccount: Sendable {
     /// `nil` for an unknown name.
     let user: StoredUser?
-    /// What stands in for the user of an unknown name.
+    /// The decoy for an unknown name.
     let standIn: StoredUser
     let decoy: Decoy
     fileprivate let decoyVersion: Int64
-    /// The active factors, where they were asked for.
+    /// The active factors, if they were requested.
     let enrollments: [Enrollment]
-    /// What a code is compared with where the user has no authenticator app.
+    /// The factors to compare a code with if the user has no authenticator app.
     let decoyApps: [Enrollment]
 
     /// The write of a failure that changes no account: every failure writes one record.
@@ -137,7 +137,7 @@ extension IdentityEngine {
 }
 
 extension SignInTransaction.Subject {
-    /// A user who has proved nothing: enough to judge a wrong answer by. `nil` if the application is gone.
+    /// The subject of a user without a proof, sufficient to judge a wrong answer. `nil` if the application no longer exists.
     init?(unproved user: User, of transaction: SignInTransaction, from origin: RequestOrigin, snapshot: OrgSnapshot) {
         guard let application = snapshot.application(of: transaction) else { return nil }
         self.init(

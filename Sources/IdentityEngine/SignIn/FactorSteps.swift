@@ -6,12 +6,12 @@ extension SignInTransaction {
         _ proof: Proof, _ verdict: FactorVerdict, _ subject: Subject, type: String, now: Date
     ) -> (SignInTransaction, Outcome, [Effect]) {
         var next = self
-        // On a page a name may be mistyped: only who proves something is met.
+        // On a page the user may mistype the name: the sign-in is bound to a user only after a proof.
         if hosted == nil { next.meet(subject.user) }
         var user = subject.user
         let callers = subject.callers
         let isFurther = !proofs.isEmpty
-        // Locked and closed accounts answer before the verdict is looked at: a guess tells nothing and counts for nothing.
+        // Locked and closed accounts are refused before the verdict is read: a guess reveals nothing and is not counted.
         guard user.openLock(for: callers, policy: subject.passwordPolicy, now: now) else {
             return next.wrong("account is locked", type, [])
         }
@@ -32,7 +32,7 @@ extension SignInTransaction {
             var counted: [Effect] = [.writeUser(user)]
             let logged = consequence.log(of: proof.factor)
             guard case .wrong(let enrollment) = verdict else { return next.wrong(reason, type, counted + logged) }
-            // Codes that are sent count their own wrong answers, so another can be given where a sign-in begins with one.
+            // Sent codes count their own wrong answers, so a sign-in that begins with one can request another code.
             counted.append(.writeEnrollment(enrollment))
             return next.wrong(reason, type, counted + logged, mayRepeat: consequence == .none)
         }
@@ -49,12 +49,12 @@ extension SignInTransaction {
         return (after, outcome, written + (enrollment.map { [.writeEnrollment($0)] } ?? []) + logged)
     }
 
-    /// An answer was wrong, or whatever keeps the person out is answered alike. Who proved something before may answer again.
+    /// Handles a wrong answer, and every other refusal with the same response. After an earlier proof the user may answer again.
     func wrong(
         _ reason: String, _ type: String, _ effects: [Effect], mayRepeat: Bool = false
     ) -> (SignInTransaction, Outcome, [Effect]) {
         let refusal = Refusal.wrongCredentials(reason)
-        // A page asks again, and the account's own counter limits guesses; what was typed as a name binds nobody.
+        // A page asks again, and the account's own counter limits guesses; the typed name does not bind the sign-in.
         if hosted != nil && proofs.isEmpty { return (self, .tryAgain(refusal), effects + [.log(type: type, .failure, reason: reason)]) }
         var next = self
         next.wrongAnswers += 1
@@ -64,7 +64,7 @@ extension SignInTransaction {
 }
 
 extension SignInTransaction.Outcome {
-    /// Whether everything is proved that the policies ask for, though something may be left to set up.
+    /// Whether all factors that the policies require are proved; a required setup may still be open.
     var isProvedWhole: Bool {
         switch self {
         case .authenticated, .enrollmentOffered, .passwordDue: true
@@ -74,7 +74,7 @@ extension SignInTransaction.Outcome {
 }
 
 extension SignInTransaction.Subject {
-    /// The callers with whose wrong answers those of this request are counted.
+    /// The group of callers whose wrong answers are counted with those of this request.
     var callers: Callers { user.callers(from: origin) }
 
     /// Whether wrong answers locked the account for this request.
@@ -82,7 +82,7 @@ extension SignInTransaction.Subject {
 }
 
 extension User.Consequence {
-    /// The line of the system log; none without a consequence.
+    /// The entry in the system log; none without a consequence.
     func log(of factor: FactorKind) -> [SignInTransaction.Effect] {
         switch self {
         case .none: []

@@ -1,15 +1,15 @@
 internal import Foundation
 
-/// Consecutive wrong answers of one group of callers.
+/// The consecutive wrong answers of one group of callers.
 struct FailureCounts: Sendable, Equatable, Codable {
     /// Wrong answers with which a sign-in began, by factor.
     var first: [String: Int] = [:]
     /// Wrong answers after another factor was proved, by factor.
     var further: [String: Int] = [:]
-    /// When the last of them locked the account for these callers; `nil` if it did not, or the lock was opened.
+    /// The time when the last of them locked the account for these callers; `nil` if the account is not locked for them.
     var lockedAt: Date?
 
-    /// The most consecutive wrong answers to one factor; then no answer counts any more (NIST SP 800-63B section 5.2.2).
+    /// The maximum number of consecutive wrong answers to one factor; further answers are ignored (NIST SP 800-63B section 5.2.2).
     static let most = 100
 
     /// The wrong answers to a factor.
@@ -24,7 +24,7 @@ struct FailureCounts: Sendable, Equatable, Codable {
         }
     }
 
-    /// What counts towards the next lock: all wrong answers, except to factors that are closed and so can't be guessed any more.
+    /// The wrong answers that count towards the next lock: all except those to closed factors, which can no longer be guessed.
     var total: Int { [first, further].flatMap(\.values).filter { $0 < Self.most }.reduce(0, +) }
 
     /// Whether too many wrong answers closed a factor for good. A password policy without lockout never closes the password.
@@ -32,19 +32,19 @@ struct FailureCounts: Sendable, Equatable, Codable {
         self[factor, isFurther: isFurther] >= Self.most && (factor != .password || policy.lockoutAttempts > 0)
     }
 
-    /// The factors of which some wrong answers closed the way.
+    /// The factors that wrong answers closed.
     var closed: Set<FactorKind> {
         Set([first, further].flatMap { $0.filter { $0.value >= Self.most }.keys }.map(FactorKind.init))
     }
 
-    /// Whether a lock stands at a moment.
+    /// Whether a lock is in effect at a time.
     func isLocked(policy: PasswordPolicy, now: Date) -> Bool {
         guard let lockedAt else { return false }
         guard let time = policy.lockTime(failures: total) else { return true }
         return now < lockedAt.addingTimeInterval(time)
     }
 
-    /// Adds the counts of an origin that is forgotten. Codes that were never right there are counted here already.
+    /// Adds the counts of a forgotten origin. Codes that were never right there are already counted here.
     mutating func add(_ other: FailureCounts, of origin: KnownOrigin) {
         func add(_ counts: inout [String: Int], _ others: [String: Int]) {
             for (factor, count) in others {
@@ -57,7 +57,7 @@ struct FailureCounts: Sendable, Equatable, Codable {
         lockedAt = [lockedAt, other.lockedAt].compactMap(\.self).max()
     }
 
-    /// Forgets the wrong answers to a factor.
+    /// Resets the wrong answers to a factor.
     mutating func forget(_ factor: FactorKind) {
         self[factor, isFurther: false] = 0
         self[factor, isFurther: true] = 0
@@ -68,10 +68,10 @@ extension PasswordPolicy {
     /// Seconds of the first locks in a row.
     static let lockTimes: [TimeInterval] = [30, 60, 120, 300, 900]
 
-    /// Seconds that a lock lasts: longer with each further wrong answer, up to ``lockoutMinutes``.
+    /// The duration of a lock in seconds: it grows with each further wrong answer, up to ``lockoutMinutes``.
     ///
-    /// - Parameter failures: The consecutive wrong answers, the one that locked among them.
-    /// - Returns: `nil` for a lock that stays.
+    /// - Parameter failures: The consecutive wrong answers, including the one that caused the lock.
+    /// - Returns: `nil` for a permanent lock.
     func lockTime(failures: Int) -> TimeInterval? {
         guard let lockoutMinutes else { return nil }
         let longest = TimeInterval(lockoutMinutes) * 60
@@ -111,7 +111,7 @@ extension User {
     /// All groups of callers whose wrong answers are counted.
     private var allCallers: [Callers] { [.others] + (usedOrigins ?? []).map { .known($0.id) } }
 
-    /// Changes the counts of all callers.
+    /// Updates the counts of all callers.
     private mutating func changeCounts(_ change: (inout FailureCounts) -> Void) {
         for callers in allCallers { change(&self[callers]) }
     }
@@ -121,15 +121,15 @@ extension User {
         self[callers(from: origin)].isLocked(policy: policy, now: now)
     }
 
-    /// Whether a right factor lets the user go on. Elsewhere a right answer must not do more work than a wrong one.
+    /// Whether a correct answer lets the user continue. If not, it must not do more work than a wrong answer.
     func isOpen(to origin: RequestOrigin, policy: PasswordPolicy, now: Date) -> Bool {
         status == .active && !isLocked(for: origin, policy: policy, now: now)
     }
 
-    /// Whether wrong answers locked the account for any callers; also if that lock is over, and nobody signed in since.
+    /// Whether wrong answers locked the account for any callers; also if that lock has expired and no sign-in followed.
     var hasLock: Bool { allCallers.contains { self[$0].lockedAt != nil } }
 
-    /// Removes a lock that is over.
+    /// Removes an expired lock.
     ///
     /// - Returns: Whether the account is open now.
     mutating func openLock(for callers: Callers, policy: PasswordPolicy, now: Date) -> Bool {
@@ -145,15 +145,15 @@ extension User {
             || guessedCodes?.isClosed(at: now) == true
     }
 
-    /// Forgets all wrong answers and opens all locks: an administrator unlocks the account.
+    /// Resets all wrong answers and removes all locks: an administrator unlocks the account.
     mutating func forgetMistakes() {
         changeCounts { $0 = FailureCounts() }
         guessedAnswers = nil
         guessedCodes = nil
     }
 
-    /// Opens all locks and forgets wrong passwords, by a recovery or a new password. Wrong codes stay counted: whoever reads the user's
-    /// mail could guess them without end.
+    /// Removes all locks and resets wrong passwords, after a recovery or a new password. Wrong codes stay counted: otherwise an attacker with
+    /// the user's mailbox could guess codes without a limit.
     mutating func openLocks() {
         changeCounts {
             $0.lockedAt = nil
@@ -161,22 +161,22 @@ extension User {
         }
     }
 
-    /// Forgets the wrong answers to a factor that was set up anew.
+    /// Resets the wrong answers to a factor that was set up again.
     mutating func forgetFailures(ofReplaced factor: FactorKind) { changeCounts { $0.forget(factor) } }
 
     /// The consequence of a wrong answer.
     enum Consequence: Equatable {
         case none
-        /// The account is locked for these callers; the number of wrong answers that led to it.
+        /// The account is locked for these callers after this number of wrong answers.
         case locked(Int)
-        /// The factor is closed for these callers, until it is opened.
+        /// The factor is closed for these callers until it is reopened.
         case closed
     }
 
     /// The counts that wrong answers to a factor belong to.
     ///
-    /// Whoever knows the password makes any address known by it. So codes that were never right there are counted with those of all
-    /// others, too: the attacker gets no new attempts by moving to another address.
+    /// An attacker who knows the password can make any address known. So wrong codes from an address without a correct one also count with those
+    /// of unknown origins: the attacker gets no new attempts from another address.
     private func counted(_ factor: FactorKind, from callers: Callers) -> [Callers] {
         guard case .known(let id) = callers, factor != .password,
             usedOrigins?.first(where: { $0.id == id })?.proved.contains(factor.rawValue) == false
@@ -189,13 +189,13 @@ extension User {
         counted(factor, from: callers).contains { self[$0].isClosed(factor, isFurther: isFurther, policy: policy) }
     }
 
-    /// Whether no answer to the security question is looked at. Wrong answers count together wherever they were given, as a factor or in
-    /// recoveries, and from whichever origin: several endpoints must not allow more guesses than one.
+    /// Whether answers to the security question are ignored. Wrong answers of all endpoints and origins count together, so that several endpoints
+    /// do not allow more guesses than one.
     func isQuestionClosed(at now: Date) -> Bool { guessedAnswers?.isClosed(at: now) == true }
 
     /// Counts a wrong answer.
     ///
-    /// - Returns: The consequence. Of a lock that stood already, ``Consequence/none``.
+    /// - Returns: The consequence; ``Consequence/none`` if the account was already locked.
     mutating func countFailure(
         of factor: FactorKind, from callers: Callers = .others, isFurther: Bool = false, policy: PasswordPolicy, now: Date
     ) -> Consequence {
@@ -208,7 +208,7 @@ extension User {
         let wasClosed = isClosed(factor, to: callers, isFurther: isFurther, policy: policy)
         for group in groups { self[group][factor, isFurther: isFurther] += 1 }
         let wasLocked = self[callers].lockedAt != nil
-        // After a password, what was guessed elsewhere counts towards the lock here. Without one, strangers could lock the owner here.
+        // After a password, guesses from elsewhere count towards the lock here. Without a password they do not, or an attacker could lock the owner.
         let elsewhere = isFurther ? groups.map { self[$0][factor, isFurther: true] }.max() ?? 0 : 0
         let total = max(self[callers].total, elsewhere)
         if policy.lockoutAttempts > 0, total >= policy.lockoutAttempts { self[callers].lockedAt = now }
@@ -216,9 +216,9 @@ extension User {
         return self[callers].lockedAt == now && !wasLocked ? .locked(total) : .none
     }
 
-    /// Forgets the wrong answers that a right one ends: those of its own factor and its own callers. Wrong codes of other callers stay
-    /// counted, because six digits are guessed sooner or later if each sign-in of the owner allows more guesses. Wrong passwords are
-    /// forgotten for all callers.
+    /// Resets the wrong answers to the same factor from the same callers after a correct one. Wrong codes of other callers stay counted: an
+    /// attacker would eventually guess six digits if each sign-in of the owner reset the count. Wrong passwords are reset for all
+    /// callers.
     mutating func forgetFailures(of factor: FactorKind, from callers: Callers = .others) {
         for group in counted(factor, from: callers) { self[group].forget(factor) }
         guard factor == .password else {
@@ -226,12 +226,12 @@ extension User {
             return
         }
         changeCounts { $0.forget(.password) }
-        // Whoever knows the password has no need to guess. The limit of a day stays.
+        // A caller that knows the password has no need to guess the answer. The daily limit stays.
         guessedAnswers?.forgetAll()
         guessedCodes?.forgetAll()
     }
 
-    /// Notes a completed sign-in: its origin is known from then on, and something that the user has opens the factors that wrong answers
+    /// Records a completed sign-in: its origin becomes known, and a possession factor reopens the factors that wrong answers
     /// closed.
     mutating func completeSignIn(by proofs: [SignInTransaction.Proof], from origin: RequestOrigin) {
         let callers = callers(from: origin)
@@ -246,14 +246,14 @@ extension User {
 /// Wrong answers to a user's question at every endpoint, or wrong codes over all recoveries together: each recovery begins with as many attempts as the one
 /// before, and where users may unlock themselves no lock is in the way (NIST SP 800-63B section 5.2.2).
 struct RecoveryGuesses: Sendable, Equatable, Codable {
-    /// Seconds in which so many wrong answers close the way.
+    /// The time window of wrong answers in seconds.
     static let window: TimeInterval = 86_400
     /// The most wrong answers in that time.
     static let mostInWindow = 10
-    /// The most consecutive wrong answers; then only a right password or an administrator opens the way again.
+    /// The maximum number of consecutive wrong answers; then only a correct password or an administrator reopens it.
     static let most = FailureCounts.most
 
-    /// The times of the last ones.
+    /// The times of the most recent wrong answers.
     private(set) var times: [Date] = []
     private(set) var count = 0
 
@@ -262,7 +262,7 @@ struct RecoveryGuesses: Sendable, Equatable, Codable {
         count >= Self.most || times.count { $0 > now.addingTimeInterval(-Self.window) } >= Self.mostInWindow
     }
 
-    /// Counts anew, except for those of the last day.
+    /// Resets the count, except for wrong answers of the last day.
     mutating func forgetAll() { count = 0 }
 
     /// Counts another one.
@@ -273,7 +273,7 @@ struct RecoveryGuesses: Sendable, Equatable, Codable {
 }
 
 extension StoredUser {
-    /// The change that writes the user with a factor that was set up anew, whose wrong answers are forgotten.
+    /// The change that writes the user after a factor was set up again, with its wrong answers reset.
     func renewing(_ factor: FactorKind) throws -> Change {
         var user = value
         user.forgetFailures(ofReplaced: factor)

@@ -89,8 +89,8 @@ extension IdentityEngine {
 
     /// Lets a verifier, which is made for the account of a user name, judge the first factor of a transaction.
     ///
-    /// Until the factor is proved, the same is read, computed and written for every name, known or not. What `commit` writes is what it came
-    /// to; it answers nil if somebody else wrote the user first. Nil comes back if that happened each time.
+    /// Until the factor is proved, the engine does the same reads, computation and writes for every name. `commit` writes the outcome, and returns
+    /// `nil` if another request wrote the user first. The function returns `nil` if every attempt failed so.
     func judgeFirst<Verifier: FactorVerifier, Answer: Sendable>(
         _ response: FactorResponse, of username: String, _ transaction: SignInTransaction, readsEnrollments: Bool, snapshot: OrgSnapshot,
         context: RequestContext, by verifier: (NamedAccount) -> Verifier,
@@ -120,7 +120,7 @@ extension IdentityEngine {
         return nil
     }
 
-    /// The account of a user name, and what this sign-in asks of the user.
+    /// The account of a user name, and the requirements of this sign-in.
     private func load(
         _ username: String, _ transaction: SignInTransaction, _ snapshot: OrgSnapshot, _ context: RequestContext, readsEnrollments: Bool,
         isProved: Bool

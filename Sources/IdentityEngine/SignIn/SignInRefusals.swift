@@ -1,14 +1,14 @@
 extension Refusal {
-    /// The one answer to a wrong password, an unknown name, an account that is locked or closed or has no password.
+    /// The same refusal for a wrong password, an unknown name, and an account that is locked, closed or without a password.
     static func wrongCredentials(_ reason: String) -> Refusal {
         Refusal(.invalidGrant, "The credentials provided were invalid.", reason: reason)
     }
 
-    /// The client named a person, and somebody else signed in.
+    /// The refusal if the client named a user and another user signed in.
     static let otherPerson = Refusal(
         .loginRequired, "Another person than the one that the application named signed in.", reason: "id_token_hint names another user")
 
-    /// Two factors are asked for and the person, or the client, has no second one: asking would lead nowhere.
+    /// The refusal if two factors are required and the user or the client has no second factor.
     static func noSecondFactor(decision: SignOnDecision, demanded: Bool) -> Refusal {
         guard decision.assurance == .twoFactors || demanded else {
             return Refusal(

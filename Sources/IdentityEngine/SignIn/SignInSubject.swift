@@ -52,14 +52,14 @@ extension StoreView {
         return try transaction.classic == nil ? subject : classic(subject, of: transaction, snapshot: snapshot)
     }
 
-    /// Where a request of a sign-in comes from.
+    /// Returns the origin of a request of a sign-in.
     ///
     /// - Parameters:
     ///   - transaction: The sign-in.
-    ///   - userID: The user; for an unknown name, what stands in for the user, so that the work is the same.
+    ///   - userID: The user; for an unknown name its decoy, so that the work is the same.
     ///   - snapshot: The configuration.
     ///   - context: The request.
-    /// - Returns: ``RequestOrigin/unknown`` if the application is gone.
+    /// - Returns: ``RequestOrigin/unknown`` if the application no longer exists.
     /// - Throws: ``StoreError`` if the store failed.
     func origin(
         of transaction: SignInTransaction, by userID: String, snapshot: OrgSnapshot, context: RequestContext
@@ -68,7 +68,7 @@ extension StoreView {
         guard let device = transaction.classic?.device else {
             return RequestOrigin(context, application: application, isOnPages: transaction.hosted != nil)
         }
-        // Another host can plant the cookie of a page: there a device counts only if this server gave it its token.
+        // Another host can plant a cookie, so on pages a device counts only if this server issued its token.
         let isBelieved =
             try transaction.classic?.renewsDevice != true || rememberedDevice(of: userID, device: device) != nil
         return RequestOrigin(context, application: application, device: isBelieved ? device : nil)

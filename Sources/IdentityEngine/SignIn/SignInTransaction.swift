@@ -56,11 +56,11 @@ struct SignInTransaction: Sendable, Equatable, Codable {
     var challenge: PushChallenge?
     /// How many challenges were sent, those that were replaced among them.
     var challengeCount = 0
-    /// When they were sent, the last one last; `nil` for none, and in records of earlier versions.
+    /// The times when challenges were sent, the most recent last; `nil` for none, and in records of earlier versions.
     var sentChallenges: [Date]?
     /// How often an answer to a further factor was wrong.
     var wrongAnswers = 0
-    /// Where the last factor was proved from; `nil` as long as none was, and in records written before it was kept.
+    /// The origin of the last proved factor; `nil` before the first proof, and in records of earlier versions.
     var origin: RequestOrigin?
     /// Whether the person keeps a password of which they were warned; nil as long as they did not say so.
     var keepsPassword: Bool?
@@ -97,7 +97,7 @@ extension SignInTransaction {
         var user: User
         var decision: SignOnDecision
         var passwordPolicy: PasswordPolicy
-        /// Where this step's request comes from.
+        /// The origin of this step's request.
         var origin = RequestOrigin.unknown
         /// The grants by which they can present a second factor to this application.
         var secondFactorGrantTypes: [String]
@@ -140,7 +140,7 @@ extension SignInTransaction {
         case recoveryProved(hasQuestion: Bool, Subject)
         /// It was not, or there is nobody whose it could be.
         case recoveryFailed(String)
-        /// A code that was sent in a recovery was answered wrongly.
+        /// The user entered a wrong recovery code.
         case recoveryCodeWrong(Subject)
         /// The question of a recovery was answered.
         case recoveryAnswered(isRight: Bool, Subject)

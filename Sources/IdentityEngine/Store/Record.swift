@@ -40,9 +40,9 @@ public enum RecordKind: String, Sendable, CaseIterable, Codable {
     case rememberedDevice
     /// How far the seed of a device with a counter has come that was taken away.
     case hardwareCounter
-    /// What a failed sign-in writes for a user name without an account. It holds nothing of value.
+    /// The record that a failed sign-in writes for an unknown user name. It has no meaning.
     case decoy
-    /// A known text under the master key, by which another master key is told.
+    /// A known text sealed with the master key, which detects another master key.
     case masterKeyCheck
 
     /// Whether records of this kind are configuration: few, hot, and read through a cache.

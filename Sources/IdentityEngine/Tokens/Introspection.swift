@@ -61,7 +61,7 @@ public struct Introspection: Sendable, Equatable {
 }
 
 extension Application {
-    /// Whether the application may learn of a token as a resource server, whichever client the token was issued to.
+    /// Whether the application may introspect a token as a resource server, regardless of the client that it was issued to.
     fileprivate func mayIntrospect(_ token: IssuedToken) -> Bool {
         guard isConfidential, case .access(let claims, _, _) = token else { return false }
         return introspectionAudiences.map { !$0.filter(claims.audience.contains).isEmpty } ?? true

@@ -6,10 +6,10 @@ package import Foundation
 
 /// Times in claims, parameters and clocks, as seconds since 1970 (RFC 7519 §2, NumericDate).
 ///
-/// `Int(x)` traps when a floating-point number does not fit. Every conversion of a date, or of a number that was decoded, uses an initializer
-/// or a property of this file, which no input can make trap.
+/// `Int(x)` traps when a floating-point number does not fit. Every conversion of a date or of a decoded number uses an initializer or a
+/// property of this file, which never traps.
 package enum NumericDate {
-    /// 1970 to the end of 9999.
+    /// The range from 1970 to the end of 9999.
     package static let range: ClosedRange<Double> = 0...253_402_300_799
 }
 

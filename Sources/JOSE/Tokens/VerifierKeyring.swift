@@ -35,7 +35,7 @@ struct VerifierKeyring: Sendable {
     private static func spellings(of key: VerificationKey, expectedType: String?) -> [[UInt8]] {
         let algorithm = "\"alg\":\"\(key.algorithm.rawValue)\""
         let keyID = key.keyID.map { "\"kid\":" + JSONValue.string($0).serializedString }
-        // A spelling whose type is not accepted is passed over by the caller.
+        // The caller skips a spelling whose type is not accepted.
         let types = ["JWT"] + (expectedType.map { [$0, "application/" + $0] } ?? ["at+jwt", "application/at+jwt"])
         var members: [[String]] = keyID.map { [[algorithm, $0], [$0, algorithm]] } ?? [[algorithm]]
         for type in types {

@@ -1,6 +1,6 @@
 internal import JOSE
 
-/// Tells access tokens from the other tokens that an issuer signs with the same keys (RFC 9068 section 4).
+/// Distinguishes access tokens from other tokens that an issuer signs with the same keys (RFC 9068 section 4).
 ///
 /// A token whose `typ` says that it is another kind is refused. Issuers that follow RFC 9068 set `at+jwt`; Okta sets no `typ`, and others
 /// set `JWT` for every token. Such tokens are told apart by their claims.
@@ -12,10 +12,10 @@ enum AccessTokenType {
     private static let ownClaims = ["cid", "client_id", "scp", "scope"]
     /// Claims of an ID token (OpenID Connect Core sections 2 and 3.3.2.11) that an access token lacks.
     private static let idTokenClaims = ["nonce", "at_hash", "c_hash", "s_hash"]
-    /// What `events` of a logout token names (OpenID Connect Back-Channel Logout section 2.4).
+    /// The event that a logout token names in `events` (OpenID Connect Back-Channel Logout section 2.4).
     private static let logoutEvent = "http://schemas.openid.net/event/backchannel-logout"
 
-    /// Whether claims say to which client a token was issued, or what it permits.
+    /// Whether claims name the client of a token or its scopes.
     static func hasOwnClaims(_ claims: [String: JSONValue]) -> Bool { ownClaims.contains { claims[$0] != nil } }
 
     /// Whether claims are those of an ID token or a logout token.

@@ -57,8 +57,8 @@ public struct FetchResponse: Sendable {
 
 /// Fetches by `URLSession`. `Sendable`.
 ///
-/// A request must complete within ten seconds. An answer of more than a mebibyte or with a compression that was not asked for is refused, and
-/// reading stops at once. There are no cookies and no cache; redirects to another host are not followed.
+/// A request must complete within ten seconds. A response that exceeds one mebibyte or is compressed is refused, and reading stops at once.
+/// There are no cookies and no cache; redirects to another host are not followed.
 public struct URLSessionFetcher: ResourceFetcher {
     private static let timeout: TimeInterval = 10
     private static let maximumResponseSize = 1 << 20

@@ -28,7 +28,7 @@ struct TokenIntrospection {
         guard audiences.contains(configuration.audience) else {
             throw AccessTokenError(.wrongAudience, "The access token is not for \(configuration.audience).")
         }
-        // Without a readable time the endpoint's word counts: the token is active now.
+        // Without a readable time, the endpoint's answer decides: the token is active now.
         let expiresAt = claims["exp"]?.doubleValue.map(Date.init(clampingNumericDate:)) ?? .distantFuture
         guard expiresAt.addingTimeInterval(configuration.leeway) > now else {
             throw AccessTokenError(.expired, "The access token expired. Refresh it.")

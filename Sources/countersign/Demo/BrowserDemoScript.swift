@@ -10,13 +10,13 @@ struct BrowserDemoScript {
     private static let jane = SandboxUser.jane
     /// Asks for two factors.
     private static let first = SandboxApplication.browser
-    /// Asks for one factor. Its `silent_sign_in` is `always`, so that a session signs in to it without a page.
+    /// The app that requires one factor. Its `silent_sign_in` is `always`, so a session signs in to it without a page.
     private static let second = SandboxApplication(clientID: "sso-app")
 
     let sandbox: Sandbox
     let reporter: StepReporter
     let browser: DemoBrowser
-    /// Whether the browser that walks the pages by itself picks the phone at the step-up, and not the authenticator app.
+    /// Whether the automated browser chooses the phone for the step-up instead of the authenticator app.
     var stepsUpByPhone = false
 
     func run() async throws {

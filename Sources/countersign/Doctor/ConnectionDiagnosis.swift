@@ -5,7 +5,7 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Finds out why the issuer's server can't be read: it speaks http and not https or the other way round, or this machine does not trust its
+/// Diagnoses why the issuer's server can't be reached: the scheme is wrong (http or https), or this machine does not trust its
 /// certificate.
 struct ConnectionDiagnosis {
     private enum Answer { case response, untrustedCertificate, nothing }
@@ -13,10 +13,10 @@ struct ConnectionDiagnosis {
     /// The discovery document.
     let url: URL
 
-    /// The reason that is found.
+    /// Returns the diagnosis.
     ///
     /// - Parameter error: The error of the request.
-    /// - Returns: `nil` if the error has another reason.
+    /// - Returns: `nil` if the error has another cause.
     func finding(for error: any Error) async -> Finding? {
         let failure = Self.failure(in: error)
         switch url.scheme?.lowercased() {
@@ -48,7 +48,7 @@ struct ConnectionDiagnosis {
         "If it is a sandbox, run `countersign trust`; otherwise install the server's certificate authority, or use a certificate of a public one."
     }
 
-    /// How the same server answers by another scheme.
+    /// Returns the server's response to a request with the other scheme.
     private func answer(by scheme: String) async -> Answer {
         guard var parts = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return .nothing }
         parts.scheme = scheme
@@ -71,7 +71,7 @@ struct ConnectionDiagnosis {
 }
 
 extension URLError {
-    /// Whether the server's certificate was refused. Foundation on Linux says so in the text alone.
+    /// Whether the server's certificate was refused. Foundation on Linux reports this only in the error text.
     fileprivate var isUntrustedCertificate: Bool {
         switch code {
         case .serverCertificateUntrusted, .serverCertificateHasUnknownRoot, .serverCertificateHasBadDate, .serverCertificateNotYetValid:

@@ -3,7 +3,7 @@ import Foundation
 
 /// What a failure of the phone means for who sits at this terminal.
 enum PhoneFailure {
-    /// The failure of one account of several.
+    /// A failure of one of several accounts.
     static func text(of error: DeviceAuthenticatorError, for enrollment: AuthenticatorEnrollment) -> String {
         let account = enrollment.user.name ?? enrollment.user.id
         return "\(account) at \(enrollment.organization.url.absoluteString) (\(enrollment.enrollmentId)): \(text(of: error))"

@@ -12,9 +12,9 @@ struct PhoneListener: Sendable {
 
     private var asks: Bool { TerminalInput.isInteractive && !json }
 
-    /// Fetches until the task is cancelled, or until no account is left that can be asked.
+    /// Fetches requests until the task is cancelled or no account remains.
     ///
-    /// An account that the organization refuses is named and left out from then on; the others go on.
+    /// Names an account that the organization refuses and stops fetching for it; the other accounts continue.
     ///
     /// - Parameter earlier: The ids of requests to pass over.
     /// - Throws: `CancellationError`; the `DeviceAuthenticatorError` of the last account that was refused.
@@ -92,7 +92,7 @@ struct PhoneListener: Sendable {
             do {
                 guard try await phone.requests(for: [request.enrollment]).contains(where: { $0.id == request.id }) else { return }
             } catch let error as DeviceAuthenticatorError {
-                // After a failure that passes it may wait still; an account that is refused is named by the next round.
+                // After a temporary failure the request may still be pending; the next round names an account that is refused.
                 guard Self.isTransient(error) else { return }
             }
         }

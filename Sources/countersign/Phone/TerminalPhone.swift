@@ -77,7 +77,7 @@ struct TerminalPhone: Sendable {
 
     // MARK: - Requests
 
-    /// Asks the organization of each account for what waits. An account that fails keeps nothing from the others.
+    /// Fetches the pending requests of each account. A failing account does not affect the others.
     ///
     /// - Throws: `CancellationError`.
     func waiting(for enrollments: [AuthenticatorEnrollment]) async throws -> WaitingRequests {
@@ -97,9 +97,9 @@ struct TerminalPhone: Sendable {
         return waiting
     }
 
-    /// Asks the organizations for what waits, oldest first.
+    /// Fetches the pending requests of all accounts, oldest first.
     ///
-    /// - Throws: `DeviceAuthenticatorError` if no account could be asked; else the accounts that failed are named at the terminal.
+    /// - Throws: `DeviceAuthenticatorError` if every account failed; otherwise the terminal names the accounts that failed.
     func requests(for enrollments: [AuthenticatorEnrollment]) async throws -> [PhoneRequest] {
         let waiting = try await waiting(for: enrollments)
         if let (_, error) = waiting.failures.first, waiting.failures.count == enrollments.count { throw error }
@@ -127,9 +127,9 @@ struct TerminalPhone: Sendable {
     }
 }
 
-/// What waits for the accounts of a phone, and which accounts could not be asked.
+/// The pending requests of a phone's accounts, and the accounts that failed.
 struct WaitingRequests {
-    /// Oldest first.
+    /// The pending requests, oldest first.
     var requests: [PhoneRequest] = []
     /// The accounts that failed, each with its error.
     var failures: [(AuthenticatorEnrollment, DeviceAuthenticatorError)] = []

@@ -65,7 +65,7 @@ struct KeysRotateCommand: AsyncParsableCommand {
         }
     }
 
-    /// What to do instead.
+    /// The advice for the user.
     private static func text(of error: KeyHandoverError) -> String {
         let force = "Clients that cached the key set reject tokens of a key that they don't know. With --force it signs all the same."
         guard let date = error.knownFrom else {

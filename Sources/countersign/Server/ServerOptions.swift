@@ -47,9 +47,9 @@ struct ServerOptions: ParsableArguments {
 
     /// Reads the org file and the settings, opens the store and makes the engine, without changing anything in it.
     ///
-    /// - Parameter check: Looks at the settings before a file is made.
+    /// - Parameter check: Checks the settings before any file is created.
     /// - Returns: The parts of the server.
-    /// - Throws: What the check, the settings or the store throw.
+    /// - Throws: Errors of the check, the settings or the store.
     func assemble(_ check: (AuthorizationServer.Configuration) async throws -> Void = { _ in }) async throws -> ServerParts {
         let environment = ProcessInfo.processInfo.environment
         let read = try OrgFile.load(path: config, environment: environment)

@@ -3,7 +3,7 @@ import JOSE
 
 /// JSON for scripts: one value per line.
 enum JSONText {
-    /// The value on one line. Characters that would steer a terminal are written as `\u` escapes; JSON has them in strings only.
+    /// The value on one line. Characters that control a terminal are written as `\u` escapes; JSON has them in strings only.
     static func line(_ value: JSONValue) -> String {
         let text = value.serializedString
         guard text.unicodeScalars.contains(where: PrintableText.steers) else { return text }

@@ -43,7 +43,7 @@ enum Terminal {
         do {
             try FileHandle.standardOutput.write(contentsOf: Data((line + "\n").utf8))
         } catch {
-            // The reader has closed the output, as `| head` does.
+            // The reader has closed the output, for example `| head`.
             exit(EXIT_FAILURE)
         }
     }
@@ -59,19 +59,19 @@ enum Terminal {
         try? FileHandle.standardError.write(contentsOf: Data((wrapped(line, for: STDERR_FILENO) + "\n").utf8))
     }
 
-    /// Asks a question: a note that leaves the cursor behind it.
+    /// Writes a question as a note without a line break, so that the cursor stays behind it.
     static func prompt(_ text: TerminalText) {
         try? FileHandle.standardError.write(contentsOf: Data(text.rendered.utf8))
     }
 
     static func styled(_ text: TerminalText, _ colour: Colour) -> TerminalText { showsColour ? text.styled(colour) : text }
 
-    /// Replaces the last line of the notes, and leaves the cursor in it.
+    /// Replaces the last line of the notes, without a line break.
     static func rewriteNote(_ text: TerminalText) {
         try? FileHandle.standardError.write(contentsOf: Data("\r\u{1B}[2K\(text.rendered)".utf8))
     }
 
-    /// The same as ``styled(_:_:)`` for notes.
+    /// Styles text for notes; see ``styled(_:_:)``.
     static func styledNote(_ text: TerminalText, _ colour: Colour) -> TerminalText { notesShowColour ? text.styled(colour) : text }
 
     private static func wrapped(_ text: TerminalText, for descriptor: Int32) -> String {

@@ -2,8 +2,8 @@ import DeviceAuthenticator
 
 /// Text for the terminal. The literal parts are the command's own words; every interpolated value is made printable and kept on one line.
 ///
-/// Names, scopes, ids and error descriptions come from issuers, and a hostile issuer may send escape sequences that steer the terminal, or
-/// line breaks that forge further lines of the command. What a value may do is therefore decided here and not where it is shown.
+/// Names, scopes, ids and error descriptions come from issuers. A hostile issuer may send escape sequences that control the terminal, or line
+/// breaks that forge lines of the command. So this type escapes values, not the code that shows them.
 struct TerminalText: ExpressibleByStringInterpolation, Sendable {
     /// The text with the command's own line breaks and escape sequences.
     let rendered: String
@@ -16,7 +16,7 @@ struct TerminalText: ExpressibleByStringInterpolation, Sendable {
         rendered = stringInterpolation.rendered
     }
 
-    /// A value from elsewhere, on one line.
+    /// An untrusted value, on one line.
     init(_ value: some StringProtocol) {
         rendered = PrintableText.line(String(value))
     }
@@ -57,9 +57,9 @@ extension Sequence<TerminalText> {
 /// Breaks long lines at spaces. A word is never broken: it may be an address or a secret that the user copies.
 enum LineWrapping {
     /// - Parameters:
-    ///   - text: Lines, with or without escape sequences, which take no room.
+    ///   - text: Lines, with or without escape sequences, which have no width.
     ///   - columns: The width of the terminal.
-    /// - Returns: The lines; those that a longer one was broken into are indented like it.
+    /// - Returns: The lines; the parts of a broken line have its indentation.
     static func wrap(_ text: String, columns: Int) -> String {
         text.split(separator: "\n", omittingEmptySubsequences: false).map { line(String($0), columns: columns) }.joined(separator: "\n")
     }
@@ -81,7 +81,7 @@ enum LineWrapping {
         return (lines + [current]).joined(separator: "\n")
     }
 
-    /// The number of characters that are seen.
+    /// The number of visible characters.
     private static func width(_ text: String) -> Int {
         var count = 0
         var isEscaped = false

@@ -68,7 +68,7 @@ struct TrustTarget {
     let name: String
     let commands: [[String]]
 
-    /// Every place. In a folder of trusted authorities the file gets that name, with the extension that the place wants.
+    /// All trust stores. In a folder of trusted authorities the file gets this name, with the extension that the store requires.
     static func all(certificate: String, named name: String) -> [TrustTarget] {
         [debian(certificate, name), fedora(certificate, name), macOS(certificate), simulator(certificate)]
     }

@@ -5,10 +5,10 @@ package enum UserFolders {
     /// The home folder of the user who runs this process.
     package static var home: String { home(environment: ProcessInfo.processInfo.environment, systemHome: NSHomeDirectory()) }
 
-    /// The folder that `HOME` names, else the system's answer.
+    /// The folder that `HOME` names, or else the folder that the system reports.
     ///
-    /// Foundation on Linux reads the password database only, so that containers, services and tests that set `HOME` would write elsewhere.
-    /// On Apple's systems Foundation's answer is right: the container of a sandboxed app.
+    /// Foundation on Linux reads only the password database and ignores `HOME`, which containers, services and tests set.
+    /// On Apple's systems Foundation returns the correct folder: the container of a sandboxed app.
     package static func home(environment: [String: String], systemHome: String) -> String {
         #if canImport(Darwin)
         return systemHome

@@ -4,10 +4,10 @@
 const answer = document.getElementById("answer");
 if (answer) answer.submit();
 
-// What is for browsers without scripts only.
+// Elements that only browsers without scripts need.
 for (const element of document.querySelectorAll("[data-without-scripts]")) element.hidden = true;
 
-// A button that can be used again in a while counts down.
+// A disabled button counts down until it can be used again.
 const resend = document.querySelector("[data-cooldown]");
 if (resend) {
   const label = resend.textContent;

@@ -74,7 +74,7 @@ extension IdentityEngine {
         guard let page = try await page(ofRecovery: token, context: context) else { return refused }
         let own = page.browser.secret(of: browser)
         guard var secret = own, FormToken.isRight(formToken, browser: secret, transaction: Self.form(of: token)) else {
-            // A form of the page before the code was right.
+            // A form of a page from before the correct code.
             guard let start = page.browser.startSecret(of: browser),
                 FormToken.isRight(formToken, browser: start, transaction: Self.form(of: token))
             else { return refused }
@@ -105,7 +105,7 @@ extension IdentityEngine {
             answer.messages = step.messages
             try await tell(nil, nil, of: token, browser: secret, context: context)
         case .failure(let refusal):
-            // The same form, sent twice, may have bound the recovery to a new secret meanwhile.
+            // A second submission of the same form may have bound the recovery to a new secret.
             if case .code = action, let page = try await self.page(ofRecovery: token, context: context),
                 page.browser.isProved, page.browser.secret(of: browser) == nil
             {
@@ -125,11 +125,11 @@ extension IdentityEngine {
         }
     }
 
-    /// The most codes that are taken again in one recovery.
+    /// The maximum number of repeated codes in one recovery.
     private static let mostRepeatedCodes = 3
 
-    /// Takes the code again that was right, from a browser to which the answer was lost. An attacker who planted the browser's secret from
-    /// before does not know the code, and has few guesses at it.
+    /// Accepts the correct code again from a browser that lost the response. An attacker who planted the browser's old secret does not know the
+    /// code, and has few guesses.
     private func repeatCode(_ action: RecoveryAction, of token: String, context: RequestContext) async throws -> HostedAnswer {
         let refused = HostedAnswer(.refused(HostedRefusal(.otherBrowser)))
         guard case .code(let code) = action else { return refused }
@@ -142,7 +142,7 @@ extension IdentityEngine {
             var answer = refused
             if acceptedDigest(of: code, for: found.value.id).isSameSecret(as: accepted) {
                 let secret = try environment.random.secret()
-                // With the question still to answer, only the latest of two who know the code continues.
+                // While the question is unanswered, only the latest browser that sent the code continues.
                 if found.value.classic?.recovery?.stage == .question { page.browser = page.browser.unproved }
                 page.browser.bind(to: secret)
                 answer = HostedAnswer(.recovery(.page(token: token)))

@@ -45,7 +45,7 @@ extension IdentityEngine {
         return answer
     }
 
-    /// Takes a link: it is good no more, and the recovery goes on in this browser, which gets a new secret for it.
+    /// Consumes a link. The recovery continues in this browser, which gets a new secret.
     ///
     /// - Parameters:
     ///   - token: The link's secret; nil if the browser brought none.
@@ -64,7 +64,7 @@ extension IdentityEngine {
         }
         let stateToken = try environment.random.secret(prefix: "00")
         let token = token ?? ""
-        // An attacker may have planted the browser's secret: the link is the first proof, and gives this browser a new one.
+        // The link is the first proof. The browser gets a new secret, because an attacker may have planted the old one.
         let bound = try environment.random.secret()
         switch try await exchange(Self.kind(of: token), token, for: stateToken, browser: (secret, bound), context: context, { _ in }) {
         case .success:

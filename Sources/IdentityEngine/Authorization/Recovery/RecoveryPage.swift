@@ -14,9 +14,9 @@ struct RecoveryPage: Sendable, Equatable, Codable {
 
     /// The browser that it continues in.
     var browser: BrowserBinding
-    /// The digest of the code that was right; nil before.
+    /// The digest of the correct code; `nil` before the user entered it.
     var acceptedCode: [UInt8]?
-    /// How often a code was sent again by a browser that has only the secret from before.
+    /// The number of repeated codes from browsers that have only the secret from before the proof.
     var repeatedCodes: Int?
     /// The token of the sign-in that it was begun from, sealed; nil for none.
     var signIn: [UInt8]?

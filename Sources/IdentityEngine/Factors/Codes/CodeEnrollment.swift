@@ -107,7 +107,7 @@ extension IdentityEngine {
             let isReplacing = others.contains { $0.status != .pending }
             let changes: [Change] =
                 try others.map(\.removal) + confirmed.changes() + [
-                    // Written also if nothing of them changes, so that of two enrolments at one moment the second sees the first.
+                    // Rewritten unchanged, so that two concurrent enrolments cause a version conflict.
                     user.renewing(method.channel.factor),
                     logEntry(
                         type, .success, reason: method.channel.rawValue + (isReplacing ? ", replaced" : ""), userID: user.value.id,

@@ -34,7 +34,7 @@ final class MessagePacer: Sendable {
         self.capacity = capacity
     }
 
-    /// Forgets every count.
+    /// Resets every count.
     func forgetAll() { state.withLock { $0 = State() } }
 
     /// Counts a message.

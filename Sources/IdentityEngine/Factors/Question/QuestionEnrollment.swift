@@ -49,7 +49,7 @@ extension IdentityEngine {
         let others = enrollments.filter { $0.question != nil }
         return try others.map(\.removal) + [
             .put(enrollment.record()),
-            // Written also if nothing of them changes, so that of two enrolments at one moment the second sees the first.
+            // Rewritten unchanged, so that two concurrent enrolments cause a version conflict.
             user.renewing(.question),
             logEntry(
                 "user.mfa.factor.activate", .success, reason: others.isEmpty ? "question" : "question, replaced", userID: user.value.id,

@@ -3,7 +3,7 @@ struct QuestionVerifier: FactorVerifier {
     let environment: EngineEnvironment
     /// The person's enrolments; those of other factors do not matter.
     let enrollments: [Enrollment]
-    /// Where the answer is typed, which decides whom it waits for.
+    /// The origin of the request, which decides its place in the hashing queue.
     let origin: RequestOrigin
 
     var kind: FactorKind { .question }

@@ -106,7 +106,7 @@ extension IdentityEngine {
         return .success(
             try others.map(\.removal) + [
                 .put(confirmed.record()),
-                // Written also if nothing of them changes, so that of two enrolments at one moment the second sees the first.
+                // Rewritten unchanged, so that two concurrent enrolments cause a version conflict.
                 holder.user.renewing(.totp),
                 logEntry(
                     "user.mfa.factor.activate", .success, reason: isReplacing ? "totp, replaced" : "totp",

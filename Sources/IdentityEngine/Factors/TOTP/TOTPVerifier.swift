@@ -9,7 +9,7 @@ struct TOTPVerifier: FactorVerifier {
     /// The person's usable enrolments; those of other factors do not matter.
     let enrollments: [Enrollment]
     let now: Date
-    /// What the code is compared with where the user has no app; made for the occasion if empty.
+    /// The decoy factors to compare with if the user has no app; generated if empty.
     var decoyApps: [Enrollment] = []
 
     var kind: FactorKind { .totp }
@@ -20,7 +20,7 @@ struct TOTPVerifier: FactorVerifier {
         guard case .code(let code) = response else { return .failed }
         let own = enrollments.filter { $0.totp != nil && $0.userID == user?.id }
         guard !own.isEmpty else {
-            // As much computing as for a user with an app: the time must not tell who has one.
+            // Does the same work as for a user with an app, so that the time does not reveal whether the user has one.
             for app in decoyApps { _ = try app.using(code: code, environment: environment, now: now) }
             guard decoyApps.isEmpty else { return .failed }
             let nobody = try TOTPMethod(sealing: [UInt8](repeating: 0, count: 20), forEnrollment: "", environment: environment)
