@@ -18,7 +18,7 @@ struct SignInPagesTests {
     @Test("The page of a push counts down until another can be sent, says that it was sent, and leads to the other factors.")
     func pushPage() async throws { try await use("push-page", hasApp: true) }
 
-    @Test("A push that is denied leads back to the choice of a factor, and the code of an authenticator app signs in.")
+    @Test("A denied push leads back to the choice of a factor, and the code of an authenticator app signs the user in.")
     func pushDenied() async throws { try await use("push-denied", hasApp: true) }
 
     @Test("a password and the code of an authenticator app sign in")

@@ -59,7 +59,7 @@ extension CommandTests {
         }
     }
 
-    @Test("Credentials are kept below XDG_DATA_HOME, else below HOME.", .timeLimit(.minutes(5)), arguments: ["XDG_DATA_HOME", "HOME"])
+    @Test("Credentials are stored below XDG_DATA_HOME, or else below HOME.", .timeLimit(.minutes(5)), arguments: ["XDG_DATA_HOME", "HOME"])
     func userFolders(variable: String) async throws {
         try await withSandbox { sandbox in
             let folder = try TemporaryFolder()
@@ -71,7 +71,7 @@ extension CommandTests {
         }
     }
 
-    @Test("`trust` without --install writes nothing and says how an authority is created.")
+    @Test("`trust` without --install writes nothing and explains how to create an authority.")
     func trustWritesNothing() async throws {
         let folder = try TemporaryFolder()
         let ended = try await Command.run(["trust"], environment: ["HOME": folder.path, "XDG_DATA_HOME": ""])

@@ -142,7 +142,7 @@ extension CommandTests {
         }
     }
 
-    @Test("The doctor names a certificate that is not trusted, and how to trust a sandbox's.", .timeLimit(.minutes(5)))
+    @Test("The doctor names an untrusted certificate, and explains how to trust a sandbox's certificate.", .timeLimit(.minutes(5)))
     func doctorCertificate() async throws {
         let folder = try TemporaryFolder()
         let sandbox = try Command.start(
@@ -163,7 +163,7 @@ extension CommandTests {
         #expect(await sandbox.end().status == 0)
     }
 
-    @Test("The doctor names an https issuer whose server speaks http.", .timeLimit(.minutes(5)))
+    @Test("The doctor reports an https issuer whose server speaks http.", .timeLimit(.minutes(5)))
     func doctorPlainServer() async throws {
         try await withSandbox { sandbox in
             let issuer = sandbox.issuer.absoluteString.replacing("http://", with: "https://")

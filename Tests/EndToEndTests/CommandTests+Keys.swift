@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Rotating the signing keys of a server that runs.
+/// Rotation of the signing keys of a running server.
 extension CommandTests {
-    @Test("Keys that no client can know yet sign at once only with --force.", .timeLimit(.minutes(5)))
+    @Test("Keys that clients can't know yet sign at once only with --force.", .timeLimit(.minutes(5)))
     func immediateRotation() async throws {
         let folder = try TemporaryFolder()
         let config = try folder.write(
@@ -14,13 +14,13 @@ extension CommandTests {
         func rotate(_ flags: String...) async throws -> Command.Ended {
             try await Command.run(["keys", "rotate", "--config", config, "--data", data] + flags)
         }
-        // The organization is fresh: there is one key, and no next one.
+        // The organization is new: it has one key and no next key.
         let fresh = try await rotate("--now")
         #expect(fresh.status == 1 && fresh.output.isEmpty, "\(fresh.output)")
         #expect(fresh.errors.contains("countersign keys rotate") && fresh.errors.contains("--force"), "\(fresh.errors)")
         let published = try await rotate()
         #expect(published.status == 0 && published.output.contains("published, signs from"), "\(published.errors)")
-        // It is published, since a moment ago.
+        // The next key was published a moment ago.
         let early = try await rotate("--now")
         #expect(early.status == 1 && early.errors.contains("--force"), "\(early.errors)")
         let forced = try await rotate("--now", "--force")

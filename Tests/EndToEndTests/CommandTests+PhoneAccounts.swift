@@ -20,7 +20,7 @@ extension CommandTests {
     }
 
     @Test(
-        "When an organization refuses one account, the listening phone names it and goes on with the other account.",
+        "When an organization refuses one account, the listening phone names it and continues with the other account.",
         .timeLimit(.minutes(5)))
     func refusedAccount() async throws {
         try await Self.withTwoOrganizations { phone, other in
@@ -39,7 +39,7 @@ extension CommandTests {
             listener.interrupt()
             #expect(await listener.end().status == 0)
 
-            // The commands that list and answer go on as well, and name the account.
+            // The commands that list and answer continue too, and name the account.
             let pending = try await phone.run("phone", "pending")
             #expect(pending.status == 0, "\(pending.errors)")
             #expect(pending.errors.contains("\(PhoneFixture.jane) at \(other.origin.absoluteString)"), "\(pending.errors)")

@@ -71,7 +71,7 @@ extension CommandTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).isEmpty, "It began before it looked.")
     }
 
-    @Test("One port for two purposes, and a number that is no port, are refused with the flags.")
+    @Test("One port for two purposes, and an invalid port number, are refused with the names of the flags.")
     func unusablePorts() async throws {
         let used = try UsedPort()
         let twice = try await Command.run(["sandbox", "--port", "\(used.number)", "--phone-port", "\(used.number)", "--messages-port", "0"])
@@ -93,7 +93,7 @@ extension CommandTests {
         #expect(try await Command.run(["init", file]).status == 0)
         let data = folder.url.appending(path: "data").path
         let text = try String(contentsOfFile: file, encoding: .utf8)
-        // Whatever the template asks of the environment.
+        // The variables that the template requires.
         let names = text.matches(of: /\$\{([A-Z_]+)\}/).map { String($0.1) }
         let environment = Dictionary(names.map { ($0, "A-value-of-20-letters") }, uniquingKeysWith: { $1 })
         let ended = try await Command.run(

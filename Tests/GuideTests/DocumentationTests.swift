@@ -8,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// What the documents say of the sandbox, of tools and of Apple's systems, compared with the code.
+/// Compares statements of the documents about the sandbox, tools and Apple's systems with the code.
 @Suite("Documentation")
 struct DocumentationTests {
     private static let guides = "Documentation/Countersign.docc/"
@@ -94,7 +94,7 @@ struct DocumentationTests {
         #expect(block.text.contains("scripts/release") && installs.lowerBound < uses.lowerBound)
     }
 
-    @Test("Every guide that tells of an approval on Jane's phone has set the phone up before.")
+    @Test("Every guide with an approval on Jane's phone sets up the phone first.")
     func phone() throws {
         for guide in Guide.all where guide.name != "README" {
             let text = try String(contentsOf: guide.url, encoding: .utf8)
@@ -125,7 +125,7 @@ struct DocumentationTests {
     }
 
     @Test(
-        "What asks for a face names the key without which iOS ends the app.",
+        "Documents about Face ID name the Info.plist key without which iOS terminates the app.",
         arguments: [
             guides + "BecomeAPushAuthenticator.md", "Examples/README.md",
             "Sources/DeviceAuthenticator/DeviceAuthenticator.docc/DeviceAuthenticator.md",

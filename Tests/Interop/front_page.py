@@ -7,7 +7,7 @@ import requests
 from pages_in_chromium import JANE, ORIGIN, PASSWORD, PATIENCE, Browser, PageLooks, check
 from selenium.webdriver.common.by import By
 
-# The page needs no script: axe, which is one, judges it in a browser that has scripts.
+# The page needs no script, but axe is a script, so this browser runs scripts.
 for scripts in (False, True):
     browser = Browser(scripts=scripts)
     browser.driver.get(f"{ORIGIN}/")
@@ -18,7 +18,7 @@ for scripts in (False, True):
     if scripts:
         looks = PageLooks(browser)
         looks.see("fresh")
-        # What was created is shown, an unfolded application with its property list too.
+        # The page shows created objects, and the property list of an expanded application.
         for body in ({"login": "long.name.of.a.user@department.example.com", "password": "First-Password-1", "profile": {"name": "Una Idle"}},
                      {"login": "staged@example.com", "status": "staged"}):
             requests.post(f"{ORIGIN}/sandbox/users", json=body, timeout=PATIENCE).raise_for_status()
@@ -33,7 +33,7 @@ for scripts in (False, True):
         details.find_element(By.TAG_NAME, "summary").click()
         check("com.example.app:/callback" in details.text, details.text)
         looks.see("used")
-        # The address in the header of the outbox leads back.
+        # The link in the header of the outbox leads back.
         browser.driver.get(f"{ORIGIN}/sandbox/outbox")
         browser.page("Outbox")
         browser.one(".top a").click()

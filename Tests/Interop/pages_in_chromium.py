@@ -55,7 +55,7 @@ class Callback:
             def log_message(self, *_):
                 pass
 
-        # The redirect URIs of web-app have a port, which the sandbox was told of.
+        # The redirect URIs of web-app have a port that the sandbox was configured with.
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", int(os.environ.get("SITE_PORT", 0))), Handler)
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
         self.home = f"http://127.0.0.1:{self.server.server_port}/"
@@ -233,7 +233,7 @@ class PageLooks:
                 check(wide <= 0, f"{where}: wider than the window by {wide}")
                 small = browser.script(
                     "return [...document.querySelectorAll('button, a:not(.skip), input:not([type=hidden])')]"
-                    # What is folded away has no boxes.
+                    # Collapsed elements have no boxes.
                     ".filter((e) => e.getClientRects().length > 0 && e.getBoundingClientRect().height < 44).map((e) => e.outerHTML)")
                 check(not small, f"{where}: too small to hit: {small}")
                 self.backgrounds.add(browser.script("return getComputedStyle(document.body).backgroundColor"))

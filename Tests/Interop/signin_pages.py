@@ -82,7 +82,7 @@ def push_page(browser):
 
 
 def push_denied(browser):
-    """A push that is denied leads back to the choice of a factor by itself, and the code of the app signs in."""
+    """A denied push leads back to the choice of a factor automatically, and the code of the app signs the user in."""
     phone = Phone()
     browser.begin()
     browser.password()

@@ -35,7 +35,7 @@ final class TestIssuer: ResourceFetcher {
         state.withLock { $0.requests.count { $0.path.hasSuffix(suffix) } }
     }
 
-    /// Claims of a good token, with changes; a change to nil removes a claim. The type is the header's `typ`.
+    /// Claims of a valid token, with changes; a change to `nil` removes a claim. The type is the header's `typ`.
     func token(
         changing changes: [String: JSONValue?] = [:], type: String? = nil, signedBy signer: SigningKey? = nil
     ) throws -> String {

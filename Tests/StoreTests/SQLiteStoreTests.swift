@@ -132,7 +132,7 @@ struct SQLiteStoreTests {
         }
     }
 
-    @Test("A database that others may read, in a folder that they may write, or behind a symbolic link is refused and not touched.")
+    @Test("A database that others may read, in a folder that they may write, or behind a symbolic link is refused and unchanged.")
     func unsafeFiles() async throws {
         try await withTemporaryFolder { folder in
             let data = folder.appending(path: "data")

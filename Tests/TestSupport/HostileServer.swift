@@ -7,7 +7,7 @@ internal import Glibc
 internal import Darwin
 #endif
 
-/// A server on this machine that attacks its clients: it answers with any bytes, for as long as the client reads.
+/// A server on this machine that attacks its clients: it sends any bytes, as long as the client reads.
 ///
 /// Each connection has a thread of its own, and sends a bounded number of bytes.
 public final class HostileServer: Sendable {
@@ -16,7 +16,7 @@ public final class HostileServer: Sendable {
         let head: [UInt8]
         let piece: [UInt8]
         let isDripping: Bool
-        /// The most bytes that a connection sends.
+        /// The maximum number of bytes per connection.
         var limit = 512 << 20
 
         /// Sends bytes and closes the connection.
@@ -58,7 +58,7 @@ public final class HostileServer: Sendable {
 
     /// The requests that arrived, without their bodies.
     public var heads: [String] { state.withLock { $0.heads } }
-    /// The number of bytes that the clients' systems took, on all connections.
+    /// The number of bytes that the clients' systems received, on all connections.
     public var sent: Int { state.withLock { $0.sent } }
     /// The number of connections that are still answered.
     public var openConnections: Int { state.withLock { $0.open } }
@@ -112,7 +112,7 @@ public final class HostileServer: Sendable {
         var sent = 0
         while sent < answer.limit, send(answer.piece, on: connection, state) {
             sent += answer.piece.count
-            // The peer's close is seen while nothing is sent.
+            // The server notices the peer's close while it sends nothing.
             if answer.isDripping { usleep(20_000) }
         }
     }

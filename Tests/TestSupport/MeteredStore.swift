@@ -2,7 +2,7 @@ public import Foundation
 public import IdentityEngine
 internal import Synchronization
 
-/// A store that counts what an engine asks of it, and what the engine writes.
+/// A store that counts the reads and writes of an engine.
 public final class MeteredStore: Store {
     private let inner: any Store
     private let counts = Mutex<[String: Int]>([:])
@@ -20,7 +20,7 @@ public final class MeteredStore: Store {
 
     fileprivate func count(_ name: String) { counts.withLock { $0[name, default: 0] += 1 } }
 
-    /// Reads, and counts each question to the view.
+    /// Reads, and counts each query of the view.
     public func read<Result: Sendable>(_ body: @escaping @Sendable (any StoreView) throws -> Result) async throws -> Result {
         count("read")
         return try await inner.read { [self] in try body(MeteredView(inner: $0, store: self)) }
@@ -33,7 +33,7 @@ public final class MeteredStore: Store {
         return try await inner.commit(changes)
     }
 
-    /// Records of accounts and of their factors are of one kind here: which of them a failure writes is not visible from outside.
+    /// Counts records of accounts and of factors as one kind: a failure's choice between them is not visible from outside.
     private static func name(of change: Change) -> String {
         switch change {
         case .put(let record):

@@ -19,7 +19,7 @@ struct HostileResponseTests {
         .bytes("\(head)\r\nContent-Length: \(body.utf8.count)\r\nConnection: close\r\n\r\n\(body)")
     }
 
-    @Test("A response without end is refused, and the connection is closed.", .timeLimit(.minutes(1)))
+    @Test("An endless response is refused, and the connection is closed.", .timeLimit(.minutes(1)))
     func endless() async throws {
         let server = try HostileServer { _ in .endless("HTTP/1.1 200 OK\r\n\r\n") }
         await #expect(throws: URLError(.dataLengthExceedsMaximum)) { try await EphemeralSession().data(for: request(server)) }
@@ -32,7 +32,7 @@ struct HostileResponseTests {
         await #expect(throws: URLError(.dataLengthExceedsMaximum)) { try await EphemeralSession().data(for: request(server)) }
     }
 
-    @Test("Requests ask for no compression, unless the app asks for one.")
+    @Test("Requests ask for no compression unless the app sets Accept-Encoding.")
     func acceptEncoding() async throws {
         let server = try HostileServer { _ in response("HTTP/1.1 200 OK") }
         _ = try await EphemeralSession().data(for: request(server))
@@ -44,7 +44,7 @@ struct HostileResponseTests {
     }
 
     @Test(
-        "A compressed response that was not asked for is refused by its head, and the connection is closed.", .timeLimit(.minutes(1)),
+        "An unrequested compressed response is refused by its header, and the connection is closed.", .timeLimit(.minutes(1)),
         arguments: ["gzip", "deflate", "x-gzip", "GZIP", "gzip, gzip", "identity, gzip"])
     func compressed(encoding: String) async throws {
         let server = try HostileServer { _ in .drip("HTTP/1.1 200 OK\r\nContent-Encoding: \(encoding)\r\n\r\n") }
@@ -52,7 +52,7 @@ struct HostileResponseTests {
         while server.openConnections > 0 { await Task.yield() }
     }
 
-    @Test("A response that arrives byte by byte ends at the request's time limit.", .timeLimit(.minutes(1)))
+    @Test("A request whose response arrives byte by byte fails at the request's timeout.", .timeLimit(.minutes(1)))
     func drip() async throws {
         let clock = ManualClock()
         let server = try HostileServer { _ in .drip("HTTP/1.1 200 OK\r\n\r\n") }
@@ -65,7 +65,7 @@ struct HostileResponseTests {
         while server.openConnections > 0 { await Task.yield() }
     }
 
-    @Test("A discovery that arrives byte by byte fails, after 20 seconds for each attempt.", .timeLimit(.minutes(1)))
+    @Test("A discovery whose response arrives byte by byte fails after 20 seconds per attempt.", .timeLimit(.minutes(1)))
     func drippingDiscovery() async throws {
         let clock = ManualClock()
         let server = try HostileServer { _ in .drip("HTTP/1.1 200 OK\r\n\r\n") }
@@ -106,7 +106,7 @@ struct HostileResponseTests {
         #expect(String(decoding: data, as: UTF8.self) == "refused")
     }
 
-    @Test("A response that ends where it exceeds the limit is refused, whichever comes first.", .timeLimit(.minutes(2)))
+    @Test("A response that ends when it exceeds the limit is refused, whichever event the client sees first.", .timeLimit(.minutes(2)))
     func endAtTheLimit() async throws {
         let body = String(repeating: "x", count: 11)
         let server = try HostileServer { _ in .bytes("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n\(body)") }
@@ -128,7 +128,7 @@ struct HostileResponseTests {
         while server.openConnections > 0 { await Task.yield() }
     }
 
-    @Test("Requests that are cancelled at any moment, of responses of any kind, do not stop the process.", .timeLimit(.minutes(5)))
+    @Test("Cancelling requests at any moment, with any kind of response, does not crash the process.", .timeLimit(.minutes(5)))
     func cancelledAtAnyMoment() async throws {
         let server = try HostileServer { head in
             switch head.split(separator: " ")[1] {

@@ -56,7 +56,7 @@ struct AccountEnumerationAttacks {
         }
     }
 
-    @Test("A user who got too many pushes elsewhere gets the answer of an unknown name from a client that denies them.")
+    @Test("A user with too many pushes gets the answer of an unknown name from a client whose policy denies the user.")
     func flooded() async throws {
         try await PushServer.with { server in
             _ = try await server.enroll()
@@ -80,7 +80,7 @@ struct AccountEnumerationAttacks {
         }
     }
 
-    /// An endpoint that takes a user name from anybody.
+    /// An endpoint that accepts a user name from an unauthenticated caller.
     enum Door: String, CaseIterable, Sendable, CustomTestStringConvertible {
         case password, passwordElsewhere, code, push, text, call, backchannel, classic, recoveryByMail, recoveryByText, unlock
 
@@ -111,7 +111,7 @@ struct AccountEnumerationAttacks {
         }
     }
 
-    @Test("A raw request that fails writes the same and asks for the same for known and unknown user names.", arguments: Door.allCases)
+    @Test("A failing raw request does the same reads and writes for known and unknown user names.", arguments: Door.allCases)
     func sameWork(door: Door) async throws {
         let classic = ClassicPolicy(signOnPolicy: "one factor", recovery: [.email, .sms], unlocksBySelfService: true)
         let store = MeteredStore()
@@ -122,7 +122,7 @@ struct AccountEnumerationAttacks {
                 _ = try await DirectClient(server, id: "easy-app").password(["username": login, "password": "wrong"])
                 _ = store.take()
                 _ = try await door.send(login, to: server)
-                // The server looks after its store meanwhile, which is no part of the request.
+                // Store maintenance of the server runs concurrently and is not part of the request.
                 works.insert(
                     store.take().filter {
                         $0.key.hasPrefix("put ") || $0.key.hasPrefix("issue ")

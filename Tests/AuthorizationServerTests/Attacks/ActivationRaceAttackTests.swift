@@ -3,7 +3,7 @@ import IdentityEngine
 import JOSE
 import Testing
 
-/// Activation tokens of a user that an administrator created, in requests that arrive at one moment.
+/// Concurrent requests with activation tokens of a user that an administrator created.
 @Suite("Attacks: races of activation tokens")
 struct ActivationRaceAttackTests {
     private static let portal = "a-token-of-the-portal-0123456789"
@@ -16,7 +16,7 @@ struct ActivationRaceAttackTests {
         try await PushServer.with(PushOrganization(classic: policy), body)
     }
 
-    /// Asks for an activation token of the newcomer, as a back end does.
+    /// Requests an activation token for the newcomer, as a back end does.
     private static func issue(_ server: PushServer) async throws -> WireResponse {
         try await server.wire.call(
             "POST", "/api/v1/users/nora.newman%40example.com/lifecycle/activate?sendEmail=false",
@@ -45,7 +45,7 @@ struct ActivationRaceAttackTests {
         try #require(try await server.engine.user(login: PushOrganization.newcomer))
     }
 
-    /// Sends requests at one moment.
+    /// Sends concurrent requests.
     private static func atOnce(
         _ count: Int, _ request: @escaping @Sendable () async throws -> WireResponse
     ) async throws -> [WireResponse] {
@@ -55,7 +55,7 @@ struct ActivationRaceAttackTests {
         }
     }
 
-    @Test("Of several activations by one token at one moment, one begins, and the account gets one password.")
+    @Test("Of several concurrent activations with one token, one begins, and the account gets one password.")
     func parallelActivations() async throws {
         for _ in 0..<Self.rounds {
             try await Self.with { server in
@@ -83,7 +83,7 @@ struct ActivationRaceAttackTests {
         }
     }
 
-    @Test("Activation tokens that are asked for at one moment are all issued, and only the last one activates.")
+    @Test("Concurrently requested activation tokens are all issued, and only the last one activates.")
     func parallelTokens() async throws {
         for _ in 0..<Self.rounds {
             try await Self.with { server in
@@ -100,7 +100,7 @@ struct ActivationRaceAttackTests {
         }
     }
 
-    @Test("An activation that races with a newer token never finishes beside it.")
+    @Test("An activation that races with a newer token does not finish after the newer token was issued.")
     func activationAgainstToken() async throws {
         for _ in 0..<Self.rounds {
             try await Self.with { server in
@@ -108,7 +108,7 @@ struct ActivationRaceAttackTests {
                 async let beginning = Self.begin(server, first)
                 async let issuing = Self.issue(server)
                 let (begun, issued) = try await (beginning, issuing)
-                // Nobody had a password yet, so the newer token was issued; it closes the older one with what that began.
+                // The user had no password yet, so the newer token was issued. It invalidates the older token and its activation.
                 let second = try #require(try issued.json["activationToken"]?.stringValue, "\(issued.body)")
                 #expect(try await Self.finish(server, begun).status == 401)
                 #expect(try await Self.newcomer(server).status == .staged)
@@ -119,7 +119,7 @@ struct ActivationRaceAttackTests {
         }
     }
 
-    @Test("An activation that races with a deactivation leaves the account deactivated, and lets nobody in.")
+    @Test("An activation that races with a deactivation leaves the account deactivated and starts no session.")
     func activationAgainstDeactivation() async throws {
         for _ in 0..<Self.rounds {
             try await Self.with { server in

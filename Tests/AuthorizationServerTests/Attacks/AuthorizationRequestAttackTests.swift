@@ -2,7 +2,7 @@ import Foundation
 import JOSE
 import Testing
 
-/// Authorization requests that try to leave out what protects a code, or to have it sent elsewhere.
+/// Authorization requests without the protections of a code, or with another redirect URI.
 @Suite("Attacks: authorization requests")
 struct AuthorizationRequestAttackTests {
     private static let noChallenge = ["code_challenge": "", "code_challenge_method": ""]
@@ -16,14 +16,14 @@ struct AuthorizationRequestAttackTests {
         }
     }
 
-    @Test("A client that must push its requests is sent invalid_request for a request in the browser, as a link and as a form.")
+    @Test("A client that must push its requests gets invalid_request for a request in the browser, by GET and by POST.")
     func unpushed() async throws {
         try await PushServer.with { server in
             let app = WireRelyingParty.pushingApp
             #expect(try app.error(try await server.wire.get(app.authorizeURL())) == "invalid_request")
             let form = try await server.wire.post("\(app.base)/authorize", Form.encode(app.parameters()))
             #expect(try app.error(form) == "invalid_request")
-            // What stands beside the pushed request does not count.
+            // Parameters beside the pushed request are ignored.
             let basic = ("Authorization", "Basic " + Data("\(app.id):\(try #require(app.secret))".utf8).base64EncodedString())
             let pushed = try await server.wire.post("\(app.base)/par", Form.encode(app.parameters()), headers: [basic])
             let uri = try #require(try pushed.json["request_uri"]?.stringValue, "\(pushed.body)")

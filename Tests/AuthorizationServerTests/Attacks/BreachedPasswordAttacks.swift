@@ -8,7 +8,7 @@ import Logging
 import TestSupport
 import Testing
 
-/// An attacker who tries passwords from published breaches; so nobody may choose one of them. The lists are asked over real HTTP.
+/// An attacker tries passwords from published breaches, so users must not choose them. The tests query the lists over real HTTP.
 @Suite("Attacks: breached passwords", .timeLimit(.minutes(5)))
 struct BreachedPasswordAttacks {
     private static let breached = "Breached-Horse-8"
@@ -18,7 +18,7 @@ struct BreachedPasswordAttacks {
         Insecure.SHA1.hash(data: Data(password.utf8)).map { String(format: "%02X", $0) }.joined()
     }
 
-    /// An endpoint that knows one password, whichever prefix it is asked for.
+    /// An endpoint that lists one password for every prefix.
     private static func known() -> String {
         let body = "0018A45C4D1DEF81644B54AB7F969B88D65:0\r\n\(digest(breached).dropFirst(5)):4711\r\n"
         return "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: \(body.utf8.count)\r\nConnection: close\r\n\r\n\(body)"
@@ -58,7 +58,7 @@ struct BreachedPasswordAttacks {
         }
     }
 
-    @Test("A breached password is refused by the page of a password that is due, with a sentence.")
+    @Test("The page for a due password refuses a breached password with a sentence.")
     func pageChange() async throws {
         try await Self.with { server, _ in
             let browser = WireBrowser(server.wire)
@@ -88,11 +88,11 @@ struct BreachedPasswordAttacks {
         }
     }
 
-    @Test("Signing in asks no list, also with a password that became known later.")
+    @Test("A sign-in looks up no list, even with a password that was breached later.")
     func signIn() async throws {
         try await Self.with { server, endpoint in
             let asked = endpoint.received.count
-            // Each user of the org file was asked for once, when they were created.
+            // The password of each user of the org file was looked up once, at creation.
             #expect(asked == 3)
             #expect(try await DirectClient(server, id: "easy-app").password().status == 200)
             #expect(try await DirectClient(server, id: "easy-app").password(["password": Self.breached]).status == 400)
@@ -106,7 +106,7 @@ struct BreachedPasswordAttacks {
         }
     }
 
-    @Test("An endpoint that fails does not keep a user from a new password.", arguments: ["", PlainListener.answer(503)])
+    @Test("A failing endpoint does not prevent a user from setting a new password.", arguments: ["", PlainListener.answer(503)])
     func failsOpen(answer: String) async throws {
         // The users of the org file are asked for first: three failures in a row would make a pause.
         try await Self.with(answering: [Self.known(), Self.known(), Self.known(), answer]) { server, endpoint in

@@ -2,7 +2,7 @@ import Foundation
 import JOSE
 import Testing
 
-/// Requests that authenticate as a client in a way that the client did not register.
+/// Requests that authenticate as a client by an unregistered method.
 @Suite("Attacks: client authentication")
 struct ClientAuthenticationAttackTests {
     private static let base = "/oauth2/default/v1"
@@ -25,7 +25,7 @@ struct ClientAuthenticationAttackTests {
     }
 
     @Test(
-        "A right secret that is sent in another way than registered is rejected like a wrong one, at every endpoint.",
+        "A correct secret that is sent by an unregistered method is rejected like a wrong one, at every endpoint.",
         arguments: ["token", "introspect", "revoke", "par", "device/authorize", "bc/authorize"])
     func otherMethod(endpoint: String) async throws {
         let server = try await PushServer.refusing().server

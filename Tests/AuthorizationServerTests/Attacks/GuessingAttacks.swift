@@ -3,7 +3,7 @@ import IdentityEngine
 import JOSE
 import Testing
 
-/// Attackers who guess passwords and codes over days, and attackers who want to lock the owner of an account out.
+/// Attackers who guess passwords and codes over days, and attackers who try to lock the owner out.
 @Suite("Attacks: guessing")
 struct GuessingAttacks {
     private static let attacker = "203.0.113.66"
@@ -152,7 +152,7 @@ struct GuessingAttacks {
             for seconds: TimeInterval in [30, 60, 120, 300, 900, 900] {
                 _ = try await target.password("wrong", from: Self.attacker)
                 target.server.clock.advance(by: seconds - 1)
-                // Nothing is judged while the lock lasts, neither the right password nor a wrong one.
+                // During the lock, no password is checked, correct or wrong.
                 try expectRefusal(try await target.password(from: Self.attacker), 400, "invalid_grant")
                 _ = try await target.password("wrong", from: Self.attacker)
                 target.server.clock.advance(by: 1)
@@ -161,7 +161,7 @@ struct GuessingAttacks {
         }
     }
 
-    @Test("A lock that wrong passwords from elsewhere cause does not refuse the owner at an address that the owner has used.")
+    @Test("A lock caused by wrong passwords from other addresses does not affect the owner at an address that the owner has used.")
     func strangersLockNobodyOut() async throws {
         try await Self.attack { target in
             #expect(try await target.password(from: Self.home).status == 200)
@@ -188,12 +188,12 @@ struct GuessingAttacks {
             #expect(try await target.password(from: Self.attacker).status == 429)
             #expect(try await app.with(device: "another-device").password().status == 429)
             for _ in 0..<10 { #expect(try await own.password().status == 200) }
-            // The owner's own attempts have a limit as well, and whoever has the device gets no more of them.
+            // The owner's own attempts have a limit too, so an attacker with the device gets no more attempts.
             #expect(try await own.password(["password": "wrong"]).status == 429)
         }
     }
 
-    @Test("Where the attempts for a name are used up, an attacker can't tell from which networks the user has signed in.")
+    @Test("After the attempts for a name are exhausted, an attacker can't tell from which networks the user has signed in.")
     func networksOfTheName() async throws {
         try await Self.attack {
             $0.rateLimits.perUser = 10
@@ -212,7 +212,7 @@ struct GuessingAttacks {
         }
     }
 
-    @Test("An IPv6 address of the network that the owner has used counts as the owner's; one of another network does not.")
+    @Test("An IPv6 address in a network that the owner has used counts as the owner's; an address in another network does not.")
     func networks() async throws {
         try await Self.attack { target in
             #expect(try await target.password(from: "2001:db8:1:2::10").status == 200)
@@ -261,7 +261,7 @@ struct GuessingAttacks {
             _ = try app.code(try await own.signIn(try await app.begin(own)))
             let device = try #require(own.cookies["device"])
             for _ in 0..<10 { _ = try await target.password("wrong", from: Self.attacker) }
-            // The browser was closed, and only the lasting cookie is left.
+            // The browser was closed, and only the persistent cookie remains.
             own.cookies = ["device": device]
             own.headers = [("X-Forwarded-For", Self.hotel)]
             _ = try app.code(try await own.signIn(try await app.begin(own)))
@@ -273,7 +273,7 @@ struct GuessingAttacks {
         }
     }
 
-    @Test("A device cookie that an attacker planted in the owner's browser makes no request of the attacker known.")
+    @Test("A device cookie that an attacker planted in the owner's browser does not make the attacker's device known.")
     func plantedDevice() async throws {
         try await Self.attack { target in
             let app = WireRelyingParty.readingApp
@@ -316,7 +316,7 @@ struct GuessingAttacks {
         }
     }
 
-    @Test("A password is refused from unknown addresses after 100 wrong ones in a row, and a sign-in at a known address ends the row.")
+    @Test("Passwords from unknown addresses are refused after 100 wrong ones in a row, and a sign-in at a known address resets the count.")
     func passwordsFromElsewhere() async throws {
         try await Self.attack { target in
             #expect(try await target.password(from: Self.home).status == 200)

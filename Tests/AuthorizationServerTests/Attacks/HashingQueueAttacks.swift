@@ -7,7 +7,7 @@ import Testing
 /// Attackers who keep the password hashing busy.
 @Suite("Attacks: keeping the password hashing busy")
 struct HashingQueueAttacks {
-    /// Keeps the only thread of a hasher until it is opened.
+    /// Blocks the only thread of a hasher until it is opened.
     private struct Gate {
         let hasher: PasswordHasher
         private let semaphore = DispatchSemaphore(value: 0)
@@ -25,7 +25,7 @@ struct HashingQueueAttacks {
             for await _ in started { break }
         }
 
-        /// Waits until so many passwords wait to be hashed.
+        /// Waits until the given number of passwords is queued.
         func waiting(_ count: Int) async {
             while hasher.threads.waitingCount < count { await Task.yield() }
         }
@@ -38,9 +38,9 @@ struct HashingQueueAttacks {
 
     private static let home = "198.51.100.7"
 
-    /// Sends wrong passwords and then the owner's right one while the only hashing thread stands still, and lets it go on.
+    /// Sends wrong passwords and then the owner's correct one while the only hashing thread is blocked, then unblocks it.
     ///
-    /// - Returns: How many wrong passwords were answered before the right one, and the status of the right one.
+    /// - Returns: The number of wrong passwords that were answered before the correct one, and the status of the correct one.
     private static func attack(
         _ count: Int, isHomeKnown: Bool = false, from address: @escaping @Sendable (Int) -> String
     ) async throws -> (before: Int, status: Int) {
@@ -64,7 +64,7 @@ struct HashingQueueAttacks {
                 await gate.waiting(count)
                 group.addTask { (true, try await client.at(home).password().status) }
                 if count == 100 {
-                    // The queue was full: one of the attacker's makes room.
+                    // The queue was full: it drops one of the attacker's requests.
                     #expect(try await group.next()?.status == 429)
                 } else {
                     await gate.waiting(count + 1)
@@ -83,21 +83,21 @@ struct HashingQueueAttacks {
         }
     }
 
-    @Test("90 wrong passwords from one address delay a right one from another address by one of them at most, not by 90.")
+    @Test("90 wrong passwords from one address delay a correct one from another address by fewer than half of them.")
     func oneAddress() async throws {
         let (before, status) = try await Self.attack(90) { _ in "203.0.113.66" }
         #expect(status == 200)
         #expect(before < 45, "\(before) were answered before")
     }
 
-    @Test("Wrong passwords from 90 addresses hardly delay a right one from an address that the owner has used.")
+    @Test("Wrong passwords from 90 addresses delay a correct one from an address that the owner has used by fewer than half of them.")
     func manyAddresses() async throws {
         let (before, status) = try await Self.attack(90, isHomeKnown: true) { "203.0.113.\($0)" }
         #expect(status == 200)
         #expect(before < 45, "\(before) were answered before")
     }
 
-    @Test("An attacker who fills the queue from one address gives up a place to the owner at another address.")
+    @Test("An attacker who fills the queue from one address loses a place to the owner at another address.")
     func fullQueue() async throws {
         let (before, status) = try await Self.attack(100) { _ in "203.0.113.66" }
         #expect(status == 200)

@@ -2,7 +2,7 @@ import Foundation
 import JOSE
 import Testing
 
-/// A resource server that asks about tokens which are not meant for it.
+/// A resource server that introspects tokens for other audiences.
 @Suite("Attacks: introspection")
 struct IntrospectionAttackTests {
     private static let secret = "api-secret-0123456789"
@@ -12,7 +12,7 @@ struct IntrospectionAttackTests {
         return try await running.wire.post("/oauth2/default/v1/introspect", Form.encode(form)).json
     }
 
-    @Test("A resource server with introspection_audiences learns of tokens of its audience and of its own, and of no others.")
+    @Test("A resource server with introspection_audiences can introspect tokens for its audience and its own tokens, and no others.")
     func foreignAudience() async throws {
         try await RunningServer.with { running in
             let tokens = try await running.signIn()

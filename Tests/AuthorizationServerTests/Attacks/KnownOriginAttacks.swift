@@ -3,7 +3,7 @@ import IdentityEngine
 import JOSE
 import Testing
 
-/// Attackers who want their requests to count as the owner's, or the owner's as a stranger's.
+/// Attackers who want their requests to count as the owner's, or the owner's to count as unknown.
 @Suite("Attacks: known origins")
 struct KnownOriginAttacks {
     private static let attacker = "203.0.113.66"
@@ -20,7 +20,7 @@ struct KnownOriginAttacks {
         try await PushServer.with(organization, body)
     }
 
-    /// An app that asks for one factor, and has no back end.
+    /// An app that requires one factor and has no back end.
     private static func easy(_ server: PushServer, _ address: String) -> DirectClient { DirectClient(server, id: "easy-app").at(address) }
 
     /// Locks Jane's account for unknown origins.
@@ -28,7 +28,7 @@ struct KnownOriginAttacks {
         for _ in 0..<5 { _ = try await easy(server, attacker).password(["password": "wrong"]) }
     }
 
-    @Test("A lock for unknown origins holds at the address of a back end that users sign in through, except for a device that they used.")
+    @Test("A lock for unknown origins applies at the address of a back end, except for devices that the user has used.")
     func backEndOfClient() async throws {
         try await Self.attack { server in
             let app = DirectClient(server, id: "mute-desk", additional: ["client_secret": "mute-desk-secret-0123"]).at(Self.backEnd)
@@ -41,7 +41,7 @@ struct KnownOriginAttacks {
         }
     }
 
-    @Test("Pushes through a back end ask for the number also after one was approved, except with a device that the user proved.")
+    @Test("Pushes through a back end require the number even after an approval, except with a known device of the user.")
     func numberThroughBackEnd() async throws {
         var organization = PushOrganization(numberChallenge: .risky)
         organization.trustsForwardedAddresses = true
@@ -67,7 +67,7 @@ struct KnownOriginAttacks {
         }
     }
 
-    @Test("A lock for unknown origins holds at the address of a back end with an API token that forwards no address of its users.")
+    @Test("A lock for unknown origins applies at the address of a back end with an API token that does not forward user addresses.")
     func backEndWithAPIToken() async throws {
         try await Self.attack(
             ClassicPolicy(signOnPolicy: "one factor", trustedCallers: [.init(name: "portal", token: Self.apiToken)])
@@ -79,7 +79,7 @@ struct KnownOriginAttacks {
         }
     }
 
-    @Test("An address of a user that a back end with an API token forwards from its gateway is known after a sign-in.")
+    @Test("A user address that a back end with an API token forwards from its gateway is known after a sign-in.")
     func forwardedAddress() async throws {
         try await Self.attack(
             ClassicPolicy(
@@ -146,7 +146,7 @@ struct KnownOriginAttacks {
             #expect(try await first(app.code(), Self.home).status == 200)
             server.clock.advance(by: 30)
             try await guess(60)
-            // The owner proves a second factor at so many networks that the first one is forgotten.
+            // The owner proves a second factor at enough networks that the first one is forgotten.
             for number in 1...20 {
                 #expect(try await first(app.code(), "192.0.2.\(number)").status == 200)
                 server.clock.advance(by: 30)

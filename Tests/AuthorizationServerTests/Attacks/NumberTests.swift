@@ -24,7 +24,7 @@ struct NumberTests {
     private static let issuer = "https://partner.example.com"
     private static let key = Result { try SigningKey.generate(.es256, keyID: "hostile-1") }
 
-    /// Claims that are valid but for the changes, signed by the hostile party.
+    /// Valid claims with changes, signed by the hostile party.
     private static func token(_ claims: JSONValue, _ name: String, _ value: JSONValue) throws -> String {
         var claims = claims
         claims["jti"] = .string(UUID().uuidString)
@@ -148,7 +148,7 @@ struct NumberTests {
         try await RunningServer.fresh(configuration: .init(port: 0, limits: .init(idleTimeout: .milliseconds(300)))) { server in
             for number in HostileNumber.text {
                 for header in ["Content-Length", "X-Forwarded-For", "Max-Forwards", "Retry-After"] {
-                    // No answer at all: the server waits for the body until the connection was idle for too long.
+                    // No response: the server waits for the body until the idle timeout.
                     let bytes = try await server.wire.bytes("GET", "/.well-known/openid-configuration", headers: [(header, number)])
                     #expect(!String(decoding: bytes, as: UTF8.self).hasPrefix("HTTP/1.1 5"), "\(header) \(number)")
                 }

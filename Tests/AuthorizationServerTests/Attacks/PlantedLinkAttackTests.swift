@@ -5,7 +5,7 @@ import Testing
 /// The attacker has a link of their own account and makes the victim's browser open it.
 @Suite("Attacks: foreign links of mails in the victim's browser")
 struct PlantedLinkAttackTests {
-    @Test("A foreign recovery link that the browser opens in between leaves the victim's own page as it was.")
+    @Test("A foreign recovery link that the browser opens meanwhile does not change the victim's own page.")
     func planted() async throws {
         try await RecoveryDesk.with { desk in
             let janes = try await desk.link()
@@ -43,7 +43,7 @@ struct PlantedLinkAttackTests {
         }
     }
 
-    @Test("The address that a link leads to opens nothing in another browser.")
+    @Test("The address that a link redirects to is rejected in another browser.")
     func otherBrowser() async throws {
         try await RecoveryDesk.with { desk in
             let page = try await desk.open(try await desk.link())
@@ -52,7 +52,7 @@ struct PlantedLinkAttackTests {
         }
     }
 
-    @Test("Links that the browser opens one after the other leave a bounded number of cookies.")
+    @Test("A browser that opens many links keeps a bounded number of cookies.")
     func bounded() async throws {
         try await RecoveryDesk.with { desk in
             for _ in 1...12 {

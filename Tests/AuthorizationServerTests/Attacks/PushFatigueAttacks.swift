@@ -5,7 +5,7 @@ import Testing
 /// An attacker who knows a password and wants the user to approve a push by sending many.
 @Suite("Attacks: push fatigue")
 struct PushFatigueAttacks {
-    @Test("Denied pushes count towards the limit of five, whichever sign-in sends them.", arguments: [true, false])
+    @Test("Denied pushes of all sign-ins count towards the limit of five.", arguments: [true, false])
     func denials(isOneSignIn: Bool) async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
@@ -24,7 +24,7 @@ struct PushFatigueAttacks {
         }
     }
 
-    @Test("Of one long sign-in only the pushes of the last five minutes count.")
+    @Test("For a long sign-in, only the pushes of the last five minutes count.")
     func window() async throws {
         try await PushServer.with { server in
             _ = try await server.enroll()
@@ -71,7 +71,7 @@ struct PushFatigueAttacks {
                 try await phone.deny()
                 page = try await browser.get(address)
                 #expect(page.body.contains("The request was not approved on your device."))
-                // Loading the page again says and changes nothing else.
+                // Reloading the page shows the same content and changes nothing.
                 #expect(try await browser.get(address).body == page.body)
             }
             page = try await browser.submit(page, "factor", ["factor": "push"])
@@ -85,7 +85,7 @@ struct PushFatigueAttacks {
         }
     }
 
-    @Test("Denied and expired pushes of a proved password leave the pushes of sign-ins that begin with one.")
+    @Test("Denied and expired pushes after a password do not use up the pushes of sign-ins that begin with a push.")
     func provedPushes() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
@@ -100,7 +100,7 @@ struct PushFatigueAttacks {
         }
     }
 
-    @Test("A code that is asked for again within 30 seconds is refused with a text that the official client shows at once.")
+    @Test("A code that is requested again within 30 seconds is refused with a text that the official client shows at once.")
     func resend() async throws {
         try await PushServer.with { server in
             try await server.give(.sms, "+15551234821")

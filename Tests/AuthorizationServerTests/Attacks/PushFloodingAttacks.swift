@@ -2,7 +2,7 @@ import Foundation
 import IdentityEngine
 import Testing
 
-/// Attackers who send pushes to a user of whom they know only the name.
+/// Attackers who send pushes to a user and know only the user name.
 @Suite("Attacks: push flooding")
 struct PushFloodingAttacks {
     private static let home = "198.51.100.7"
@@ -21,7 +21,7 @@ struct PushFloodingAttacks {
         DirectClient(client.server, id: "back-end", additional: ["client_secret": "back-end-secret-01234"]).at("10.1.2.3")
     }
 
-    /// Approves the challenge that was asked last.
+    /// Approves the most recent challenge.
     private static func approveNewest(_ phone: WirePhone) async throws {
         let newest = try #require(try await phone.waiting().last)
         #expect(try await phone.answer(newest).status == 200)
@@ -84,7 +84,7 @@ struct PushFloodingAttacks {
         #expect(try await client.pollPrimary(code).status == 200)
     }
 
-    @Test("Pushes without a proof from a network that the owner has used leave all five to a sign-in that proved the password.")
+    @Test("Pushes without a proof from a known network do not use up the five pushes of a sign-in that proved the password.")
     func provedPasswordIsExempt() async throws {
         try await Self.attack { client, phone in
             try await Self.signIn(client.at(Self.home), phone)
@@ -134,7 +134,7 @@ struct PushFloodingAttacks {
         }
     }
 
-    @Test("The address of a back end counts as unknown for pushes, also after its users signed in; a device that the owner used is known.")
+    @Test("The address of a back end counts as unknown for pushes even after sign-ins; a device that the owner has used is known.")
     func backEnd() async throws {
         try await Self.attack { client, phone in
             let backEnd = Self.backEnd(client)

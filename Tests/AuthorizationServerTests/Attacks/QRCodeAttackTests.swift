@@ -4,7 +4,7 @@ import JOSE
 import TestSupport
 import Testing
 
-/// The pictures by which authenticator apps and phones are set up at the classic API, and the tickets in them.
+/// The QR codes that set up authenticator apps and phones at the classic API, and the tickets in them.
 @Suite("Attacks: QR codes of the classic API")
 struct QRCodeAttackTests {
     private static let totp: [String: JSONValue] = [
@@ -38,13 +38,13 @@ struct QRCodeAttackTests {
         return String(href.dropFirst(RunningServer.origin.utf8.count))
     }
 
-    /// The answer to whoever asks for a picture as text; nothing in it but the request's own id tells two refusals apart.
+    /// The response to a request for a picture, as text without the request's id, so that refusals can be compared.
     private static func look(_ server: PushServer, _ path: String) async throws -> String {
         let response = try await server.wire.get(path, headers: [("Accept", "text/plain")])
         return "\(response.status) \(response.body)".replacing(/oae[0-9A-Za-z_-]+/, with: "")
     }
 
-    @Test("The picture of another user's app is refused, whichever parts of its address are exchanged, as one that never existed.")
+    @Test("A request for another user's picture, with any parts of the address exchanged, is refused like one for an unknown picture.")
     func foreignPictures() async throws {
         try await PushServer.with(PushOrganization(classic: Self.policy)) { server in
             let client = ClassicClient(server)
@@ -78,13 +78,13 @@ struct QRCodeAttackTests {
         }
     }
 
-    /// What ends the wait for the first code of an app.
+    /// An event that ends the wait for the first code of an app.
     enum End: CaseIterable, Sendable {
         case activated, cancelled, back, expired, suspended, newPassword
     }
 
     @Test(
-        "The picture of an app is gone once its sign-in does not wait for it any more.",
+        "The picture of an app is unavailable as soon as its sign-in no longer waits for the app.",
         arguments: End.allCases)
     func pictureAfterwards(end: End) async throws {
         try await PushServer.with(PushOrganization(classic: Self.policy)) { server in
@@ -116,7 +116,7 @@ struct QRCodeAttackTests {
                 _ = try await server.engine.setPassword(userID: id, to: "Another-Horse-8", context: context)
             }
             #expect(try await Self.look(server, pending.path).hasPrefix("404 "))
-            // Its code sets nothing up either.
+            // Its code completes no setup either.
             guard end != .activated else { return }
             let late = try await client.follow(
                 pending.status.next, of: pending.status, ["passCode": "000000"])
@@ -124,7 +124,7 @@ struct QRCodeAttackTests {
         }
     }
 
-    @Test("A picture is read by GET only, and in no format that a browser would run as a page of this origin.")
+    @Test("A picture is served for GET only, and never in a format that a browser would run as a page of this origin.")
     func formats() async throws {
         try await PushServer.with(PushOrganization(classic: Self.policy)) { server in
             let path = try await Pending(ClassicClient(server)).path
@@ -141,14 +141,14 @@ struct QRCodeAttackTests {
                     response["X-Content-Type-Options"] == "nosniff"
                         && response["Cache-Control"] == "no-cache, no-store")
             }
-            // No page of another origin can read it.
+            // Pages of other origins cannot read it.
             let foreign = try await server.wire.get(
                 path, headers: [("Accept", "text/plain"), ("Origin", "https://evil.example")])
             #expect(foreign["Access-Control-Allow-Origin"] == nil)
         }
     }
 
-    @Test("A ticket that several phones exchange at one moment enrols none of them.")
+    @Test("A ticket that several phones exchange concurrently enrols none of them.")
     func ticketRace() async throws {
         try await ClassicPhone.with(Self.policy) { client, server in
             let ticket = try await ClassicPhone.mailed(
@@ -164,7 +164,7 @@ struct QRCodeAttackTests {
         }
     }
 
-    @Test("A ticket enrols one phone, although its access token is used several times at one moment.")
+    @Test("A ticket enrols one phone, even if its access token is used several times concurrently.")
     func enrolmentRace() async throws {
         try await ClassicPhone.with(Self.policy) { client, server in
             let ticket = try await ClassicPhone.mailed(
@@ -185,7 +185,7 @@ struct QRCodeAttackTests {
         }
     }
 
-    @Test("A ticket that another app, another grant or another endpoint brings is refused and not used up.")
+    @Test("A ticket is refused and not consumed for another app, another grant and at another endpoint.")
     func foreignTicket() async throws {
         try await ClassicPhone.with(Self.policy) { client, server in
             let ticket = try await ClassicPhone.mailed(
@@ -206,7 +206,7 @@ struct QRCodeAttackTests {
             ] {
                 #expect(try await post(path, good.merging(changes) { $1 }) >= 400, "\(changes)")
             }
-            // As a state token, an activation token or a recovery token it is none.
+            // It is no valid state token, activation token or recovery token.
             for (path, member) in [
                 ("", "token"), ("", "stateToken"), ("/recovery/token", "recoveryToken"),
             ] {

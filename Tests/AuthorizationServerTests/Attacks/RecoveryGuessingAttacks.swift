@@ -3,7 +3,7 @@ import IdentityEngine
 import JOSE
 import Testing
 
-/// Attackers who ask for recovery codes by a name and guess them.
+/// Attackers who request recovery codes for a user name and guess them.
 @Suite("Attacks: guessing recovery codes")
 struct RecoveryGuessingAttacks {
     private static let policy = ClassicPolicy(signOnPolicy: "one factor", recovery: [.sms])
@@ -24,7 +24,7 @@ struct RecoveryGuessingAttacks {
         ClassicClient(server, headers: [("X-Forwarded-For", address)])
     }
 
-    /// Asks for a code; `nil` if none was sent.
+    /// Requests a code; `nil` if none was sent.
     private static func begin(_ client: ClassicClient, _ login: String = PushOrganization.jane) async throws -> (ClassicStatus, String?) {
         let before = try await sent(client.server)
         let status = try ClassicStatus(
@@ -42,7 +42,7 @@ struct RecoveryGuessingAttacks {
         try await client.follow(status.next, of: status, ["passCode": .string(code)])
     }
 
-    /// Guesses wrongly up to five times.
+    /// Sends up to five wrong codes.
     ///
     /// - Returns: The number of codes that were sent.
     private static func guessWrong(_ client: ClassicClient) async throws -> Int {
@@ -52,7 +52,7 @@ struct RecoveryGuessingAttacks {
         return code == nil ? 0 : 1
     }
 
-    @Test("After 100 wrong recovery codes no right code recovers the account, on whichever days they were tried, until the user signs in.")
+    @Test("After 100 wrong recovery codes on any days, no correct code recovers the account until the user signs in.")
     func lastingLimit() async throws {
         try await Self.attack { server in
             let attacker = Self.client(server, "203.0.113.66")
@@ -64,7 +64,7 @@ struct RecoveryGuessingAttacks {
             }
             #expect(guesses == 100)
             let (status, code) = try await Self.begin(attacker)
-            // No code is sent any more; the answer does not say so.
+            // No further code is sent; the response does not reveal this.
             #expect(status.name == "RECOVERY_CHALLENGE" && code == nil)
             server.clock.advance(by: 3_601)
             #expect(try await Self.client(server, "198.51.100.7").begin().name == "SUCCESS")
@@ -75,7 +75,7 @@ struct RecoveryGuessingAttacks {
     }
 
     @Test(
-        "Wrong recovery codes of all accounts together spend a budget: then no code from an unknown address counts, and operators are told."
+        "Wrong recovery codes of all accounts spend a budget; then codes from unknown addresses are refused, and operators are alerted."
     )
     func budget() async throws {
         try await Self.attack {
@@ -85,7 +85,7 @@ struct RecoveryGuessingAttacks {
             let home = Self.client(server, "198.51.100.7")
             #expect(try await home.begin().name == "SUCCESS")
             let attacker = Self.client(server, "203.0.113.66")
-            // Begun before the budget is spent, and guessed rightly after it.
+            // Started before the budget is spent; the correct guess follows after it.
             let (waiting, right) = try await Self.begin(attacker, PushOrganization.john)
             let (open, code) = try await Self.begin(attacker)
             for _ in 0..<3 { _ = try await Self.guess(attacker, open, code == "000000" ? "000001" : "000000") }
@@ -104,7 +104,7 @@ struct RecoveryGuessingAttacks {
         }
     }
 
-    @Test("Ten wrong recovery codes in a day close the way for the day, also if the telephone is set up again in between.")
+    @Test("Ten wrong recovery codes in a day close the recovery for the day, even if the telephone is set up again meanwhile.")
     func dailyLimit() async throws {
         try await Self.attack { server in
             let attacker = Self.client(server, "203.0.113.66")

@@ -96,7 +96,7 @@ struct RedactionTests {
         #expect("\(configuration)".contains("127.0.0.1:8080"))
     }
 
-    @Test("A server, its engine and its senders print nothing of what they hold.")
+    @Test("A server, its engine and its senders print none of their stored properties.")
     func server() async throws {
         let file = try Self.file.get()
         let environment = EngineEnvironment(

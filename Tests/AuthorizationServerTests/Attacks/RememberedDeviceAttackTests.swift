@@ -3,7 +3,7 @@ import Testing
 
 @testable import IdentityEngine
 
-/// A remembered device stands in for the second factor at the classic API. The attacker knows the user's password, but has no second factor.
+/// A remembered device replaces the second factor at the classic API. The attacker knows the user's password, but has no second factor.
 @Suite("Attacks: forged remembered devices")
 struct RememberedDeviceAttackTests {
     private static let device = "9f2c7b1e4d6a4f0b8c3d5e7f90123456"
@@ -39,7 +39,7 @@ struct RememberedDeviceAttackTests {
     }
 
     @Test(
-        "A device token that is guessed, changed, of another user, or the device's id or digest does not stand in for the second factor."
+        "A guessed or changed device token, another user's token, or the device's id or digest does not replace the second factor."
     )
     func forgedTokens() async throws {
         try await Self.with { server in
@@ -67,7 +67,7 @@ struct RememberedDeviceAttackTests {
             ] {
                 #expect(try await Self.client(server, cookie).begin().name == "MFA_REQUIRED", "\(cookie)")
             }
-            // Another user's account knows nothing of it.
+            // It is unknown to another user's account.
             _ = try await own.app(PushOrganization.john)
             let john = try await own.signIn(PushOrganization.john, PushOrganization.johnsPassword)
             #expect(try ClassicStatus(john).name == "MFA_REQUIRED")
@@ -75,7 +75,7 @@ struct RememberedDeviceAttackTests {
     }
 
     @Test(
-        "Other headers and members do not name the device: only the cookie does, or a trusted caller.")
+        "Only the cookie or a trusted caller identifies the device; other headers and members are ignored.")
     func otherCarriers() async throws {
         try await Self.with { server in
             let own = Self.client(server, "DT=\(Self.device)")
@@ -113,7 +113,7 @@ struct RememberedDeviceAttackTests {
                 ["passCode": .string(app.code())],
                 query: "?rememberDevice=true")
             #expect(try ClassicStatus(answer).name == "SUCCESS")
-            // The attacker brings what was planted, as a page and as an app.
+            // The attacker sends the planted token, as a page and as an app.
             #expect(try await Self.client(server, "DT=\(Self.device)").begin().name == "MFA_REQUIRED")
             #expect(
                 try await Self.client(server, "DT=\(Self.device)", origin: origin).begin().name
@@ -164,7 +164,7 @@ struct RememberedDeviceAttackTests {
         }
     }
 
-    @Test("Sign-ins that race with the removal of the device ask for the second factor as soon as it is done.")
+    @Test("Sign-ins that race with the removal of the device require the second factor as soon as the removal is committed.")
     func removalRace() async throws {
         try await Self.with { server in
             let own = Self.client(server, "DT=\(Self.device)")
@@ -186,7 +186,7 @@ struct RememberedDeviceAttackTests {
         }
     }
 
-    @Test("The list of remembered devices shows no token and no digest, and is for trusted callers alone.")
+    @Test("The list of remembered devices shows no token and no digest, and only trusted callers can read it.")
     func list() async throws {
         try await Self.with { server in
             let own = Self.client(server, "DT=\(Self.device)")

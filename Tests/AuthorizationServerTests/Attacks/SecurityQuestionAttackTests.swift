@@ -30,7 +30,7 @@ struct SecurityQuestionAttackTests {
             }
         }
 
-        /// Begins a sign-in that asks for the question.
+        /// Begins a sign-in that requires the question.
         func signIn() async throws -> ClassicStatus {
             let status = try await client.begin()
             try #require(status.name == "MFA_REQUIRED")
@@ -42,7 +42,7 @@ struct SecurityQuestionAttackTests {
             try await client.follow(try status.factor("question")["_links"]?["verify"], of: status, ["answer": .string(text)])
         }
 
-        /// Begins a recovery, and gets it to the question.
+        /// Begins a recovery and advances it to the question.
         func recovery() async throws -> ClassicStatus {
             server.clock.advance(by: 61)
             let body: JSONValue = ["username": .string(PushOrganization.jane), "factorType": "SMS"]
@@ -58,7 +58,7 @@ struct SecurityQuestionAttackTests {
             try await client.follow(status.next, of: status, ["answer": .string(text)])
         }
 
-        /// Begins a recovery on the pages, and gets it to the question.
+        /// Begins a recovery on the pages and advances it to the question.
         func page() async throws -> (WireBrowser, WireResponse) {
             server.clock.advance(by: 61)
             let desk = RecoveryDesk(server: server, browser: WireBrowser(server.wire))
@@ -79,19 +79,19 @@ struct SecurityQuestionAttackTests {
                 page = try await browser.submit(page, "answer", ["answer": "Polo cup \(index)"])
                 #expect(page.body.contains("The answer is not the one that you gave."))
             }
-            // Ten were wrong. The next one is right, and is answered as a wrong one everywhere.
+            // Ten answers were wrong. The next answer is correct, and every endpoint refuses it like a wrong one.
             let refused = try await attacker.answer(Self.right, in: try await attacker.signIn())
             #expect(refused.status == 403, "\(refused.body)")
             #expect(try await attacker.answer(Self.right, recovering: recovery).status == 403)
             page = try await browser.submit(page, "answer", ["answer": Self.right])
             #expect(!page.body.contains("name=\"repeated\""))
-            // A day later the owner gets in.
+            // A day later the owner can sign in.
             attacker.server.clock.advance(by: 86_400)
             #expect(try ClassicStatus(try await attacker.answer(Self.right, in: try await attacker.signIn())).name == "SUCCESS")
         }
     }
 
-    @Test("Wrong answers that are sent at one moment over many sign-ins are not more than one after the other.")
+    @Test("Concurrent wrong answers in many sign-ins get no more attempts than sequential ones.")
     func parallel() async throws {
         try await Attacker.with { attacker in
             var signIns: [ClassicStatus] = []
@@ -109,7 +109,7 @@ struct SecurityQuestionAttackTests {
         }
     }
 
-    @Test("Answers to a question that wrong ones closed spend nothing of the budget for recoveries of all users.")
+    @Test("Answers to a closed question do not count against the recovery budget of all users.")
     func budget() async throws {
         try await Attacker.with(recoveryGuesses: 3) { attacker in
             for round in 0..<5 {

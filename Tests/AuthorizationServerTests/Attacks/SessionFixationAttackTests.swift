@@ -2,8 +2,8 @@ import Foundation
 import IdentityEngine
 import Testing
 
-/// The attacker starts a sign-in with a PKCE challenge of their own, plants their `browser` cookie in the victim's browser, and has the
-/// victim continue on that page. Afterwards the attacker knows everything but what the victim typed and what the server answered to it.
+/// The attacker starts a sign-in with their own PKCE challenge, plants their `browser` cookie in the victim's browser, and makes the victim
+/// continue on that page. The attacker then knows everything except the victim's input and the server's responses to it.
 @Suite("Attacks: session fixation on the sign-in pages")
 struct SessionFixationAttackTests {
     private static let app = WireRelyingParty.readingApp
@@ -50,7 +50,7 @@ struct SessionFixationAttackTests {
         }
     }
 
-    @Test("An attacker who planted the browser cookie neither sees nor takes the steps that follow the victim's password.")
+    @Test("An attacker who planted the browser cookie can neither see nor use the steps after the victim's password.")
     func laterSteps() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
@@ -82,7 +82,7 @@ struct SessionFixationAttackTests {
             let guess = try Self.password(plot.page, "Wrong-Horse-7")
             for _ in 1...5 { #expect(try await plot.attacker.post(guess.action, guess.fields).status == 403) }
             #expect(try await server.logged("user.account.lock") == 1)
-            // The attacker's own account opens nothing of the victim's.
+            // The attacker's own account gives no access to the victim's sign-in.
             var own = try Self.password(plot.page, PushOrganization.johnsPassword)
             own.fields["username"] = PushOrganization.john
             #expect(try await plot.attacker.post(own.action, own.fields).status == 403)
@@ -128,7 +128,7 @@ struct SessionFixationAttackTests {
         }
     }
 
-    @Test("Of a victim and an attacker who both know the password, only the latest continues to the second factor.")
+    @Test("If the victim and an attacker both send the password, only the latest browser continues to the second factor.")
     func latestPassword() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
@@ -136,7 +136,7 @@ struct SessionFixationAttackTests {
             let known = try Self.password(plot.page)
             let choice = try await plot.victim.signIn(plot.page)
             #expect(try await plot.attacker.post(known.action, known.fields).status == 303)
-            // The victim asks for no push whose approval the attacker could collect.
+            // The victim requests no push whose approval the attacker could use.
             let form = try WireBrowser.form(choice, "factor")
             #expect(try await plot.victim.post(form.action, form.fields.merging(["factor": "push"]) { $1 }).status == 403)
             #expect(try await phone.waiting().isEmpty)
@@ -172,7 +172,7 @@ struct SessionFixationAttackTests {
         }
     }
 
-    @Test("Two answers to the same form both lead the browser on, whichever cookie it keeps.")
+    @Test("A browser continues after two responses to the same form, whichever cookie it keeps.")
     func doubleClick() async throws {
         try await PushServer.with { server in
             let browser = WireBrowser(server.wire)
@@ -191,7 +191,7 @@ struct SessionFixationAttackTests {
         }
     }
 
-    @Test("A form that is sent several times at one moment leads the browser on, whichever answer it keeps.")
+    @Test("A browser continues after several concurrent submissions of a form, whichever response it keeps.")
     func atOnce() async throws {
         try await PushServer.with { server in
             let browser = WireBrowser(server.wire)
@@ -250,7 +250,7 @@ struct SessionFixationAttackTests {
             let stolen = try await desk.browser.post(
                 "\(address)/new-password", form.fields.merging(["password": "Stolen-Horse-9", "repeated": "Stolen-Horse-9"]) { $1 })
             #expect(stolen.status == 403)
-            // Nor by guessing which code it was, however often.
+            // Guessing the code does not help either.
             for guess in 0..<5 {
                 let wrong = code == "00000\(guess)" ? "999999" : "00000\(guess)"
                 #expect(try await desk.browser.post(form.action, form.fields.merging(["code": wrong]) { $1 }).status == 403)
@@ -263,7 +263,7 @@ struct SessionFixationAttackTests {
         }
     }
 
-    @Test("A recovery code that is sent twice, or whose answer was lost, leads the browser on.")
+    @Test("A browser continues after a recovery code that was sent twice, or whose response was lost.")
     func recoveryTwice() async throws {
         try await RecoveryDesk.with { desk in
             let page = try await desk.ask("sms")
@@ -299,7 +299,7 @@ struct SessionFixationAttackTests {
             #expect(stolen.status == 403)
             let page = try await victim.follow(step)
             #expect(page.body.contains("Choose a new password"))
-            // The victim's browser keeps no secret for it but the one that it got now.
+            // The victim's browser keeps only the new secret for it.
             let proved = victim.cookies
             victim.cookies = proved.filter { !$0.key.hasPrefix("signin-") }
             #expect(try await victim.get(address).status == 403)

@@ -32,7 +32,7 @@ struct SessionOriginAttackTests {
         }
     }
 
-    @Test("A session token from another site's page whose browser tells no origin begins no session.")
+    @Test("A session token from another site's page begins no session if the browser sends no Origin.")
     func fetchMetadata() async throws {
         try await PushServer.with(Self.organization) { server in
             for site in ["cross-site", "same-site"] {
@@ -43,7 +43,7 @@ struct SessionOriginAttackTests {
         }
     }
 
-    @Test("A session token begins a session from the server's own origin, from a trusted one, and from a program that is no page.")
+    @Test("A session token begins a session from the server's own origin, from a trusted origin, and from a program other than a browser.")
     func trusted() async throws {
         try await PushServer.with(Self.organization) { server in
             let callers: [[(String, String)]] = [

@@ -3,7 +3,7 @@ import NIOCore
 import NIOPosix
 import Testing
 
-/// A client that asks without end and reads nothing: answers pile up for it.
+/// A client that sends requests endlessly and reads no response, so that responses pile up.
 @Suite("Attacks: clients that do not read", .timeLimit(.minutes(1)))
 struct SlowReaderAttackTests {
     @Test("A connection whose client does not read its answers is closed.")
@@ -16,7 +16,7 @@ struct SlowReaderAttackTests {
                 .channelOption(ChannelOptions.socketOption(.so_rcvbuf), value: 4_096)
                 .connect(host: "127.0.0.1", port: running.wire.port).get()
             let request = "GET /oauth2/default/.well-known/openid-configuration HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
-            // More than fits into all buffers between the two, so that writing ends with the connection alone.
+            // More than all buffers between client and server can hold, so writing ends only when the connection closes.
             await #expect(throws: (any Error).self) {
                 for _ in 0..<5_000 {
                     try await channel.writeAndFlush(ByteBuffer(string: String(repeating: request, count: 50)))

@@ -2,10 +2,10 @@ import IdentityEngine
 import JOSE
 import Testing
 
-/// A push service that takes pushes and never answers.
+/// A push service that accepts pushes and never responds.
 @Suite("Attacks: a push service that hangs", .timeLimit(.minutes(2)))
 struct StuckPushServiceAttackTests {
-    @Test("No sign-in waits for the push service: challenges are answered by devices that fetch them.")
+    @Test("A hanging push service delays no sign-in: devices fetch their challenges and answer them.")
     func hanging() async throws {
         try await PushServer.with { server in
             server.pushes.hang()

@@ -5,7 +5,7 @@ import NIOSSL
 import TestSupport
 import Testing
 
-/// Bytes that no honest client sends to the TLS port of `serve`. After each attack the server still answers others.
+/// Malicious bytes for the TLS port of `serve`. After each attack the server still answers other clients.
 @Suite("Attacks: TLS", .timeLimit(.minutes(2)))
 struct TLSAttackTests {
     /// A TLS handshake's first message (RFC 5246 §7.4.1.2), with what an attacker chooses.
@@ -37,7 +37,7 @@ struct TLSAttackTests {
             limits: limits)
         try await RunningServer.fresh(configuration: configuration) { running in
             try await body(running)
-            // Whatever was sent, others are answered.
+            // The server still answers other clients.
             #expect(try await tls(running).get("/health/live").status == 200)
         }
     }
@@ -66,7 +66,7 @@ struct TLSAttackTests {
         }
     }
 
-    @Test("A client that was talked into an older version than it knows is told so (RFC 7507).")
+    @Test("A client that was downgraded to an older version gets the alert inappropriate_fallback (RFC 7507).")
     func downgrade() async throws {
         try await Self.with { running in
             let answer = try await running.wire.send(ClientHello(suites: [0xC02B, 0x5600]).record)
@@ -91,7 +91,7 @@ struct TLSAttackTests {
     }
 
     @Test(
-        "Plain HTTP, SSL 2, HTTP/2 and other protocols at the TLS port get no answer of theirs.",
+        "Plain HTTP, SSL 2, HTTP/2 and other protocols at the TLS port get no response in their protocol.",
         arguments: [
             "GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n", "POST /oauth2/v1/token HTTP/1.1\r\nContent-Length: 0\r\n\r\n",
             "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "EHLO localhost\r\n", "SSH-2.0-x\r\n", "\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}",
@@ -128,7 +128,7 @@ struct TLSAttackTests {
         [], [0x16], [0x16, 0x03, 0x01, 0x02, 0x00, 0x01], Array(ClientHello().record.dropLast(3)),
     ]
 
-    @Test("A connection that begins no handshake, or does not go on with it, is closed.", arguments: unfinished)
+    @Test("A connection that begins no handshake, or does not complete it, is closed.", arguments: unfinished)
     func slowHandshake(bytes: [UInt8]) async throws {
         try await Self.with(limits: .init(idleTimeout: .milliseconds(300))) { running in
             // Returns when the server has closed.
@@ -140,7 +140,7 @@ struct TLSAttackTests {
         }
     }
 
-    @Test("A handshake that is finished, after which no request comes, is closed.")
+    @Test("A connection without a request after its handshake is closed.")
     func silentClient() async throws {
         try await Self.with(limits: .init(idleTimeout: .milliseconds(300))) { running in
             let begun = try await Self.tls(running).send(Array("GET /health/live HT".utf8))
@@ -149,7 +149,7 @@ struct TLSAttackTests {
         }
     }
 
-    @Test("Without a server name, or with another one, the same certificate is shown and the same answer given.")
+    @Test("A client without a server name, or with another one, gets the same certificate and the same response.")
     func serverNames() async throws {
         try await Self.with { running in
             for name in [nil, "evil.example", "id.example.com", String(repeating: "a", count: 60) + ".example"] {
@@ -162,7 +162,7 @@ struct TLSAttackTests {
         }
     }
 
-    @Test("A client that offers no older version than it has to gets TLS 1.3; one that can't do more gets TLS 1.2.")
+    @Test("A client that supports TLS 1.3 gets TLS 1.3; a client that supports at most TLS 1.2 gets TLS 1.2.")
     func versions() async throws {
         try await Self.with { running in
             for version in [TLSVersion.tlsv12, .tlsv13] {

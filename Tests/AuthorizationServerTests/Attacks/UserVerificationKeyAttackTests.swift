@@ -8,7 +8,7 @@ import Testing
 /// proof-of-possession key. Only the user verification key, which the user unlocks, is out of reach.
 @Suite("Attacks: the user verification key of a phone")
 struct UserVerificationKeyAttackTests {
-    /// What the attacker's enrolment does with the user verification key.
+    /// The change of the user verification key in the attacker's enrolment.
     enum Replacement: CaseIterable, Sendable { case otherKey, noKey }
 
     @Test(
@@ -78,7 +78,7 @@ struct UserVerificationKeyAttackTests {
             let forged = try await phone.answer(try await phone.challenge(), .says("UV_PERMANENTLY_UNAVAILABLE"))
             #expect(forged.status == 400)
             try expectRefusal(try await client.poll(attacked), 400, "access_denied")
-            // The phone is asked again, and the key that the user unlocks still approves.
+            // The phone gets another challenge, and the user verification key still approves it.
             let pending = try await client.begin()
             let waiting = try #require(try await phone.waiting().last)
             #expect(try await phone.answer(waiting, .approveVerified).status == 200)

@@ -54,7 +54,7 @@ struct SignInPageTests {
         #expect(page["X-Content-Type-Options"] == "nosniff")
         #expect(page["Cache-Control"] == "no-cache, no-store")
         #expect(page["Cross-Origin-Opener-Policy"] == "same-origin")
-        // The redirect to the page too: where the policies on the way differ, browsers change processes for each form.
+        // The redirect to the page has the same policy: if the policies differ, browsers switch processes for each form.
         let begun = try await WireBrowser(server.wire).get(WireRelyingParty.browserApp.authorizeURL())
         #expect(begun.status == 303 && begun["Cross-Origin-Opener-Policy"] == "same-origin")
         #expect(!page.body.contains("<script"))
@@ -237,7 +237,7 @@ struct SignInPageTests {
         }
     }
 
-    @Test("A push that is denied or not answered leaves the choice of a factor; one that is reported as suspicious sends the app an error.")
+    @Test("After a denied or expired push the user chooses a factor; a push that is reported as suspicious sends the app an error.")
     func pushAnswers() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()

@@ -7,7 +7,7 @@ import Testing
 /// each answer is the wire's.
 final class WireBrowser {
     let wire: WireClient
-    /// Cookies by name, without the prefix that they have over the wire.
+    /// Cookies by name, without the prefix `__Host-`.
     var cookies: [String: String] = [:]
     /// The prefix of a cookie that only the host itself can set (RFC 6265bis section 4.1.3.2).
     static let hostPrefix = "__Host-"

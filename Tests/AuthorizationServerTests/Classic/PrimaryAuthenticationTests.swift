@@ -122,7 +122,7 @@ struct PrimaryAuthenticationTests {
         organization.rateLimits.perUser = 3
         try await PushServer.with(organization) { server in
             let client = ClassicClient(server)
-            // Where she has signed in, the user has attempts of her own.
+            // With a device that she has used, the user has separate attempts.
             for _ in 0..<3 { #expect(try await client.signIn(PushOrganization.jane, "wrong").status == 401) }
             let response = try await client.signIn()
             try expectClassicRefusal(response, 429, "E0000047")

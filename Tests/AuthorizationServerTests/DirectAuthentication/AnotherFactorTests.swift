@@ -39,7 +39,7 @@ struct AnotherFactorTests {
             try expectRefusal(try await client.poll(first), 400, "access_denied")
             let again = try await client.challenge(first.mfaToken).json
             let second = DirectClient.Pending(mfaToken: first.mfaToken, oobCode: try #require(again["oob_code"]?.stringValue))
-            // The denied challenge takes no second answer.
+            // The denied challenge accepts no second answer.
             #expect(try await phone.answer(denied, .approve).status == 400)
             try expectRefusal(try await client.poll(first), 400, "invalid_grant")
             try await phone.approve()
@@ -76,7 +76,7 @@ struct AnotherFactorTests {
             try expectRefusal(try await Self.code(client, pending.mfaToken, app.wrongCode), 400, "invalid_grant")
             let late = try await client.mfaToken()
             #expect(try await Self.code(client, pending.mfaToken, app.code()).status == 200)
-            // The other one is as old as its own password.
+            // The other mfa_token expires by the time of its own password.
             server.clock.advance(by: 899)
             #expect(try await client.challenge(late).status == 200)
             server.clock.advance(by: 1)
@@ -102,7 +102,7 @@ struct AnotherFactorTests {
         }
     }
 
-    @Test("A push as the first factor ends with its denial: there is nothing that another factor could follow.")
+    @Test("A sign-in that begins with a push ends with its denial, because no earlier factor was proved.")
     func firstFactor() async throws {
         try await Self.with { server, phone, _, _ in
             let client = DirectClient(server, id: "easy-app")

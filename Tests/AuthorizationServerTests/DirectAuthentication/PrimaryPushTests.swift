@@ -169,7 +169,7 @@ struct PrimaryPushTests {
     }
 
     @Test(
-        "A stranger without a password asks a user's phone twice in five minutes from one address, and takes nothing from the user's own pushes."
+        "A caller without a password can send two pushes in five minutes from one address, and does not use up the user's own pushes."
     )
     func personLimit() async throws {
         var organization = PushOrganization()

@@ -22,7 +22,7 @@ struct BreachedPasswordsSectionTests {
         #expect(without.breachedPasswords == BreachedPasswordSettings())
     }
 
-    @Test("A relative file name counts from the org file's folder.")
+    @Test("A relative file name is resolved against the org file's folder.")
     func folder() throws {
         let folder = TemporaryFolder()
         try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
@@ -35,7 +35,7 @@ struct BreachedPasswordsSectionTests {
     }
 
     @Test(
-        "What will not do is refused with its line and what to write.",
+        "An invalid section is refused with its line and a correction.",
         arguments: [
             ("{}", "names no list"), ("range_url: http://example.com/range", "https address"),
             ("{range_url: \"https://range.example.com\", timeout: 11s}", "1 to 10 seconds"),

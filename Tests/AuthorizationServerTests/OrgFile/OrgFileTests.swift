@@ -223,7 +223,7 @@ struct OrgFileTests {
         #expect(application.keys?[keyID: "one"] != nil)
     }
 
-    @Test("The protections of an application are read, and are safe when they are left out.")
+    @Test("The protections of an application are read, and have safe defaults when they are omitted.")
     func protections() throws {
         func application(_ lines: String) throws -> Application {
             let yaml =

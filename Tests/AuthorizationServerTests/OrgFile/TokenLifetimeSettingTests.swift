@@ -14,7 +14,7 @@ struct TokenLifetimeSettingTests {
         ).organization
     }
 
-    @Test("A file without the setting, and a file that gives a time, have their lifetime in seconds.")
+    @Test("The lifetime is the default without the setting, and the given time in seconds with it.")
     func read() throws {
         #expect(try Self.load("groups: []").mfaTokenLifetime == 900)
         #expect(try Self.load("mfa_token_lifetime: 10m").mfaTokenLifetime == 600)

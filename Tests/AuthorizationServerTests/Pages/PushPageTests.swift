@@ -17,7 +17,7 @@ struct PushPageTests {
         return (phone, try await browser.submit(choice, "factor", ["factor": "push"]))
     }
 
-    @Test("Resend sends another push after 30 seconds and says so; before that the page says why it does not.")
+    @Test("Resend sends another push after 30 seconds and confirms it; before that the page explains the wait.")
     func resend() async throws {
         try await PushServer.with { server in
             let browser = WireBrowser(server.wire)

@@ -138,7 +138,7 @@ struct RecoveryLinkTests {
         }
     }
 
-    @Test("is taken by the form that it showed, whichever link the browser has opened since; and on pages only")
+    @Test("A link is accepted from its own form, even after the browser opened another link, and on pages only.")
     func otherLink() async throws {
         try await RecoveryDesk.with { desk in
             let janes = try await desk.link()
@@ -146,7 +146,7 @@ struct RecoveryLinkTests {
             desk.server.clock.advance(by: 31)
             let johns = try await desk.link(as: PushOrganization.john)
             let other = try WireBrowser.form(try await desk.open(johns), "recover")
-            // Each form is about its own link: one sent to the address of another takes neither.
+            // Each form belongs to its own link: a form that is sent to the address of another link accepts neither.
             #expect(try await desk.browser.post(other.action, form.fields).status == 403)
             #expect(try await desk.browser.post(form.action, other.fields).status == 403)
             let classic = ClassicClient(desk.server)

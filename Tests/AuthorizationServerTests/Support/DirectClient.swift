@@ -12,9 +12,9 @@ struct DirectClient: Sendable {
     var base = DirectClient.custom
     /// Sent with every request.
     var additional: [String: String] = [:]
-    /// The address that requests come from, where the server trusts this machine as a proxy.
+    /// The client address, if the server trusts this machine as a proxy.
     var address: String?
-    /// What the client calls the user's device (`X-Device-Token`).
+    /// The client's token of the user's device (`X-Device-Token`).
     var device: String?
 
     init(_ server: PushServer, id: String = "direct-app", base: String = DirectClient.custom, additional: [String: String] = [:]) {
@@ -137,7 +137,7 @@ struct IssuedTokens: Sendable {
 /// A refusal in the OAuth form: its status, exactly its two members and no others, a sentence that can be shown, and every header that
 /// official clients need (oauth reference 2.1).
 ///
-/// - Parameter isForUser: Whether the user must read it at once: without one of the rate-limit headers, so that clients do not wait silently.
+/// - Parameter isForUser: Whether the user must see it at once: one rate-limit header is missing, so that clients do not wait silently.
 func expectRefusal(
     _ response: WireResponse, _ status: Int, _ error: String, isForUser: Bool = false, sourceLocation: SourceLocation = #_sourceLocation
 ) throws {

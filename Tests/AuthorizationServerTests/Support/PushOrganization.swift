@@ -30,7 +30,7 @@ struct PushOrganization: Sendable {
     /// Whether the app with the loopback address gets codes by a session alone.
     var silentBrowserApp = true
     var passwordPolicy = PasswordPolicy(lockoutAttempts: 5, scryptLogN: 10)
-    /// What the default server signs access tokens with.
+    /// The algorithm of the default server's access tokens.
     var accessTokenAlgorithm = JWSAlgorithm.rs256
     /// Whom the default server trusts.
     var trustedIssuers: [TrustedIssuer] = []
@@ -40,13 +40,13 @@ struct PushOrganization: Sendable {
     var tokenService: (any TokenService)?
     /// Seconds for which an `mfa_token` is valid.
     var mfaTokenLifetime = OrganizationDefinition.defaultMFATokenLifetime
-    /// Knows breached passwords.
+    /// The lookup of breached passwords.
     var breachedPasswords: (any BreachedPasswordSource)?
     /// What holds at the classic sign-in API.
     var classic: ClassicPolicy? = ClassicPolicy(signOnPolicy: "one factor")
     /// Whether `X-Forwarded-For` from this machine counts, so that a test can send requests from several addresses.
     var trustsForwardedAddresses = false
-    /// Hashes passwords; `nil` for a hasher of the server's own.
+    /// The password hasher; `nil` for the server's default.
     var passwordHasher: PasswordHasher?
     var rateLimits = RateLimits(perClient: 100_000, perAddress: 100_000, perAddressSignIns: 100_000, perUser: 100_000)
 
@@ -204,7 +204,7 @@ struct PushOrganization: Sendable {
             assignment: .init(groups: ["Staff"]), signOnPolicy: "one factor"),
     ]
 
-    /// Confidential clients that registered other rules for their authorization requests.
+    /// Confidential clients with different rules for their authorization requests.
     private static let exceptional = {
         var legacy = Application(
             id: "legacy-app", name: "Legacy app", kind: .web, authentication: .clientSecretBasic, secret: "legacy-app-secret-0123",

@@ -17,7 +17,7 @@ final class RecordingSender: PushSender {
     /// How the next pushes end.
     func answer(_ outcome: PushOutcome) { self.outcome.withLockedValue { $0 = outcome } }
 
-    /// Lets the next pushes wait for an answer until they are cancelled.
+    /// Makes the next pushes hang until they are cancelled.
     func hang() { hangs.withLockedValue { $0 = true } }
 
     /// The next push that was not asked for yet; waits for it.

@@ -59,7 +59,7 @@ enum TestOrganization {
             grantTypes: ["client_credentials"], signOnPolicy: "one factor"),
     ]
 
-    /// Clients with every rule for their assertions, and for what they may introspect.
+    /// Clients with each rule for assertions and for introspection.
     private static let strict = {
         var key = Application(
             id: "strict-key-app", name: "Strict service", kind: .service, authentication: .privateKeyJWT, keys: TestKeys.clientKeySet,

@@ -2,7 +2,7 @@ import IdentityEngine
 import JOSE
 import Testing
 
-/// An organization that has another algorithm sign its tokens, and clients that read the key set before that.
+/// An organization that adds a signing algorithm, and clients that cached the key set before.
 @Suite("Tokens of a signing algorithm that was added")
 struct AddedAlgorithmTests {
     /// The key set as a client caches it.

@@ -28,7 +28,7 @@ struct BreachedPasswordFileTests {
     }
 
     @Test(
-        "Every password of a list is found and no other, whatever the length of the lines.", arguments: [10, 17, 39, 40], ["\n", "\r\n"])
+        "Every password of a list and no other is found, for every line length.", arguments: [10, 17, 39, 40], ["\n", "\r\n"])
     func found(digits: Int, end: String) async throws {
         let breached = (0..<500).map { "password\($0)" }
         for (isCounted, isEnded) in [(true, true), (false, false)] {
@@ -71,7 +71,7 @@ struct BreachedPasswordFileTests {
         }
     }
 
-    @Test("A list that is damaged in its middle lets passwords pass, and the log says so without a digest.")
+    @Test("A list that is damaged in its middle accepts passwords, and the log reports it without a digest.")
     func damaged() async throws {
         let good = Self.lines((0..<100).map { "password\($0)" })
         let logs = RecordedLogs()

@@ -10,7 +10,7 @@ struct PasswordRangeTests {
     private static var prefix: String { String(digest.prefix(5)) }
     private static var suffix: String { String(digest.dropFirst(5)) }
 
-    /// Answers like Have I Been Pwned: lines of suffixes and counts, among them padding.
+    /// Responds like Have I Been Pwned: lines of suffixes and counts, with padding.
     private static func answer(_ lines: [String]) -> String {
         let body = lines.joined(separator: "\r\n")
         return "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: \(body.utf8.count)\r\nConnection: close\r\n\r\n\(body)"
@@ -29,7 +29,7 @@ struct PasswordRangeTests {
         return (found, double.received)
     }
 
-    @Test("The endpoint is asked by five digits of the digest, with padding, and learns nothing else.", arguments: ["/range", "/range/"])
+    @Test("The endpoint gets five digits of the digest and a request for padding, and nothing else.", arguments: ["/range", "/range/"])
     func request(path: String) async throws {
         let (found, requests) = try await ask([Self.answer(Self.padding + ["\(Self.suffix):3"])], path: path)
         #expect(found)
@@ -52,7 +52,7 @@ struct PasswordRangeTests {
     }
 
     @Test(
-        "An endpoint that fails lets the password pass, and the log says so without digits of the digest.",
+        "If the endpoint fails, the password is accepted, and the log reports it without digits of the digest.",
         arguments: [
             "", "nonsense\r\n\r\n", PlainListener.answer(500), PlainListener.answer(404), PlainListener.answer(429),
             PlainListener.answer(302, fields: "Location: http://127.0.0.1:9/range\r\n"),
@@ -73,10 +73,10 @@ struct PasswordRangeTests {
         #expect(logs.lines.contains { $0.contains("was not compared") })
     }
 
-    @Test("An endpoint that takes too long lets the password pass.")
+    @Test("If the endpoint times out, the password is accepted.")
     func slow() async throws {
         let logs = RecordedLogs()
-        // The time is over at once; the double never answers.
+        // The timeout elapses at once; the test endpoint never responds.
         let double = try PlainListener(answering: ["HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n"])
         defer { double.close() }
         let check = try BreachedPasswordCheck(

@@ -11,7 +11,7 @@ import Testing
 struct ForgedChallengeTests {
     typealias Forgery = HostileChallengeTests.Forgery
 
-    /// A payload as text, signed with the org's own key, so that nothing but its form can be refused.
+    /// A payload as text, signed with the org's own key, so that only its form can be refused.
     private static func text(_ name: String, _ make: @escaping @Sendable (String) -> String) -> Forgery {
         Forgery(name) { org in try TestOrg.signingKey.sign(payload: Array(make(org.claims().serializedString).utf8)) }
     }
@@ -149,7 +149,7 @@ struct ForgedChallengeTests {
     }
 
     @Test(
-        "A key id that looks like a path, is huge or hides characters finds no key and fetches nothing else than the org's keys.",
+        "A key id that resembles a path, is huge or hides characters matches no key and fetches only the org's keys.",
         arguments: [
             "../../oauth2/v1/keys", "srv-1\u{0}", " srv-1", "SRV-1", "srv-1\n",
             String(repeating: "k", count: 8_000), "%73rv-1",

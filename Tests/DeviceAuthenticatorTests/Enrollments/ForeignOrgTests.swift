@@ -34,7 +34,7 @@ struct ForeignOrgTests {
         #expect(try phone.org.answers().last?.claims["keyType"] == "userVerification")
     }
 
-    @Test("An org with the id of another org enrolls nothing, learns no signature, and the other org's enrollment stays.")
+    @Test("An org with the id of another org enrolls nothing and gets no signature, and the other org's enrollment stays.")
     func organizationID() async throws {
         let (phone, hostile, device) = try await Self.phone(hostileID: "00o1")
         let error = await failure { try await Self.enroll(device, at: hostile) }

@@ -65,7 +65,7 @@ final class TestOrg: URLSessionProtocol {
     /// Answers the next requests to a route; then the org answers by itself again.
     func answer(_ route: Route, _ replies: Reply...) { state.withLock { $0.replies[route, default: []] += replies } }
 
-    /// Gives the org a clock of its own: answers have a `Date`, and what a device signed more than a minute off is refused.
+    /// Gives the org its own clock: responses have a `Date`, and the org refuses signatures that are more than a minute off.
     func keepTime(by clock: @escaping @Sendable () -> Date) { state.withLock { $0.clock = clock } }
 
     /// Runs at each request to a route, before it is answered.
@@ -186,7 +186,7 @@ final class TestOrg: URLSessionProtocol {
                 locale: Locale(identifier: "en_US_POSIX"), timeZone: .gmt, calendar: Calendar(identifier: .gregorian)))
     }
 
-    /// What the org says to a token that the device signed by another clock.
+    /// The org's response to a token that the device signed with another clock.
     private func refusal(of request: URLRequest, _ route: Route, at now: Date?) throws -> Reply? {
         guard let now, route == .token || route == .verify else { return nil }
         let body = String(decoding: request.httpBody ?? Data(), as: UTF8.self)

@@ -13,7 +13,7 @@ import FoundationNetworking
 /// The org keeps the right time and answers with a `Date`; the clock of the device is wrong.
 @Suite("A device whose clock is wrong")
 struct WrongClockTests {
-    /// A phone whose clock is that many seconds ahead of the org's.
+    /// A phone whose clock is the given number of seconds ahead of the org's.
     private static func phone(ahead: TimeInterval, org: TestOrg = TestOrg()) throws -> TestPhone {
         let phone = try TestPhone(org: org)
         let clock = phone.clock
@@ -37,7 +37,7 @@ struct WrongClockTests {
     func maintenanceToken(ahead: TimeInterval) async throws {
         let phone = try Self.phone(ahead: ahead)
         try await phone.enroll()
-        // A new process: nothing is known of the org's time.
+        // A new process: the org's time is unknown.
         let enrollment = try #require(try phone.authenticator.allEnrollments().first)
         #expect(try await enrollment.retrieveMaintenanceToken().access_token == "maintenance-secret")
         let sent = try Self.assertions(phone)
@@ -62,7 +62,7 @@ struct WrongClockTests {
     }
 
     @Test(
-        "A pushed challenge is answered with the server's time, though nothing was asked of the org before.",
+        "A pushed challenge is answered with the server's time, even without an earlier request to the org.",
         arguments: [-1_200.0, -300, 300, 1_200], [false, true])
     func pushedChallenge(ahead: TimeInterval, isVerified: Bool) async throws {
         let phone = try Self.phone(ahead: ahead)
@@ -84,7 +84,7 @@ struct WrongClockTests {
         #expect(phone.org.requests(.verify).isEmpty)
     }
 
-    @Test("What is refused in spite of the correction names the clock, by how much it is off, and what to do.")
+    @Test("A refusal despite the correction names the clock, the difference and the remedy.")
     func named() async throws {
         for (ahead, text) in [(300.0, "5 minutes ahead of"), (-300, "5 minutes behind")] {
             let phone = try Self.phone(ahead: ahead)

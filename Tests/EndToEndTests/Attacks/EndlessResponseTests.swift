@@ -6,7 +6,7 @@ import Testing
 /// A hostile issuer tries to fill the memory of the processes that read its responses.
 @Suite("Attacks: responses without end")
 struct EndlessResponseTests {
-    /// Far above what the command needs, and far below what any of the responses holds.
+    /// Far above the memory that the command needs, and far below the size of any response.
     private static let memoryLimit = 400 << 20
 
     struct Response: Sendable, CustomTestStringConvertible {
@@ -27,7 +27,7 @@ struct EndlessResponseTests {
         Response(name: "an endless error", answer: .endless("HTTP/1.1 400 Bad Request\r\n\r\n")),
     ]
 
-    @Test("A command whose issuer answers without end fails with bounded memory.", .timeLimit(.minutes(5)), arguments: responses)
+    @Test("A command fails with bounded memory if its issuer sends an endless response.", .timeLimit(.minutes(5)), arguments: responses)
     func boundedMemory(_ response: Response) async throws {
         let server = try HostileServer { _ in response.answer }
         let issuer = "http://127.0.0.1:\(server.port)/oauth2/default"

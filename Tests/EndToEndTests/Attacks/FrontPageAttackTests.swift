@@ -5,12 +5,12 @@ import JOSE
 import TestSupport
 import Testing
 
-/// What a web page in the developer's browser, or hostile content of the sandbox, could do with the front page.
+/// Attacks on the front page by a web page in the developer's browser, or by hostile content of the sandbox.
 @Suite("Attacks: front page", .timeLimit(.minutes(5)))
 struct FrontPageAttackTests {
     private static let browser = ["Accept": "text/html"]
 
-    @Test("A web page whose name was rebound to this machine reads neither the front page nor an Okta.plist.")
+    @Test("A web page whose name was rebound to this machine can read neither the front page nor an Okta.plist.")
     func reboundName() async throws {
         try await withSandbox { sandbox in
             let port = try #require(sandbox.origin.port)
@@ -92,7 +92,7 @@ struct FrontPageAttackTests {
         }
     }
 
-    // The quotes are even in number, so that the shell runs what stands outside of them instead of refusing the line.
+    // The number of quotes is even, so that a shell would run the unquoted text instead of refusing the line.
     @Test(
         "A user name with quotes can't break out of the curl lines.",
         arguments: ["a'$(touch${IFS}pwned)'b@example.com", "a'`touch${IFS}pwned`\"'\"b@example.com"])

@@ -4,9 +4,9 @@ import JOSE
 import TestSupport
 import Testing
 
-/// An issuer whose every text tries to steer the user's terminal and to forge lines of the command.
+/// An issuer whose texts all try to control the user's terminal and to forge lines of the command.
 final class HostileIssuer: Sendable {
-    /// Escape sequences, line breaks of every kind, and characters that turn the direction of text.
+    /// Escape sequences, all kinds of line breaks, and characters that change the direction of text.
     static let text =
         "evil\u{1B}[2J\u{1B}]0;title\u{7}\r\nFORGED line\nFORGED line\u{2028}FORGED line\u{85}FORGED line\u{202E}\u{9B}31m\u{7F}\u{0}"
 

@@ -54,7 +54,7 @@ struct MasterKeyTests {
 
         func rotate(key: String) async throws -> Command.Ended { try await Command.run(arguments(["keys", "rotate"], key: key)) }
 
-        /// The bytes of the database, without SQLite's companions, which are gone when nobody has it open.
+        /// The bytes of the database, without SQLite's companion files, which do not exist while the database is closed.
         var database: Data { get throws { try Data(contentsOf: URL(filePath: data + "/countersign.sqlite")) } }
 
         func expectUntouched(_ body: () async throws -> Void) async throws {
@@ -71,7 +71,7 @@ struct MasterKeyTests {
     func anotherKey() async throws {
         let scene = try Scene()
         #expect(try await scene.serve(key: "right.key").status == 0)
-        // Something that would be applied, with a secret to seal.
+        // A change that would be applied, with a secret to seal.
         _ = try scene.folder.write(Self.organization(Self.service), to: "org.yaml")
         try await scene.expectUntouched {
             let (status, text) = try await scene.serve(key: "wrong.key")

@@ -19,7 +19,7 @@ struct ProxyAttackTests {
             grant_types: [authorization_code]
             """)
 
-    /// A request as the proxy passes it on.
+    /// A request as the proxy forwards it.
     private static func request(_ port: Int, _ target: String, form: String? = nil, cookies: String = "") async throws -> (
         Data, HTTPURLResponse
     ) {
@@ -48,7 +48,7 @@ struct ProxyAttackTests {
         let server = try await ServerProcess(config: config, data: folder.path + "data", port: port)
         defer { server.kill() }
 
-        // The first answer of the process already.
+        // This applies to the first response of the process too.
         let (_, health) = try await Self.request(port, "/health/live")
         #expect(health.value(forHTTPHeaderField: "Strict-Transport-Security") == "max-age=31536000")
 

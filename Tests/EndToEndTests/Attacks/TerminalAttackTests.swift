@@ -60,7 +60,7 @@ struct TerminalAttackTests {
             try await run("phone", "enroll", "--uri", "\(server.issuer)/enroll/x#client_id=app&ticket=ticket"))
     }
 
-    /// Signed by nobody: `token decode` verifies nothing.
+    /// Unsigned: `token decode` verifies nothing.
     private static var token: String {
         let claims: JSONValue = ["sub": .string(HostileIssuer.text), "evil\u{1B}[2J\nFORGED": 1, "exp": .double(1e300)]
         func part(_ value: JSONValue) -> String { Base64URL.encode(Array(value.serializedString.utf8)) }
@@ -83,7 +83,7 @@ struct TerminalAttackTests {
         }
     }
 
-    @Test("A value in a terminal text can neither steer the terminal nor begin a line; the text's own parts can.")
+    @Test("A value in a terminal text can neither control the terminal nor begin a line; the literal parts can.")
     func terminalText() {
         let value = HostileIssuer.text
         let text: TerminalText = "name: \(value)\n\(7)"
@@ -94,7 +94,7 @@ struct TerminalAttackTests {
         #expect(styled.rendered.unicodeScalars.filter { $0 == "\u{1B}" }.count == 2)
     }
 
-    @Test("JSON escapes every character that could steer the terminal, and stays the same value.")
+    @Test("JSON escapes every character that could control the terminal, and keeps its value.")
     func jsonText() throws {
         let value: JSONValue = ["text": .string(HostileIssuer.text)]
         let line = JSONText.line(value)

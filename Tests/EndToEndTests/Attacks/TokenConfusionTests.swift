@@ -4,10 +4,10 @@ import Foundation
 import ResourceServer
 import Testing
 
-/// What the server issues, presented where something else is expected.
+/// Tokens of the server, presented where another type of token is expected.
 @Suite("Attacks: tokens of the server in the wrong place")
 struct ServerTokenConfusionTests {
-    @Test("An ID token of the server opens no API, also not one whose audience is the client id.")
+    @Test("An API refuses an ID token of the server, even if the API's audience is the client id.")
     func idTokenAtAnAPI() async throws {
         try await withSandbox { sandbox in
             let token = try await sandbox.signIn()

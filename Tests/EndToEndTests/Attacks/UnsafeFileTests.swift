@@ -36,7 +36,7 @@ struct UnsafeFileTests {
 
     private static func refusal(_ arguments: [String]) async throws -> String {
         let process = try Command.start(arguments)
-        // Should it start after all, it must not run on.
+        // If it starts nevertheless, the test must stop it.
         if (try? await process.waitFor("[countersign] listening")) != nil { process.interrupt() }
         let (status, text) = await process.end()
         #expect(status > 0, "\(text)")
@@ -47,7 +47,7 @@ struct UnsafeFileTests {
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
     }
 
-    @Test("serve refuses a data folder that others may write, and says which chmod mends it.", arguments: [0o777, 0o770, 0o702, 0o1777])
+    @Test("serve refuses a data folder that others may write, and names the chmod to run.", arguments: [0o777, 0o770, 0o702, 0o1777])
     func folder(mode: Int) async throws {
         let (folder, arguments, data) = try await Self.used()
         defer { withExtendedLifetime(folder) {} }
@@ -57,7 +57,7 @@ struct UnsafeFileTests {
         try Self.setMode(0o600, of: data + "/master.key")
     }
 
-    @Test("serve makes nothing in a data folder that others may write.")
+    @Test("serve creates nothing in a data folder that others may write.")
     func freshFolder() async throws {
         let folder = try TemporaryFolder()
         let data = folder.path + "data"
@@ -104,7 +104,7 @@ struct UnsafeFileTests {
         try await Self.start(arguments)
     }
 
-    @Test("A master key file that others may write is refused, wherever it is.")
+    @Test("A master key file that others may write is refused in every folder.")
     func namedKey() async throws {
         let folder = try TemporaryFolder()
         let config = try folder.write(Self.organization, to: "org.yaml")
@@ -164,7 +164,7 @@ struct UnsafeFileTests {
     }
 
     @Test(
-        "A named pipe or a folder in the vault is an error of the command and not a wait without end.", .timeLimit(.minutes(2)),
+        "A named pipe or a folder in the vault makes the command fail instead of hang.", .timeLimit(.minutes(2)),
         arguments: ["key", "vault.json", "default.json", "lock"])
     func vault(name: String) async throws {
         let folder = try TemporaryFolder()

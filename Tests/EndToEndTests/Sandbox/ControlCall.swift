@@ -9,19 +9,19 @@ import FoundationNetworking
 #endif
 
 extension Sandbox {
-    /// The answer to a request of a program in another process.
+    /// The response to a request from another process.
     struct Answer {
         var status: Int
         var headers: HTTPURLResponse
         var body: Data
 
-        /// A header's value; `nil` without it.
+        /// The value of a header; `nil` if it is missing.
         func header(_ name: String) -> String? { headers.value(forHTTPHeaderField: name) }
 
         var text: String { String(decoding: body, as: UTF8.self) }
         /// The body as JSON; `null` if it is none.
         var json: JSONValue { (try? JSONValue(parsing: body)) ?? .null }
-        /// What the control API says is wrong.
+        /// The error text of the control API.
         var reason: String { json["error"]?.stringValue ?? "" }
     }
 
@@ -44,7 +44,7 @@ extension Sandbox {
             headers: body == nil ? [:] : ["Content-Type": "application/json"])
     }
 
-    /// Asks the token endpoint.
+    /// Calls the token endpoint.
     func token(_ form: [String: String]) async throws -> Answer {
         var parts = URLComponents()
         parts.queryItems = form.map { URLQueryItem(name: $0.key, value: $0.value) }

@@ -34,7 +34,7 @@ struct FrontPageTests {
         }
     }
 
-    @Test("Every curl line of the front page is answered with success.")
+    @Test("Every curl line of the front page succeeds.")
     func curlLines() async throws {
         try await withSandbox(.init(host: "localhost")) { sandbox in
             let shown = try await sandbox.send("GET", "/", headers: ["Accept": "application/json"]).json
@@ -43,7 +43,7 @@ struct FrontPageTests {
             for call in calls {
                 let line = try #require(call["curl"]?.stringValue)
                 #expect(line.hasPrefix("curl ") && line.contains(sandbox.origin.absoluteString + "/sandbox/"), "\(line)")
-                // What a call needs: a phone, which approves what comes; and at the end all is as at first.
+                // Prerequisites of the calls: a phone that approves requests. The reset runs last.
                 _ = try await sandbox.control("POST", "reset")
                 if line.contains("/phones/") { _ = try await sandbox.control("POST", "phones", ["login": "jane.doe@example.com"]) }
                 if line.contains("authenticator-apps/") {
@@ -52,7 +52,7 @@ struct FrontPageTests {
                 if line.contains("activation-tokens") {
                     _ = try await sandbox.control("POST", "users", ["login": "new.user@example.com", "status": "staged"])
                 }
-                // Waiting for a request that does not come is a conflict; the path and the body were understood.
+                // A call that waits in vain for a request gets 409; its path and body were valid.
                 let isWaiting = line.contains("/approve") || line.contains("/deny") || line.contains("after=")
                 let ended = try await ChildProcess.run(
                     URL(filePath: "/bin/sh"), ["-c", line + " -sS -o /dev/null -w '%{http_code}'" + (isWaiting ? " --max-time 1" : "")],

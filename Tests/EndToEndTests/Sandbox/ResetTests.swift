@@ -43,13 +43,13 @@ struct ResetTests {
             try await reset(sandbox)
             #expect(try await sandbox.control("GET", "phones").json == ["phones": []])
             #expect(sandbox.allPhones.isEmpty)
-            // Without any factor left, the server offers none.
+            // The user has no factor left, so the server offers none.
             let answer = try await sandbox.token([
                 "grant_type": "password", "client_id": "directauth-app", "username": "jane.doe@example.com", "password": "Correct-Horse-7",
                 "scope": "openid",
             ])
             #expect(answer.json["mfa_token"] == nil, "\(answer.text)")
-            // The same phone can be set up again.
+            // The same phone can be enrolled again.
             let again = try await sandbox.control("POST", "phones", ["login": "jane.doe@example.com"])
             #expect(again.status == 200, "\(again.text)")
         }
@@ -106,7 +106,7 @@ struct ResetTests {
         }
     }
 
-    @Test("A reset forgets counted messages, faults of the outbox and of the push gateway, and clock changes.")
+    @Test("A reset clears message counts, faults of the outbox and the push gateway, and clock changes.")
     func counters() async throws {
         let start = Date(timeIntervalSince1970: 1_750_000_000)
         try await EndToEndTests.withSandbox(.init(clock: SandboxClock(.standing, startingAt: start))) { sandbox in

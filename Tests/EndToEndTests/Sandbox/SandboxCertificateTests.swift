@@ -9,7 +9,7 @@ import Testing
 struct SandboxCertificateTests {
     private func fetch(_ sandboxes: [Sandbox], trusting authorities: [LocalAuthority]) async throws -> ChildProcess.Ended {
         let folder = try TemporaryFolder()
-        // As `cat a.pem b.pem` does: the files themselves, one behind the other.
+        // Concatenated unchanged, as by `cat a.pem b.pem`.
         let bundle = try folder.write(
             authorities.map { try String(contentsOf: $0.certificateFile, encoding: .utf8) }.joined(), to: "all.pem")
         return try await ForeignProgram.run(
@@ -38,7 +38,7 @@ struct SandboxCertificateTests {
                     let ended = try await fetch([first, second], trusting: order)
                     #expect(ended.status == 0, "\(ended.errors)")
                 }
-                // One alone speaks for its own sandbox only.
+                // Each authority alone is valid only for its own sandbox.
                 #expect(try await fetch([first], trusting: [authorities[1]]).status != 0)
             }
         }

@@ -20,7 +20,7 @@ struct BrowserBindingTests {
         #expect(!binding.unproved.isProved && binding.unproved.isBound(to: Self.start))
     }
 
-    @Test("The four latest proofs count, and no more.")
+    @Test("Only the four most recent proofs are valid.")
     func bounded() {
         var binding = BrowserBinding(Self.start)
         let secrets = (1...5).map { String(repeating: "\($0)", count: 43) }

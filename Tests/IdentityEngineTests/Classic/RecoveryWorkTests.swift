@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The work of a recovery")
 struct RecoveryWorkTests {
-    /// How often the store was asked and written to since the last time.
+    /// The numbers of reads and writes of the store since the last call.
     private static func calls(_ store: MeteredStore) -> [String: Int] { store.take().filter { ["read", "commit"].contains($0.key) } }
 
     @Test("is the same for a name of nobody's as for a person's, so that its time tells nothing", arguments: ["SMS", "CALL", "EMAIL"])

@@ -2,7 +2,7 @@ import Testing
 
 @testable import IdentityEngine
 
-@Suite("The queue of those who wait for a hash")
+@Suite("The queue of callers that wait for a hash")
 struct FairQueueTests {
     private static func share(_ origin: String, isKnown: Bool = false) -> HashingShare { HashingShare(origin: origin, isKnown: isKnown) }
 
@@ -23,7 +23,7 @@ struct FairQueueTests {
         #expect(queue.isEmpty)
     }
 
-    @Test("Known origins have every other turn, however many unknown origins wait.")
+    @Test("Known origins have every other turn, regardless of the number of unknown origins.")
     func knownOrigins() {
         var queue = FairQueue<String>()
         for number in 1...5 { _ = queue.append("x\(number)", for: Self.share("\(number)"), limit: 20) }
@@ -32,7 +32,7 @@ struct FairQueueTests {
         #expect(order == ["k1", "x1", "k2", "x2", "x3", "x4", "x5"])
     }
 
-    @Test("A full queue makes room by the newest element of the origin that has most, and refuses that origin itself.")
+    @Test("A full queue drops the newest element of the origin with the most elements, and refuses that origin's own requests.")
     func full() {
         var queue = FairQueue<String>()
         for number in 1...4 { _ = queue.append("a\(number)", for: Self.share("a"), limit: 4) }
@@ -40,7 +40,7 @@ struct FairQueueTests {
         #expect(refused == nil)
         let added = queue.append("b1", for: Self.share("b"), limit: 4)
         #expect(added?.displaced == "a4")
-        // Three and one: another exchange makes it two and two, and then there is no more to gain.
+        // The origins have three elements and one: another exchange makes it two and two, and no further exchange follows.
         let second = queue.append("b2", for: Self.share("b"), limit: 4)
         #expect(second?.displaced == "a3")
         let third = queue.append("b3", for: Self.share("b"), limit: 4)
@@ -50,7 +50,7 @@ struct FairQueueTests {
         #expect(order == ["a1", "b1", "a2", "b2"])
     }
 
-    @Test("An element that is withdrawn leaves no empty turn behind.")
+    @Test("A removed element leaves no empty turn.")
     func withdrawn() throws {
         var queue = FairQueue<String>()
         let added = queue.append("a1", for: Self.share("a"), limit: 4)

@@ -41,7 +41,7 @@ struct GrantHolderTests {
         #expect(fast.usedOrigins?.count == 2)
     }
 
-    @Test("A user who guessed at the answer to the security question keeps the count.")
+    @Test("The count of wrong answers to the security question is preserved.")
     func guesses() throws {
         let record = try record()
         var user = try StoredUser(record).value

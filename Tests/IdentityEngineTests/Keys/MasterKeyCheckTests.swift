@@ -14,7 +14,7 @@ struct MasterKeyCheckTests {
             passwordHasher: PasswordHasher())
     }
 
-    /// An engine over the same store, with another key.
+    /// An engine with the same store and another key.
     private static func engine(_ organization: TestOrganization, key: UInt8) -> IdentityEngine {
         IdentityEngine(store: organization.store, environment: environment(key: key))
     }
@@ -25,7 +25,7 @@ struct MasterKeyCheckTests {
         try await organization.store.read { view in try RecordKind.allCases.flatMap { try view.allRecords($0) } }
     }
 
-    /// Makes the store one of before there was a check record.
+    /// Converts the store to the format without a check record.
     private static func removeCheck(_ organization: TestOrganization) async throws {
         let stored = try await organization.store.read { try $0.record(checkID.kind, id: checkID.id) }
         let record = try #require(stored)
@@ -61,7 +61,7 @@ struct MasterKeyCheckTests {
         }
     }
 
-    @Test("A store without signing keys is judged by the client secrets that it holds.")
+    @Test("A store without signing keys is checked by its client secrets.")
     func clientSecrets() async throws {
         let organization = try await TestOrganization()
         try await Self.removeCheck(organization)
@@ -73,7 +73,7 @@ struct MasterKeyCheckTests {
         _ = try await organization.engine.apply(TestOrganization.definition, context: Self.context)
     }
 
-    @Test("A check record that was damaged is told as another master key.", arguments: ["{}", "[1]", "no JSON", #"{"sealed":"AAAA"}"#])
+    @Test("A damaged check record is reported as another master key.", arguments: ["{}", "[1]", "no JSON", #"{"sealed":"AAAA"}"#])
     func damaged(payload: String) async throws {
         let organization = try await TestOrganization()
         let stored = try await organization.store.read { try $0.record(Self.checkID.kind, id: Self.checkID.id) }

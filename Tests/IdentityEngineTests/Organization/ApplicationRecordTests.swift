@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Stored applications")
 struct ApplicationRecordTests {
-    /// As the first version wrote it.
+    /// A record of the first version.
     private static let first = """
         {"id": "web-app", "name": "Web", "kind": "web", "isActive": true, "authentication": "client_secret_basic",
          "grantTypes": ["authorization_code"], "redirectURIs": ["http://127.0.0.1/callback"], "postLogoutRedirectURIs": [],
@@ -13,7 +13,7 @@ struct ApplicationRecordTests {
          "refreshTokenRotation": {"rotate": {"leeway": 30}}, "idTokenAlgorithm": "RS256"}
         """
 
-    @Test("An application that was stored before its protections could be chosen has the safe ones.")
+    @Test("An application record from before the protection settings has the safe defaults.")
     func first() throws {
         let application = try JSONDecoder().decode(Application.self, from: Data(Self.first.utf8))
         #expect(application.authentication == .clientSecretBasic)

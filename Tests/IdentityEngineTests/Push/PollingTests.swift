@@ -58,7 +58,7 @@ struct PollingTests {
         #expect(try claims(of: try await org.pollFirst(code, at: 17).get().idToken)["acr"]?.stringValue == asked)
     }
 
-    @Test("A denied push is access_denied once, and the mfa_token sends another one.")
+    @Test("A poll of a denied push returns access_denied once, and the mfa_token can send another push.")
     func denied() async throws {
         let waiting = try await org.waiting()
         #expect(try await org.answer(phone, consent: "DENIED_CONSENT_PROMPT", at: 12).get() == .denied)

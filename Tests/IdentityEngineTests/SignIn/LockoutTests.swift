@@ -35,7 +35,7 @@ struct LockoutTests {
         #expect(!read.isLocked(for: .unknown, policy: policy, now: Self.now.addingTimeInterval(120)))
     }
 
-    @Test("A user is written and read with all that is kept of wrong answers and origins.")
+    @Test("A user record keeps all counts of wrong answers and all origins.")
     func roundTrip() throws {
         var user = Self.user()
         user.remember(Self.home, provedBy: ["password"])
@@ -77,14 +77,14 @@ struct LockoutTests {
         for number in 0..<30 { user.remember(RequestOrigin(network: "\(number)"), provedBy: ["password"]) }
         #expect(user.knows(Self.home) && user.knows(RequestOrigin(network: "29")))
         #expect(!user.knows(RequestOrigin(network: "office")) && user.usedOrigins?.count == KnownOrigin.most)
-        // The wrong codes of the office, where none was ever right, were counted for unknown origins already.
+        // No code was ever right at the office, so its wrong codes were already counted for unknown origins.
         #expect(user[.others].first == ["password": 1, "totp": 2])
         #expect(user[.others].lockedAt == Self.now)
         #expect(user.strangersPushes == [Self.now, Self.now + 1, Self.now + 2])
         for number in 0..<20 { user.remember(RequestOrigin(network: "home \(number)"), provedBy: ["push"]) }
         #expect(!user.knows(Self.home))
         #expect(user[.others].first == ["password": 2, "totp": 4])
-        // One more where only the password is proved finds no room.
+        // Another origin with only a proved password is not remembered.
         user.remember(RequestOrigin(network: "late"), provedBy: ["password"])
         #expect(!user.knows(RequestOrigin(network: "late")) && user.usedOrigins?.count == KnownOrigin.most)
     }
@@ -117,7 +117,7 @@ struct LockoutTests {
         #expect(user.knows(Self.home))
     }
 
-    @Test("A policy without lockout never closes the password, and closes codes all the same.")
+    @Test("A policy without lockout never closes the password, but still closes codes.")
     func withoutLockout() {
         let policy = PasswordPolicy(lockoutAttempts: 0)
         var user = Self.user()

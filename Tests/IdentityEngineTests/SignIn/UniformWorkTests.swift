@@ -5,8 +5,8 @@ import Testing
 
 @testable import IdentityEngine
 
-/// What an endpoint does for a user name must not tell whether the name is known. Compared are counts, never times: store reads and queries,
-/// commits and what they write, decoded and encoded records, HMACs, sealed secrets that are opened, and password hashing.
+/// The work of an endpoint must not reveal whether a user name is known. The tests compare counts, never times: store reads, queries, commits
+/// and writes, decoded and encoded records, HMACs, opened secrets and password hashes.
 @Suite("The work for known and unknown user names")
 struct UniformWorkTests {
     /// Counted operations by name.
@@ -15,9 +15,9 @@ struct UniformWorkTests {
     private let store: MeteredStore
     private let org: PushFixture
 
-    /// Users with every combination of factors that matters, and accounts that let nobody in.
+    /// Users with every relevant combination of factors, and accounts that cannot be signed in to.
     private static let people = ["plain", "app", "phone", "phone-and-app", "text", "suspended", "staged", "locked"]
-    /// As long as the secrets that browsers are given.
+    /// A device secret with the length of the real ones.
     static let browser = String(repeating: "b", count: 43)
     private static let unknown = (0..<200).map { "stranger\($0)@example.com" }
 
@@ -134,20 +134,20 @@ struct UniformWorkTests {
     }
 
     @Test(
-        "A wrong code and a push that is refused do for a known user name only what they do for some unknown one, whatever factors the user has.",
+        "For every user, a wrong code and a refused push do the same work as for some unknown user name.",
         arguments: [Door.code, .push, .text])
     func factors(door: Door) async throws {
         var works: [Work: Int] = [:]
         for name in Self.unknown { works[try await work { try await door.send(name, to: org) }, default: 0] += 1 }
         for person in Self.people {
             let own = try await work { try await door.send(Self.login(person), to: org) }
-            // Not by a single strange name: a tenth of all would have to be looked at to learn anything.
+            // More than one unknown name has this work: an attacker would have to test a tenth of all names to learn anything.
             #expect(works[own, default: 0] >= Self.unknown.count / 30, "\(person): \(own)\n\(works)")
         }
         if door == .code { #expect(works.keys.allSatisfy { ($0["hmac"] ?? 0) >= 4 && ($0["open"] ?? 0) >= 1 }) }
     }
 
-    @Test("The same user name has the same work each time, so that repeating a request tells nothing more.", arguments: Door.allCases)
+    @Test("A user name causes the same work each time, so that repeating a request reveals nothing more.", arguments: Door.allCases)
     func stable(door: Door) async throws {
         for name in Self.unknown.prefix(5) {
             let works = [
@@ -157,7 +157,7 @@ struct UniformWorkTests {
         }
     }
 
-    @Test("A push that a user without a device is asked by does the work of one for some unknown name.")
+    @Test("A push request for a user without a device does the same work as for some unknown name.")
     func withoutDevice() async throws {
         var works: [Work: Int] = [:]
         for name in Self.unknown {
@@ -187,7 +187,7 @@ struct UniformWorkTests {
                     request, caller: ClassicCaller(), context: PushFixture.context(60)
                 ).get().messages.count
             }
-            // Beside that only the user's factors are decoded, of which unknown names have some as well.
+            // The only other work is decoding the user's factors, which decoys have too.
             let names: Set<String> = ["read", "commit", "hmac", "seal", "open", "encode"]
             works.insert(own.filter { names.contains($0.key) || $0.key.hasPrefix("put") || $0.key.hasPrefix("issue") })
         }

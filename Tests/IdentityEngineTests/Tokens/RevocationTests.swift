@@ -108,7 +108,7 @@ struct RevocationTests {
     func grantRace() async throws {
         let organization = try await TestOrganization()
         let user = try #require(try await organization.janesID())
-        // From a known origin a sign-in writes nothing of the user, and so does not notice what happens beside it.
+        // A sign-in from a known origin does not write the user record, so it does not detect concurrent changes.
         _ = try await organization.signIn().get()
         let store = InterruptedStore(organization.store)
         let slow = IdentityEngine(store: store, environment: organization.engine.environment)

@@ -46,7 +46,7 @@ struct RedactedTests {
     func constantLength() { #expect("\(Secret("a"))" == "\(Secret("a much longer secret"))") }
 }
 
-/// Every way in which a log statement or a debugger turns a value into text.
+/// Every conversion of a value to text by a log statement or a debugger.
 enum Printed {
     static func forms(of value: Any) -> [String] {
         var dumped = ""

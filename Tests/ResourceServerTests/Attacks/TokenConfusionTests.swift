@@ -4,7 +4,7 @@ import ResourceServer
 import Synchronization
 import Testing
 
-/// Tokens of the right issuer, with a valid signature and the right audience, that are no access tokens.
+/// Tokens with the right issuer, a valid signature and the right audience that are not access tokens.
 @Suite("Attacks: token confusion at a resource server")
 struct TokenConfusionTests {
     let issuer: TestIssuer
@@ -18,7 +18,7 @@ struct TokenConfusionTests {
             .init(issuer: TestIssuer.url, audience: "app"), fetcher: issuer, now: { TestIssuer.now })
     }
 
-    /// Removes what only an access token has.
+    /// Removes the claims that only an access token has.
     private static let idToken: [String: JSONValue?] = [
         "aud": "app", "cid": nil, "scp": nil, "uid": nil, "sub": "00u1", "amr": ["pwd"], "idp": "00o1", "auth_time": 1_749_999_980,
     ]
@@ -37,7 +37,7 @@ struct TokenConfusionTests {
         }
     }
 
-    @Test("An ID token is refused, whatever its claims and its general type are.")
+    @Test("An ID token is refused with any claims and any general type.")
     func idTokens() async throws {
         let variants: [[String: JSONValue?]] = [
             [:], ["nonce": "n"], ["at_hash": "h"], ["c_hash": "h"], ["azp": "app"], ["nonce": "n", "at_hash": "h", "sid": "ses1"],

@@ -53,15 +53,15 @@ struct ClassicOracle {
 
     // The person.
     var held: Set<Kind>
-    /// Whether she signed in from here before: then what is wrong here is counted apart from what strangers do.
+    /// Whether the user signed in from this origin before: its wrong answers are then counted separately from those of unknown origins.
     private(set) var isKnown = false
     private var lockedForStrangers = false
     private var lockedHere = false
     private var failuresOfStrangers: [String: Int] = [:]
     private var failuresHere: [String: Int] = [:]
-    /// Those after the password of strangers, and of kinds that were never right here.
+    /// Wrong answers after the password from unknown origins, and of factors that were never right here.
     private var failuresAfterPassword: [String: Int] = [:]
-    /// What she proved here in sign-ins that she completed.
+    /// The factors that the user proved here in completed sign-ins.
     private var provedHere: Set<String> = []
 
     var isLocked: Bool { isKnown ? lockedHere : lockedForStrangers }
@@ -91,7 +91,7 @@ struct ClassicOracle {
     private var wrongCodes: [Int] = []
     /// When codes of a recovery were wrong since the last right one.
     private var wrongRecoveries: [Int] = []
-    /// When codes of a recovery were wrong since she last got through one, whatever the telephone.
+    /// The times of wrong recovery codes since the last completed recovery, for any telephone.
     private var guessedCodes: [Int] = []
     let enrollsAll: Bool
 
@@ -226,7 +226,7 @@ struct ClassicOracle {
 
     private mutating func lock() { if isKnown { lockedHere = true } else { lockedForStrangers = true } }
 
-    /// Whether it was never right here.
+    /// Whether no answer to this factor was ever right here.
     private func isForeign(_ kind: String) -> Bool { kind != "password" && !provedHere.contains(kind) }
 
     private mutating func forget(_ kind: String) {
@@ -239,7 +239,7 @@ struct ClassicOracle {
         (failuresOfStrangers["password"], failuresHere["password"]) = (nil, nil)
     }
 
-    /// Opens the locks; wrong codes still count, or whoever reads the texts could guess them without end.
+    /// Removes the locks. Wrong codes stay counted: otherwise an attacker who reads the text messages could guess without a limit.
     private mutating func openLocks() {
         forgetPasswords()
         forget("question")

@@ -16,9 +16,9 @@ enum ExploredDevice: Int, CaseIterable, Sendable {
 enum ExploredPerson: String, CaseIterable, Sendable {
     case jane
     case janeSinceNewPassword, janeDeactivated, janeReactivated, janeSuspended, janeLocked, janeLockOver, janeUnassigned
-    /// Locked for strangers, and comes from an origin of her own, where two passwords were wrong.
+    /// The account is locked for unknown origins; the user comes from a known origin with two wrong passwords.
     case janeAtHome
-    /// Her app was closed by too many wrong codes, as a first factor and after another.
+    /// Too many wrong codes closed the user's app, as a first and as a second factor.
     case janeWithClosedApp
     case bob
 
@@ -36,14 +36,14 @@ enum ExploredPerson: String, CaseIterable, Sendable {
         }
     }
     var isLocked: Bool { self == .janeLocked }
-    /// Whether a code of her app is right but does not count.
+    /// Whether a correct code of the user's app is ignored.
     var hasClosedApp: Bool { self == .janeWithClosedApp }
     /// Where the person's requests come from.
     var origin: RequestOrigin { self == .janeAtHome ? Self.home : .unknown }
 
     private static let home = RequestOrigin(network: "home")
 
-    /// Whether a lock stands for the requests of whoever the user is here.
+    /// Whether a lock applies to the requests of this user.
     static func hasLock(_ user: User) -> Bool { user[user.callers(from: home)].lockedAt != nil }
 
     /// Made once: every step needs them.
@@ -90,7 +90,7 @@ enum ExploredPerson: String, CaseIterable, Sendable {
             user.usedOrigins?[0].failures = failures
             return user
         }
-        // They are counted apart, and the third locks the account, whichever they were. After a lock each one locks again.
+        // They are counted per factor; the third wrong answer to any factor locks the account. After a lock each wrong answer locks again.
         if isFurther {
             user.failedFurther = (user.failedFurther ?? [:]).merging([kind: 1], uniquingKeysWith: +)
         } else if isCode {
@@ -102,7 +102,7 @@ enum ExploredPerson: String, CaseIterable, Sendable {
         return user
     }
 
-    /// The account after a sign-in that something in the person's hands completed, beside the app.
+    /// The account after a sign-in that a possession factor other than the app completed.
     func userAfterApproval() -> User {
         var user = user
         (user.failedCodes, user.failedFurther) = (nil, nil)

@@ -113,7 +113,7 @@ struct SignInExploration {
         try TransactionInvariants.check(before, after, outcome, changesPassword: isChange)
         if !node.ledger.describes(after.challenge) { throw Broken("the challenge tells another story") }
         node.transaction = after
-        // No step reads it: what could come of the sign-in is the same.
+        // No step reads it, so the possible outcomes of the sign-in are the same.
         node.transaction.origin = nil
         return true
     }

@@ -28,7 +28,7 @@ struct SignInExplorationTests {
             isOpen && (policy.canAddFactor || policy.isHosted)
             && (policy.asksForTwo || policy.contextClass?.hasSuffix("ifpossible") == true
                 || (policy.isHosted && policy.contextClass?.hasSuffix("pwd") == true))
-        // Beside the classic API: where a password is not enough, or is due, and another factor can follow a push that was denied.
+        // Other than the classic API: policies where a password is not enough or is due, and another factor can follow a denied push.
         let isDue = isOpen && policy.isHosted && policy.passwordsEnd
         let goesOn = policy.purpose == .signIn && (asksForMore || isDue)
         #expect((exploration.outcomes["ask again"] != nil) == (policy.isClassic || goesOn))

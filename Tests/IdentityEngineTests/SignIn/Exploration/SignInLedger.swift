@@ -111,7 +111,7 @@ struct SignInLedger: Hashable, Sendable {
         case .poll(let person):
             let counted = countedChallenge
             let result = poll(person, policy, at: now)
-            // Who approves on a device needs no code to open the app that wrong ones closed.
+            // An approval on a device reopens an app that wrong codes closed.
             guard let person, person.hasClosedApp, countedChallenge != counted, isWhole(result) else { return (result, nil) }
             return (result, person.userAfterApproval())
         case .newPassword(let person): return change(person, policy, at: now)
@@ -134,7 +134,7 @@ struct SignInLedger: Hashable, Sendable {
         policy.isClassic || (policy.purpose == .signIn && !proved.isEmpty)
     }
 
-    /// Whether a denial is the last word: where no other factor may follow, and where it was reported as suspicious.
+    /// Whether a denial ends the sign-in: if no other factor may follow, or if the user reported it as suspicious.
     private func isRefusedForGood(_ policy: ExploredPolicy) -> Bool {
         switch decision {
         case .denied(_, let isSuspicious, _): isSuspicious || !mayChooseAgain(policy)
@@ -143,7 +143,7 @@ struct SignInLedger: Hashable, Sendable {
         }
     }
 
-    /// Whether all is proved that was asked for.
+    /// Whether all required factors are proved.
     private func isWhole(_ result: Expectation) -> Bool {
         switch result {
         case .authenticated, .passwordDue: true
@@ -171,7 +171,7 @@ struct SignInLedger: Hashable, Sendable {
         codes += isCode ? 1 : 0
         let result = weigh(person, policy)
         var user = person.userAfterProof(newHash: newHash, isCode: isCode)
-        // Something else in the person's hands opens the app, too.
+        // Another possession factor reopens the app too.
         if person.hasClosedApp, isWhole(result), proved.contains(where: \.isPush) {
             (user.failedCodes, user.failedFurther) = (nil, nil)
         }
