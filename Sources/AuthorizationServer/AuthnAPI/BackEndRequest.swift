@@ -20,7 +20,7 @@ extension ServerRequest {
     func ofEndUser(_ snapshot: OrgSnapshot) -> ServerRequest {
         guard let address = context.address, let caller = sswsToken.flatMap(snapshot.trustedCaller) else { return self }
         let user = PeerAddress.endUser(
-            behind: address, forwarded: head.headerFields[values: .forwardedFor],
+            behind: address, unread: unreadForwarded,
             gateways: (caller.gateways ?? []).compactMap(TrustedNetwork.init))
         var request = self
         request.context.address = user

@@ -50,7 +50,11 @@ struct Listener: Sendable {
 
     private func handle(_ request: Request, _ writer: consuming ResponseWriter, _ channel: any Channel) async throws {
         var rest = request.body.makeAsyncIterator()
-        var received = ServerRequest(head: request.head, body: [], context: context(of: request.head, channel))
+        let peer = PeerAddress.resolve(
+            peer: channel.remoteAddress?.ipAddress, forwarded: request.head.headerFields[values: .forwardedFor],
+            proxies: configuration.trustedProxies)
+        var received = ServerRequest(head: request.head, body: [], context: context(of: request.head, from: peer.address))
+        received.unreadForwarded = peer.unread
         let hasBody = request.head.headerFields[.contentLength].map { $0 != "0" } ?? request.head.headerFields.contains(.transferEncoding)
         if hasBody {
             if let body = try await collect(&rest, announced: request.head.headerFields[.contentLength].flatMap { Int($0) }, channel) {
@@ -85,11 +89,8 @@ struct Listener: Sendable {
         return bytes
     }
 
-    private func context(of head: HTTPRequest, _ channel: any Channel) -> RequestContext {
-        let forwarded = configuration.trustedProxies.isEmpty ? [] : head.headerFields[values: .forwardedFor]
-        let address = PeerAddress.resolve(
-            peer: channel.remoteAddress?.ipAddress, forwarded: forwarded, proxies: configuration.trustedProxies)
-        return RequestContext(
+    private func context(of head: HTTPRequest, from address: String?) -> RequestContext {
+        RequestContext(
             now: clock.now, requestID: identifiers.next(), address: address, userAgent: head.headerFields[.userAgent],
             deviceToken: head.headerFields.deviceToken)
     }

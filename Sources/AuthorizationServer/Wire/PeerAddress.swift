@@ -23,8 +23,13 @@ enum IPAddress {
 }
 
 /// Whose request it is, behind proxies.
-enum PeerAddress {
-    /// The address to count and log.
+struct PeerAddress: Sendable, Equatable {
+    /// The address to count and log; `nil` if not even the peer is known.
+    var address: String?
+    /// The entries of `X-Forwarded-For` that trusted proxies did not write: anybody could have.
+    var unread: [String] = []
+
+    /// Finds the address of a client.
     ///
     /// Each proxy appends the peer that it saw to `X-Forwarded-For`. From the right, every address that was written by a
     /// trusted proxy is believed; the first that is no trusted proxy itself is the client's. What stands left of it, anybody
@@ -34,32 +39,28 @@ enum PeerAddress {
     ///   - peer: The other end of the connection.
     ///   - forwarded: The header's values, in order.
     ///   - proxies: Who is believed.
-    /// - Returns: The client's address; nil if not even the peer is known.
-    static func resolve(peer: String?, forwarded: [String], proxies: [TrustedNetwork]) -> String? {
-        guard var address = peer else { return nil }
-        guard !proxies.isEmpty, !forwarded.isEmpty else { return address }
-        var written = entries(of: forwarded)
-        while proxies.contains(where: { $0.contains(address) }), let last = written.popLast() {
-            guard IPAddress.bytes(of: last) != nil else { break }
+    /// - Returns: The client's address, and what stands left of it.
+    static func resolve(peer: String?, forwarded: [String], proxies: [TrustedNetwork]) -> PeerAddress {
+        guard var address = peer else { return PeerAddress() }
+        var written = forwarded.joined(separator: ",").split(separator: ",").map { entry in String(entry.filter { $0 != " " }) }
+        while proxies.contains(where: { $0.contains(address) }), let last = written.last, IPAddress.bytes(of: last) != nil {
             address = last
+            written.removeLast()
         }
-        return address
+        return PeerAddress(address: address, unread: written)
     }
 
-    /// The address of who a back end asks for.
+    /// The address of the user for whom a back end asks.
+    ///
+    /// What the back end wrote ends where the entries of the server's own proxies begin. No entry tells where that is: an attacker can
+    /// write the back end's address, too.
     ///
     /// - Parameters:
     ///   - backEnd: The back end's own address, as ``resolve(peer:forwarded:proxies:)`` found it.
-    ///   - forwarded: The header's values, in order. What proxies of ours appended about the back end stands right of what it wrote.
+    ///   - unread: The entries of the header that this left.
     ///   - gateways: Who is believed.
     /// - Returns: The end user's address; the back end's if that is none of the gateways, or forwards nothing.
-    static func endUser(behind backEnd: String, forwarded: [String], gateways: [TrustedNetwork]) -> String {
-        var written = entries(of: forwarded)
-        if let own = written.lastIndex(of: backEnd) { written.removeSubrange(own...) }
-        return resolve(peer: backEnd, forwarded: written, proxies: gateways) ?? backEnd
-    }
-
-    private static func entries(of forwarded: [String]) -> [String] {
-        forwarded.joined(separator: ",").split(separator: ",").map { entry in String(entry.filter { $0 != " " }) }
+    static func endUser(behind backEnd: String, unread: [String], gateways: [TrustedNetwork]) -> String {
+        resolve(peer: backEnd, forwarded: unread, proxies: gateways).address ?? backEnd
     }
 }

@@ -12,6 +12,8 @@ public struct ServerRequest: Sendable, Redacted {
     public var context: RequestContext
     /// Whether the body was longer than the server reads; ``body`` is empty then.
     package var isTooLarge = false
+    /// The entries of `X-Forwarded-For` that no trusted proxy wrote.
+    var unreadForwarded: [String] = []
 
     /// The path without the query.
     public let path: Substring

@@ -96,6 +96,29 @@ struct KnownOriginAttacks {
         }
     }
 
+    @Test(
+        "An attacker who writes the owner's and the gateway's address into X-Forwarded-For does not count as the owner.",
+        arguments: [true, false])
+    func forgedGateway(isBehindProxy: Bool) async throws {
+        let gateway = isBehindProxy ? Self.backEnd : "127.0.0.1"
+        try await Self.attack(
+            ClassicPolicy(signOnPolicy: "one factor", trustedCallers: [.init(name: "portal", token: Self.apiToken, gateways: [gateway])]),
+            isBehindProxy: isBehindProxy
+        ) { server in
+            /// A request of a user whom the back end saw at an address, and who sent the back end this header.
+            func portal(_ address: String, sent header: String? = nil) -> ClassicClient {
+                // A proxy in front of the server appends the address of the back end.
+                let all = [header, address, isBehindProxy ? gateway : nil].compactMap(\.self).joined(separator: ", ")
+                return ClassicClient(server, headers: [("X-Forwarded-For", all), ("Authorization", "SSWS \(Self.apiToken)")])
+            }
+            #expect(try await portal(Self.home).begin().name == "SUCCESS")
+            for _ in 0..<5 { _ = try await portal(Self.attacker).signIn(PushOrganization.jane, "wrong") }
+            let forged = portal(Self.attacker, sent: "\(Self.home), \(gateway)")
+            try expectClassicRefusal(try await forged.signIn(), 401, "E0000004")
+            #expect(try await portal(Self.home).begin().name == "SUCCESS")
+        }
+    }
+
     @Test("On the pages, a network that the user has signed in from is known, also for an application with a back end.")
     func pagesOfClientWithBackEnd() async throws {
         try await Self.attack { server in

@@ -21,7 +21,7 @@ struct PeerAddressTests {
         ])
     func resolve(peer: String, forwarded: [String], trusted: [String], expected: String) throws {
         let proxies = try trusted.map { try #require(TrustedNetwork($0)) }
-        #expect(PeerAddress.resolve(peer: peer, forwarded: forwarded, proxies: proxies) == expected)
+        #expect(PeerAddress.resolve(peer: peer, forwarded: forwarded, proxies: proxies).address == expected)
     }
 
     @Test(
@@ -30,16 +30,39 @@ struct PeerAddressTests {
             // back end, header lines, gateways, expected
             ("10.0.0.7", ["198.51.100.7"], ["10.0.0.7"], "198.51.100.7"),
             ("10.0.0.7", ["1.1.1.1, 198.51.100.7"], ["10.0.0.0/8"], "198.51.100.7"),
-            // Proxies of ours appended where the back end's request came from, and perhaps themselves.
             ("10.0.0.7", ["198.51.100.7, 10.0.0.7"], ["10.0.0.7"], "198.51.100.7"),
-            ("10.0.0.7", ["198.51.100.7, 10.0.0.7, 192.0.2.1"], ["10.0.0.7"], "198.51.100.7"),
+            // An attacker sent the back end the owner's address and the back end's.
+            ("10.0.0.7", ["1.1.1.1, 10.0.0.7, 198.51.100.7"], ["10.0.0.7"], "198.51.100.7"),
+            ("10.0.0.7", ["1.1.1.1, 10.0.0.7", "198.51.100.7"], ["10.0.0.0/8"], "198.51.100.7"),
             ("203.0.113.5", ["198.51.100.7"], ["10.0.0.0/8"], "203.0.113.5"),
             ("10.0.0.7", ["198.51.100.7"], [], "10.0.0.7"), ("10.0.0.7", [], ["10.0.0.7"], "10.0.0.7"),
-            ("10.0.0.7", ["nonsense"], ["10.0.0.7"], "10.0.0.7"),
+            ("10.0.0.7", ["nonsense"], ["10.0.0.7"], "10.0.0.7"), ("10.0.0.7", ["1.1.1.1, nonsense"], ["10.0.0.7"], "10.0.0.7"),
         ])
     func endUser(backEnd: String, forwarded: [String], gateways: [String], expected: String) throws {
-        let gateways = try gateways.map { try #require(TrustedNetwork($0)) }
-        #expect(PeerAddress.endUser(behind: backEnd, forwarded: forwarded, gateways: gateways) == expected)
+        try expectEndUser(backEnd, forwarded, [], gateways, expected)
+    }
+
+    @Test(
+        "Of a back end behind trusted proxies, the end user is the last entry that the back end wrote.",
+        arguments: [
+            // header lines, gateways, expected
+            (["198.51.100.7, 10.0.0.7, 192.0.2.1"], ["10.0.0.7"], "198.51.100.7"),
+            (["1.1.1.1, 10.0.0.7, 198.51.100.7, 10.0.0.7, 192.0.2.1"], ["10.0.0.7"], "198.51.100.7"),
+            (["1.1.1.1, 10.0.0.7, 192.0.2.1, 198.51.100.7", "10.0.0.7"], ["10.0.0.7"], "198.51.100.7"),
+            (["198.51.100.7, 10.0.0.7, nonsense"], ["10.0.0.7", "192.0.2.2"], "192.0.2.2"),
+            (["198.51.100.7, 10.0.0.7, 192.0.2.1"], [], "10.0.0.7"),
+        ])
+    func endUserBehindProxies(forwarded: [String], gateways: [String], expected: String) throws {
+        try expectEndUser("192.0.2.2", forwarded, ["192.0.2.0/24"], gateways, expected)
+    }
+
+    private func expectEndUser(
+        _ peer: String, _ forwarded: [String], _ proxies: [String], _ gateways: [String], _ expected: String
+    ) throws {
+        func networks(_ texts: [String]) throws -> [TrustedNetwork] { try texts.map { try #require(TrustedNetwork($0)) } }
+        let found = PeerAddress.resolve(peer: peer, forwarded: forwarded, proxies: try networks(proxies))
+        let backEnd = try #require(found.address)
+        #expect(PeerAddress.endUser(behind: backEnd, unread: found.unread, gateways: try networks(gateways)) == expected)
     }
 
     @Test(
