@@ -95,7 +95,7 @@ extension SignInTransaction {
         var user = subject.user
         user.setStatus(.active, now: now)
         user.activationID = nil
-        user.setPasswordHash(hash, remembering: subject.passwordPolicy.age.history, now: now)
+        user.setPasswordHash(hash, remembering: subject.passwordPolicy.age.history, from: subject.origin, now: now)
         // Whoever comes here answered the question, if there is one; wrong codes of devices are remembered.
         user.forgetFailures(of: .question, from: subject.callers)
         user.guessedCodes = nil

@@ -12,14 +12,18 @@ public enum AccountChange: Sendable, Equatable {
 
 extension User {
     /// Gives the account a password: guesses are forgotten, and what was granted before is no longer good. Of those before it as many are
-    /// remembered as the policy compares new ones with, the present one among them.
-    mutating func setPasswordHash(_ hash: String?, remembering history: Int = 0, now: Date) {
+    /// remembered as the policy compares new ones with, the present one among them. Origins that only the old password proved become
+    /// unknown, except the one from which the user sets the new one.
+    mutating func setPasswordHash(
+        _ hash: String?, remembering history: Int = 0, from origin: RequestOrigin = .unknown, now: Date
+    ) {
         let earlier = ([passwordHash].compactMap { $0 } + (earlierPasswords ?? [])).prefix(max(history - 1, 0))
         earlierPasswords = earlier.isEmpty ? nil : Array(earlier)
         passwordHash = hash
         mustChangePassword = false
         passwordChangedAt = Self.time(now, unlike: passwordChangedAt)
         openLocks()
+        forgetOriginsOfPassword(except: origin)
     }
 
     /// Says what may be done with the account: deactivation ends for good what was granted before.

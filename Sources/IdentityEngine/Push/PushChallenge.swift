@@ -29,7 +29,7 @@ struct PushChallenge: Sendable, Equatable, Codable {
     enum Asker: String, Sendable, Codable {
         /// A factor was proved before, or an authenticated client sent a back-channel request.
         case entitled
-        /// Nothing was proved, but the user has signed in with the device or browser before.
+        /// Nothing was proved, but the user has signed in with the device or browser before, by more than the password.
         case knownOrigin
         /// Nothing was proved, but the user has signed in from the network before. Other people may share the network.
         case knownNetwork

@@ -6,7 +6,7 @@ internal import Foundation
 struct PushLimits: Sendable {
     /// The maximum in ``ChallengePlan/lifetime`` for sign-ins with a proof and for the back channel.
     static let most = 5
-    /// The maximum in that time without a proof from known devices and browsers, and the maximum from known networks.
+    /// The maximum in that time without a proof from one known device or browser, and the maximum from known networks.
     static let mostFromKnownOrigins = 4
     /// The maximum in that time from one unknown network.
     static let mostFromStranger = 2
@@ -36,7 +36,12 @@ struct PushLimits: Sendable {
         switch asker {
         case .entitled: try admit(Self.most, of: asked.filter(\.isEntitled))
         case .knownOrigin, .knownNetwork:
-            let own = asked.filter { $0.challenge?.asker == asker }
+            let device = asker == .knownOrigin ? user.knownDevice(of: origin) : nil
+            let own = asked.filter { transaction in
+                guard let challenge = transaction.challenge, challenge.asker == asker else { return false }
+                // An attacker who has one device of the user must not use up the pushes of the others.
+                return device == nil || user.knownDevice(of: challenge.askedFrom ?? .unknown) == device
+            }
             try admit(Self.mostFromKnownOrigins, of: own)
             try admit(Self.most, of: own + asked.filter(\.isEntitled))
         case .stranger:
@@ -70,10 +75,10 @@ extension PushChallenge.Asker {
     init(of transaction: SignInTransaction, _ subject: SignInTransaction.Subject) {
         if !transaction.isUnproved {
             self = .entitled
-        } else if subject.user.knownDevice(of: subject.origin) != nil {
+        } else if subject.user.provedDevice(of: subject.origin) != nil {
             self = .knownOrigin
         } else {
-            self = subject.user.knows(subject.origin) ? .knownNetwork : .stranger
+            self = subject.user.knowsNetwork(of: subject.origin) ? .knownNetwork : .stranger
         }
     }
 

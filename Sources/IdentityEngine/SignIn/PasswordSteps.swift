@@ -24,7 +24,7 @@ extension SignInTransaction {
     func passwordChanged(_ hash: String, _ subject: Subject, now: Date) -> (SignInTransaction, Outcome, [Effect]) {
         guard isPasswordDue(of: subject, now: now) else { return refused(.overTransaction, Self.changeType, []) }
         var user = subject.user
-        user.setPasswordHash(hash, remembering: subject.passwordPolicy.age.history, now: now)
+        user.setPasswordHash(hash, remembering: subject.passwordPolicy.age.history, from: subject.origin, now: now)
         var next = self
         next.meet(user)
         // Nobody is warned of a password that is a moment old, whatever the policy's numbers are.

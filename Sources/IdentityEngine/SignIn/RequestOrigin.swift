@@ -95,6 +95,19 @@ extension User {
         return id
     }
 
+    /// The same, for a device or a browser where the user proved more than the password, which an attacker can know.
+    func provedDevice(of origin: RequestOrigin) -> String? {
+        knownDevice(of: origin).flatMap { id in
+            usedOrigins?.contains { $0.id == id && !$0.isProvedByPasswordAlone } == true ? id : nil
+        }
+    }
+
+    /// Whether the user completed a sign-in from the network before.
+    func knowsNetwork(of origin: RequestOrigin) -> Bool {
+        guard origin.isBackEnd != true, let id = origin.networkID else { return false }
+        return usedOrigins?.contains { $0.id == id } == true
+    }
+
     /// Remembers a browser that gets this secret after a completed sign-in.
     mutating func remember(browser secret: String, provedBy factors: Set<String>) {
         var origin = RequestOrigin()
@@ -130,10 +143,25 @@ extension User {
     private mutating func keep(_ origins: [KnownOrigin]) {
         var kept = origins
         while kept.count > KnownOrigin.most {
-            let forgotten = kept.remove(at: kept.firstIndex(where: \.isProvedByPasswordAlone) ?? 0)
-            if let failures = forgotten.failures { self[.others].add(failures, of: forgotten) }
-            if let pushes = forgotten.pushes { strangersPushes = ((strangersPushes ?? []) + pushes).sorted() }
+            addCounts(of: kept.remove(at: kept.firstIndex(where: \.isProvedByPasswordAlone) ?? 0))
         }
         usedOrigins = kept
+    }
+
+    /// Forgets the origins where the user proved only the password, because an attacker who knew it can be among them.
+    ///
+    /// - Parameter origin: The origin that stays known if it is.
+    mutating func forgetOriginsOfPassword(except origin: RequestOrigin) {
+        guard let known = usedOrigins else { return }
+        func isForgotten(_ known: KnownOrigin) -> Bool { known.isProvedByPasswordAlone && !origin.ids.contains(known.id) }
+        for forgotten in known where isForgotten(forgotten) { addCounts(of: forgotten) }
+        let kept = known.filter { !isForgotten($0) }
+        usedOrigins = kept.isEmpty ? nil : kept
+    }
+
+    /// Adds the counts of a forgotten origin to those of unknown origins.
+    private mutating func addCounts(of forgotten: KnownOrigin) {
+        if let failures = forgotten.failures { self[.others].add(failures, of: forgotten) }
+        if let pushes = forgotten.pushes { strangersPushes = ((strangersPushes ?? []) + pushes).sorted() }
     }
 }

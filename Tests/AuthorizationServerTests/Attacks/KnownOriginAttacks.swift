@@ -119,6 +119,29 @@ struct KnownOriginAttacks {
         }
     }
 
+    @Test("A password change makes origins unknown where only the old password was proved, except the origin of the change.")
+    func passwordChange() async throws {
+        try await Self.attack { server in
+            let new = "Another-Horse-8"
+            let device = DirectClient(server, id: "mute-desk", additional: ["client_secret": "mute-desk-secret-0123"]).at(Self.backEnd)
+                .with(device: "a-device-of-the-attacker")
+            let network = Self.easy(server, Self.attacker)
+            for thief in [device, network] { #expect(try await thief.password().status == 200) }
+            #expect(try await Self.easy(server, Self.home).password().status == 200)
+            let id = try #require(try await server.engine.user(login: PushOrganization.jane)?.id)
+            let context = RequestContext(now: server.clock.now, requestID: "expiry")
+            _ = try await server.engine.expirePassword(userID: id, context: context)
+            let owner = ClassicClient(server, headers: [("X-Forwarded-For", Self.home)])
+            let due = try await owner.begin()
+            let change: [String: JSONValue] = ["oldPassword": .string(PushOrganization.janesPassword), "newPassword": .string(new)]
+            #expect(try ClassicStatus(try await owner.follow(due.next, of: due, change)).name == "SUCCESS")
+            for _ in 0..<5 { _ = try await Self.easy(server, "192.0.2.44").password(["password": "wrong"]) }
+            // A known origin would not be locked out with the unknown ones.
+            for thief in [device, network] { try expectRefusal(try await thief.password(["password": new]), 400, "invalid_grant") }
+            #expect(try await Self.easy(server, Self.home).password(["password": new]).status == 200)
+        }
+    }
+
     @Test("On the pages, a network that the user has signed in from is known, also for an application with a back end.")
     func pagesOfClientWithBackEnd() async throws {
         try await Self.attack { server in

@@ -150,4 +150,38 @@ struct PushFloodingAttacks {
             }
         }
     }
+
+    @Test("Pushes from a device where only the password was proved have the limits of an unknown origin.")
+    func devicesOfPassword() async throws {
+        try await Self.attack { client, _ in
+            let device = "a-device-of-the-attacker"
+            let desk = DirectClient(client.server, id: "mute-desk", additional: ["client_secret": "mute-desk-secret-0123"])
+            #expect(try await desk.at("10.1.2.3").with(device: device).password().status == 200)
+            let attacker = Self.backEnd(client).with(device: device)
+            for _ in 0..<2 { #expect(try await attacker.primary().status == 200) }
+            Self.expectTooMany(try await attacker.primary())
+            var sent = 2
+            for _ in 0..<12 {
+                client.server.clock.advance(by: 301)
+                if try await attacker.primary().status == 200 { sent += 1 }
+            }
+            #expect(sent == 10)
+        }
+    }
+
+    @Test("Pushes from one device of the user leave those of another device to it.")
+    func twoDevices() async throws {
+        try await Self.attack { client, phone in
+            let devices = ["a-stolen-laptop", "a-device-of-jane"].map { Self.backEnd(client).with(device: $0) }
+            for device in devices {
+                let code = try await device.primaryCode()
+                #expect(try await phone.answer(try #require(try await phone.waiting().last), .approveVerified).status == 200)
+                #expect(try await device.pollPrimary(code).status == 200)
+            }
+            for _ in 0..<4 { #expect(try await devices[0].primary().status == 200) }
+            Self.expectTooMany(try await devices[0].primary())
+            for _ in 0..<4 { #expect(try await devices[1].primary().status == 200) }
+            Self.expectTooMany(try await devices[1].primary())
+        }
+    }
 }

@@ -117,6 +117,27 @@ struct LockoutTests {
         #expect(user.knows(Self.home))
     }
 
+    @Test("A new password keeps only the origins of a second factor and the one of the change, and no count is lost.")
+    func originsAfterPasswordChange() {
+        let policy = PasswordPolicy(lockoutAttempts: 5)
+        let origins = ["cafe", "office"].map { RequestOrigin(network: $0, device: $0) }
+        var user = Self.user()
+        user.remember(Self.home, provedBy: ["password", "totp"])
+        for origin in origins { user.remember(origin, provedBy: ["password"]) }
+        for origin in origins + [.unknown] {
+            for factor in [FactorKind.password, .totp] {
+                _ = user.countFailure(of: factor, from: user.callers(from: origin), policy: policy, now: Self.now)
+            }
+        }
+        user.usedOrigins?[1].pushes = [Self.now]
+        var recovered = user
+        user.setPasswordHash("new", from: origins[1], now: Self.now)
+        #expect(user.knows(Self.home) && !user.knows(origins[0]) && user.knows(origins[1]))
+        #expect(user[.others].first == ["totp": 3] && user.strangersPushes == [Self.now])
+        recovered.setPasswordHash("new", now: Self.now)
+        #expect(recovered.usedOrigins?.map(\.id) == ["nhome"])
+    }
+
     @Test("A policy without lockout never closes the password, but still closes codes.")
     func withoutLockout() {
         let policy = PasswordPolicy(lockoutAttempts: 0)
