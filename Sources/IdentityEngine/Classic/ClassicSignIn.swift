@@ -72,6 +72,7 @@ extension SignInTransaction {
     /// Takes back what the person's devices were asked: nobody can answer it any more. It still counts as asked.
     mutating func withdrawChallenge(now: Date) {
         guard let challenge, challenge.isOpen(at: now) else { return }
+        keepReplacedChallenge(now: now)
         self.challenge?.expiresAt = now
     }
 }

@@ -138,7 +138,7 @@ private struct AnswerReading: Sendable {
         guard id.utf8.count <= 100, let (stored, _) = try view.transaction(.pushChallenge, secret: id, now: now) else {
             throw DeviceRefusal.notFound("challenge", reason: "challenge is unknown")
         }
-        guard let challenge = stored.value.challenge, let target = challenge.targets.first(where: { $0.id == id }) else {
+        guard let challenge = stored.value.challenge(ofTarget: id), let target = challenge.targets.first(where: { $0.id == id }) else {
             throw DeviceRefusal.tooLate(.replaced)
         }
         let directory = DeviceDirectory(snapshot: snapshot, view: view, now: now)

@@ -23,6 +23,7 @@ extension SignInTransaction {
         guard subject.decision.assurance != .deny else { return refused(denied(by: subject.decision), Self.pushType, []) }
         var next = self
         next.meet(subject.user)
+        next.keepReplacedChallenge(now: now)
         next.challenge = challenge
         next.challenge?.expiresAt = min(challenge.expiresAt, expiresAt)
         next.challengeCount += 1
@@ -33,6 +34,7 @@ extension SignInTransaction {
 
     /// A device answers: the first final answer decides, also for the other devices.
     func answered(_ answer: PushAnswer, now: Date) -> (SignInTransaction, Outcome, [Effect]) {
+        if let reported = reported(answer, now: now) { return reported }
         guard let challenge, let target = challenge.targets.first(where: { $0.id == answer.targetID }) else {
             return (self, .tooLate(.replaced), [])
         }
@@ -60,6 +62,33 @@ extension SignInTransaction {
             effect = .log(type: type, .failure, reason: "invalid: \(reason)")
         }
         return (next, .judged(verdict), [effect])
+    }
+
+    /// Keeps the challenge that is about to be replaced or withdrawn, as long as devices could have answered it.
+    mutating func keepReplacedChallenge(now: Date) {
+        let open = ((replacedChallenges ?? []) + [challenge].compactMap(\.self)).filter { $0.isOpen(at: now) }.suffix(PushLimits.most)
+        replacedChallenges = open.isEmpty ? nil : Array(open)
+    }
+
+    /// The challenge that a device was asked, also one that was replaced or withdrawn.
+    func challenge(ofTarget id: String) -> PushChallenge? {
+        ([challenge].compactMap(\.self) + (replacedChallenges ?? [])).first { $0.targets.contains { $0.id == id } }
+    }
+
+    /// A suspicious report about a challenge that was replaced or withdrawn ends the sign-in: otherwise an attacker could prevent the report
+    /// by sending another push.
+    ///
+    /// - Returns: `nil` for any other answer.
+    private func reported(_ answer: PushAnswer, now: Date) -> (SignInTransaction, Outcome, [Effect])? {
+        let replaced = replacedChallenges?.first { $0.targets.contains { $0.id == answer.targetID } }
+        guard end == nil, now < expiresAt, let replaced, replaced.isOpen(at: now),
+            case .denied(isSuspicious: true) = replaced.judge(answer)
+        else { return nil }
+        var next = self
+        next.end = .refused
+        let effect = Effect.log(
+            type: "user.account.report_suspicious_activity", .denied, reason: "denied: it was not me, of a push that was replaced")
+        return (next, .judged(.denied(isSuspicious: true)), [effect])
     }
 
     /// The client asks for its tokens.

@@ -54,6 +54,8 @@ struct SignInTransaction: Sendable, Equatable, Codable {
     var proofs: [Proof] = []
     /// What the person's devices were asked last.
     var challenge: PushChallenge?
+    /// The challenges that were replaced or withdrawn while devices could still answer them; `nil` for none.
+    var replacedChallenges: [PushChallenge]?
     /// How many challenges were sent, those that were replaced among them.
     var challengeCount = 0
     /// The times when challenges were sent, the most recent last; `nil` for none, and in records of earlier versions.

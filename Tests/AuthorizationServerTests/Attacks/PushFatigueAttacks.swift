@@ -58,6 +58,57 @@ struct PushFatigueAttacks {
         }
     }
 
+    /// How an attacker takes a push back before the user answers it.
+    enum Withdrawal: CaseIterable {
+        case anotherPush, anotherFactor, approvedPush
+    }
+
+    @Test(
+        "A suspicious report ends the sign-in and is logged, also if the attacker has asked for another factor since.",
+        arguments: Withdrawal.allCases)
+    func reportedLate(_ withdrawal: Withdrawal) async throws {
+        try await PushServer.with { server in
+            let phone = try await server.enroll()
+            let app = try await ClassicClient(server).app()
+            try await server.give(.sms, "+15551234821")
+            let client = DirectClient(server)
+            var pending = try await client.begin()
+            let reported = try await phone.challenge()
+            let next = try await client.challenge(pending.mfaToken, withdrawal == .anotherFactor ? ["channel_hint": "sms"] : [:])
+            #expect(next.status == 200, "\(next.body)")
+            if withdrawal != .anotherFactor { pending.oobCode = try #require(try next.json["oob_code"]?.stringValue) }
+            if withdrawal == .approvedPush { try await phone.approve() }
+            #expect(try await phone.answer(reported, .report).status == 204)
+            #expect(try await server.logged("user.account.report_suspicious_activity") == 1)
+            try expectRefusal(try await client.poll(pending), 400, "invalid_grant")
+            let code = ["grant_type": PushOrganization.secondFactorOTP, "mfa_token": pending.mfaToken, "otp": app.code()]
+            try expectRefusal(try await client.post("token", code), 400, "invalid_grant")
+            try expectRefusal(try await client.challenge(pending.mfaToken), 400, "access_denied")
+            #expect(try await phone.waiting().isEmpty)
+            // The report has come too late for what is over.
+            #expect(try await phone.answer(reported, .report).status == 400)
+            #expect(try await server.logged("user.account.report_suspicious_activity") == 1)
+        }
+    }
+
+    @Test("A push that was replaced can neither be approved nor denied, and the sign-in waits for the new one.")
+    func replaced() async throws {
+        try await PushServer.with { server in
+            let phone = try await server.enroll()
+            let client = DirectClient(server)
+            var pending = try await client.begin()
+            let old = try await phone.challenge()
+            let next = try await client.challenge(pending.mfaToken)
+            pending.oobCode = try #require(try next.json["oob_code"]?.stringValue)
+            for answer in [WirePhone.Answer.approve, .deny] {
+                let refused = try await phone.answer(old, answer)
+                #expect(refused.status == 400 && refused.body.contains("The challenge was replaced by a newer one."))
+            }
+            try await phone.approve()
+            #expect(try await client.poll(pending).status == 200)
+        }
+    }
+
     @Test("On the pages, denied pushes count towards the limit of five, and the user continues with another factor.")
     func denialsOnPages() async throws {
         try await PushServer.with { server in

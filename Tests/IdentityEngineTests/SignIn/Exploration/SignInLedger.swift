@@ -57,6 +57,8 @@ struct SignInLedger: Hashable, Sendable {
     private(set) var challenges = 0
     /// Until when the last one can be answered.
     private(set) var deadline: Int?
+    /// Until when the one before it could have been answered; `nil` if it was answered, or over when it was replaced.
+    private(set) var replacedDeadline: Int?
     /// What was answered to it.
     private(set) var decision: Decision?
     private(set) var end: SignInTransaction.End?
@@ -216,12 +218,20 @@ struct SignInLedger: Hashable, Sendable {
         if person == .janeUnassigned || policy.assurance == .deny { return .refused(.accessDenied) }
         met = Account(isBob: person.isBob, account: person.account)
         challenges += 1
+        replacedDeadline = decision == nil ? deadline.flatMap { now < $0 ? $0 : nil } : nil
         deadline = min(now + ExploredPolicy.challengeLifetime, policy.lifetime)
         decision = nil
         return .challenged
     }
 
     private mutating func take(_ answer: ExploredInput.Answer, _ policy: ExploredPolicy, at now: Int) -> Expectation {
+        // Who says of a question that it was not theirs, says it of the sign-in, whatever was asked since.
+        if case .replaced = answer.target, answer.consent == .denied, answer.isSuspicious, end == nil, now < policy.lifetime,
+            let replacedDeadline, now < replacedDeadline
+        {
+            end = .refused
+            return .denied(isSuspicious: true)
+        }
         guard case .current(let device) = answer.target, let deadline else { return .tooLate(.replaced) }
         if end == .cancelled { return .tooLate(.cancelled) }
         if decision != nil || end != nil { return .tooLate(.answered) }

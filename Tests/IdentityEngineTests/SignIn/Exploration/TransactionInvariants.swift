@@ -32,6 +32,11 @@ enum TransactionInvariants {
         case .refused where after.end == nil: throw Broken("a refused sign-in goes on")
         case .pending, .tooLate, .judged(.invalid):
             if after != before { throw Broken("something that changes nothing changed the transaction") }
+        case .judged(.denied(isSuspicious: true)) where after.end == .refused:
+            // A question that was replaced.
+            if before.end != nil || before.replacedChallenges == nil || after.challenge != before.challenge {
+                throw Broken("a report about no question ended the sign-in")
+            }
         case .judged where before.challenge?.state != .pending: throw Broken("a challenge was answered twice")
         default: break
         }
@@ -55,6 +60,7 @@ enum TransactionInvariants {
         var same = after
         (same.userID, same.account, same.proofs, same.challenge) = (before.userID, before.account, before.proofs, before.challenge)
         same.origin = before.origin
+        same.replacedChallenges = before.replacedChallenges
         (same.challengeCount, same.end, same.wrongAnswers) = (before.challengeCount, before.end, before.wrongAnswers)
         same.sentChallenges = before.sentChallenges
         same.hosted?.inherited = before.hosted?.inherited ?? 0
