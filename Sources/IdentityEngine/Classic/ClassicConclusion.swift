@@ -12,13 +12,14 @@ extension IdentityEngine {
     ///   - writesUser: Whether the person is written though nothing of them changed: somebody else's change at that moment is a conflict.
     ///   - changes: What else is written.
     ///   - remembers: Whether the device is to stand in for what was proved.
+    ///   - nextSecret: The secret of the browser that the step bound the sign-in to; nil if it goes on by the one from before.
     ///   - wrong: What is answered if the step says that the person may try again.
     ///   - context: The request.
     /// - Returns: The answer; nil if somebody else was faster.
     /// - Throws: ``ClassicRefusal`` for what is answered so, committed too; ``StoreError`` if the store failed.
     func conclude(
         _ next: SignInTransaction, _ outcome: SignInTransaction.Outcome, _ effects: [SignInTransaction.Effect], _ state: ClassicState,
-        writesUser: Bool = false, changes: [Change] = [], remembers: Bool = false, wrong: ClassicRefusal,
+        writesUser: Bool = false, changes: [Change] = [], remembers: Bool = false, nextSecret: String? = nil, wrong: ClassicRefusal,
         context: RequestContext
     ) async throws -> ClassicAnswer? {
         var next = next
@@ -73,7 +74,7 @@ extension IdentityEngine {
             next = next.extended(now: context.now) ?? next
             guard try await store.commit(changes + [state.stored.writing(next)]) == .committed else { return nil }
             // What is asked for after it, is read like every later step.
-            let after = try await classicState(state.token, browser: state.browser, context: context)
+            let after = try await classicState(state.token, browser: nextSecret ?? state.browser, context: context)
             guard let shown = try await show(after.transaction, of: after, context: context) else { return nil }
             answer = shown
         }

@@ -28,12 +28,14 @@ extension IdentityEngine {
             let verdict = verifier.verify(.code(passCode), of: state.user.value, policy: state.snapshot.passwordPolicy)
             var changes: [Change] = []
             var isWrong = false
+            var bound: String?
             var step: (SignInTransaction, SignInTransaction.Outcome, [SignInTransaction.Effect])
             switch verdict {
             case .proved(_, let used):
                 changes = try used?.changes() ?? []
                 step = state.transaction.step(.recoveryProved(hasQuestion: state.question != nil, state.subject), now: context.now)
                 if let nextSecret {
+                    bound = nextSecret
                     step.0.classic?.page?.browser.bind(to: nextSecret)
                     step.0.classic?.page?.acceptedCode = acceptedDigest(of: passCode, for: state.transaction.id)
                 }
@@ -43,7 +45,8 @@ extension IdentityEngine {
                 step = state.transaction.step(.recoveryCodeWrong(state.subject), now: context.now)
             case .failed: step = state.transaction.step(.recoveryFailed("wrong code, or nobody's"), now: context.now)
             }
-            return try await concludeGuess(step, isWrong: isWrong, state, changes: changes, wrong: .wrongRecoveryCode, context: context)
+            return try await concludeGuess(
+                step, isWrong: isWrong, state, changes: changes, nextSecret: bound, wrong: .wrongRecoveryCode, context: context)
         }
     }
 
@@ -59,11 +62,12 @@ extension IdentityEngine {
     /// Commits a step after a guess, and counts a wrong guess for the whole organization.
     private func concludeGuess(
         _ step: (SignInTransaction, SignInTransaction.Outcome, [SignInTransaction.Effect]), isWrong: Bool, _ state: ClassicState,
-        writesUser: Bool = false, changes: [Change] = [], wrong: ClassicRefusal, context: RequestContext
+        writesUser: Bool = false, changes: [Change] = [], nextSecret: String? = nil, wrong: ClassicRefusal, context: RequestContext
     ) async throws -> ClassicAnswer? {
         do {
             return try await conclude(
-                step.0, step.1, step.2, state, writesUser: writesUser, changes: changes, wrong: wrong, context: context)
+                step.0, step.1, step.2, state, writesUser: writesUser, changes: changes, nextSecret: nextSecret, wrong: wrong,
+                context: context)
         } catch let refusal as ClassicRefusal {
             // Refusals are thrown after the commit: a guess counts once, even if the commit is retried.
             guard isWrong else { throw refusal }

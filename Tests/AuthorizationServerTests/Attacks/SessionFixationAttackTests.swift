@@ -284,6 +284,27 @@ struct SessionFixationAttackTests {
         }
     }
 
+    @Test("A right recovery code does not count as a repeated one: the browser can repeat it three times, and sees no old problem.")
+    func recoveryRepeats() async throws {
+        try await RecoveryDesk.with { desk in
+            let page = try await desk.ask("sms")
+            let code = try #require(await desk.server.messages.received()?.code)
+            let form = try WireBrowser.form(page, "code")
+            let before = desk.browser.cookies
+            func send(_ code: String) async throws -> WireResponse {
+                desk.browser.cookies = before
+                let answer = try await desk.browser.post(form.action, form.fields.merging(["code": code]) { $1 })
+                return try await desk.browser.follow(answer)
+            }
+            #expect(try await send(code == "000000" ? "000001" : "000000").body.contains("The code is wrong, or too old."))
+            for _ in 0...3 {
+                let next = try await send(code)
+                #expect(next.body.contains("Choose a new password") && !next.body.contains("role=\"alert\""), "\(next.body)")
+            }
+            #expect(try await send(code).status == 403)
+        }
+    }
+
     @Test("An attacker who planted the browser cookie gets nothing of a recovery after the victim opened the mailed link.")
     func recoveryLink() async throws {
         try await RecoveryDesk.with { desk in
