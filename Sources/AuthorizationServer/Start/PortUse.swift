@@ -88,6 +88,13 @@ package struct PortUse: Sendable, Equatable {
 extension AuthorizationServer.Configuration {
     /// The port that the server listens on.
     package var portUse: PortUse { PortUse(host: host, port: port, purpose: "authorization server") }
+
+    /// Reads the TLS certificate and key, so that a server that can't use them fails before it writes anything.
+    ///
+    /// - Throws: `ConfigurationError` if a file can't be read, is unsafe, or is not valid.
+    package func checkTLS() throws {
+        if let tls { _ = try TLSMaterial.serverConfiguration(tls) }
+    }
 }
 
 /// The error for ports that can't be bound, because another program uses them or the system forbids it.

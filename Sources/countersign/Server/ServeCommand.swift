@@ -25,6 +25,7 @@ struct ServeCommand: AsyncParsableCommand {
                 var port = configuration.portUse
                 port.flag = "--port"
                 try await PortUse.check([port])
+                try configuration.checkTLS()
             }
             let report = try await parts.engine.apply(parts.organization, context: parts.context("start"))
             for line in report.description.split(separator: "\n") { parts.logger.notice("organization: \(line)") }

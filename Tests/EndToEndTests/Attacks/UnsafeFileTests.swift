@@ -114,6 +114,7 @@ struct UnsafeFileTests {
             "serve", "--port", "0", "--config", config, "--data", folder.path + "data", "--master-key-file", key,
         ])
         #expect(text.contains("chmod 600 \(key)"), "\(text)")
+        #expect(!FileManager.default.fileExists(atPath: folder.path + "data"))
     }
 
     @Test("serve refuses a TLS private key that others may read, and says which chmod mends it.", arguments: [0o644, 0o640, 0o604, 0o622])
