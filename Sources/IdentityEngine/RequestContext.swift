@@ -18,8 +18,8 @@ public struct RequestContext: Sendable {
     /// The secret that the hosted pages gave the browser after a sign-in, by which they recognize its device; `nil` if the request has none.
     public var browserDevice: String?
 
-    /// Whether ``address`` belongs to a back end that does not forward the addresses of its users.
-    public var isBackEnd = false
+    /// The name of the trusted caller whose back end has ``address``, if it forwards no address of its users; `nil` otherwise.
+    public var backEnd: String?
 
     /// Describes a request.
     public init(now: Date, requestID: String, address: String? = nil, userAgent: String? = nil, deviceToken: String? = nil) {

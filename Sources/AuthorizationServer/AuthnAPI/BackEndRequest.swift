@@ -24,7 +24,7 @@ extension ServerRequest {
             gateways: (caller.gateways ?? []).compactMap(TrustedNetwork.init))
         var request = self
         request.context.address = user
-        request.context.isBackEnd = user == address
+        request.context.backEnd = user == address ? caller.name : nil
         return request
     }
 }

@@ -4,7 +4,7 @@
 public struct HashingShare: Sendable, Hashable {
     /// The origin of the requests; `nil` for the server's own work.
     let origin: String?
-    /// Whether the user has signed in from there before, or the work is the server's own.
+    /// Whether the user has signed in from there before, an authenticated back end asks, or the work is the server's own.
     let isKnown: Bool
 
     /// The share of work that no unauthenticated request can cause.
@@ -15,6 +15,11 @@ public struct HashingShare: Sendable, Hashable {
     /// The place of a request that checks a user's password.
     init(_ origin: RequestOrigin, of user: User?) {
         let isKnown = user?.knows(origin) ?? false
+        // A back end is authenticated, so an attacker takes no turns from its users.
+        if !isKnown, let backEnd = origin.backEnd {
+            self.init(origin: "a" + backEnd, isKnown: true)
+            return
+        }
         // A known device has its own place. An unknown device shares the place of its network, because an attacker can invent devices.
         let ids = origin.ids
         let own = isKnown ? ids.first { id in user?.usedOrigins?.contains { $0.id == id } == true } : nil
@@ -25,8 +30,8 @@ public struct HashingShare: Sendable, Hashable {
 /// A bounded queue that serves its callers in turn.
 ///
 /// Half of the turns belong to known origins, the other half to unknown origins. Within each half, origins take turns. If the queue is full, an
-/// origin with fewer waiting elements displaces the newest element of the origin with the most. Not safe from several threads: the owner
-/// locks.
+/// origin with fewer waiting elements displaces the newest element of the origin with the most. Known origins displace unknown ones until half
+/// of the places are theirs. Not safe from several threads: the owner locks.
 struct FairQueue<Element> {
     /// The waiting elements of one origin, the oldest first.
     private typealias Line = [(id: Int, element: Element)]
@@ -35,6 +40,10 @@ struct FairQueue<Element> {
     private struct Ring {
         var turns: [HashingShare] = []
         var lines: [HashingShare: Line] = [:]
+
+        /// The longest line; of several, the one whose last element is the newest.
+        var longest: Line? { lines.values.max { ($0.count, $0.last?.id ?? 0) < ($1.count, $1.last?.id ?? 0) } }
+        var count: Int { lines.values.reduce(0) { $0 + $1.count } }
 
         mutating func append(_ entry: (id: Int, element: Element), _ share: HashingShare) {
             if lines[share] == nil { turns.append(share) }
@@ -76,15 +85,17 @@ struct FairQueue<Element> {
     ///   - element: The element.
     ///   - share: Its origin.
     ///   - limit: The maximum number of waiting elements.
-    /// - Returns: The element's id, and the displaced element, if any; `nil` if the queue is full and no origin has more waiting elements than this
-    ///   one.
+    /// - Returns: The element's id, and the displaced element, if any; `nil` if the queue is full, no origin has more waiting elements than this
+    ///   one, and no place is kept for this one as a known origin.
     mutating func append(_ element: Element, for share: HashingShare, limit: Int) -> (id: Int, displaced: Element?)? {
         var displaced: Element?
         if count >= limit {
             let own = (share.isKnown ? known : others).lines[share]?.count ?? 0
-            let longest = [others, known].flatMap(\.lines).max { $0.value.count < $1.value.count }
             // The other origin must have more elements than this one would have; otherwise the two origins would displace each other endlessly.
-            guard let longest, longest.value.count > own + 1, let newest = longest.value.last else { return nil }
+            let longest = [others, known].compactMap(\.longest).max { $0.count < $1.count }.flatMap { $0.count > own + 1 ? $0 : nil }
+            // Unknown origins, one element each, could otherwise fill all places.
+            let reserved = share.isKnown && known.count < limit / 2 ? others.longest : nil
+            guard let newest = (longest ?? reserved)?.last else { return nil }
             displaced = remove(newest.id)
         }
         let id = nextID

@@ -14,6 +14,12 @@ struct RequestOrigin: Sendable, Hashable, Codable {
     var browser: String?
     /// Whether the network is that of a client's back end, which all users of the client share; `nil` if not.
     var isBackEnd: Bool?
+    /// The name of the authenticated client or caller whose back end sends the request; `nil` for none. It is not stored.
+    var backEnd: String?
+
+    private enum CodingKeys: String, CodingKey {
+        case network, device, browser, isBackEnd
+    }
 
     /// An origin that never counts as known.
     static let unknown = RequestOrigin()
@@ -35,7 +41,9 @@ struct RequestOrigin: Sendable, Hashable, Codable {
         let named = application.isConfidential ? context.deviceToken.map { Self.digest(of: $0) } : nil
         browser = RequestOrigin(browserOf: context).browser
         self.device = device.map { Self.digest(of: Base64URL.encode($0)) } ?? named
-        isBackEnd = context.isBackEnd || application.isConfidential && !isOnPages ? true : nil
+        let client = application.isConfidential && !isOnPages ? "c" + application.id : nil
+        backEnd = context.backEnd.map { "s" + $0 } ?? client
+        isBackEnd = backEnd == nil ? nil : true
     }
 
     /// The browser that a request comes from.

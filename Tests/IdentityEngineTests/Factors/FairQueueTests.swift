@@ -50,6 +50,32 @@ struct FairQueueTests {
         #expect(order == ["a1", "b1", "a2", "b2"])
     }
 
+    @Test("A full queue of unknown origins with one element each makes room for known origins, up to half of the queue.")
+    func knownOriginsInFullQueue() {
+        var queue = FairQueue<String>()
+        for number in 1...4 { _ = queue.append("x\(number)", for: Self.share("\(number)"), limit: 4) }
+        let stranger = queue.append("x5", for: Self.share("5"), limit: 4)
+        #expect(stranger == nil)
+        let first = queue.append("k1", for: Self.share("home", isKnown: true), limit: 4)
+        #expect(first?.displaced == "x4")
+        let second = queue.append("k2", for: Self.share("office", isKnown: true), limit: 4)
+        #expect(second?.displaced == "x3")
+        let third = queue.append("k3", for: Self.share("phone", isKnown: true), limit: 4)
+        #expect(third == nil)
+        #expect(queue.count == 4)
+        let order = Self.drain(&queue)
+        #expect(order == ["k1", "x1", "k2", "x2"])
+    }
+
+    @Test("A full queue of known origins with one element each refuses another known origin.")
+    func knownOriginsOnly() {
+        var queue = FairQueue<String>()
+        for number in 1...4 { _ = queue.append("k\(number)", for: Self.share("\(number)", isKnown: true), limit: 4) }
+        let refused = queue.append("k5", for: Self.share("5", isKnown: true), limit: 4)
+        #expect(refused == nil)
+        #expect(queue.count == 4)
+    }
+
     @Test("A removed element leaves no empty turn.")
     func withdrawn() throws {
         var queue = FairQueue<String>()
