@@ -14,6 +14,8 @@ final class ConnectionActivity: ChannelDuplexHandler, RemovableChannelHandler {
     private var deadline: Scheduled<Void>?
     /// Complete requests without a complete answer; -1 while a request arrives that was answered before its end.
     private var unanswered = 0
+    /// Whether the server's answer is an event stream, which lasts as long as its client likes.
+    private var isStreaming = false
 
     init(_ limit: ConnectionLimit, _ place: ConnectionLimit.Place, firstRequestTimeout: TimeAmount) {
         self.limit = limit
@@ -30,7 +32,9 @@ final class ConnectionActivity: ChannelDuplexHandler, RemovableChannelHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
-        case .head: deadline?.cancel()
+        case .head:
+            deadline?.cancel()
+            count(0)
         case .body: break
         case .end: count(1)
         }
@@ -38,12 +42,21 @@ final class ConnectionActivity: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-        if case .end = unwrapOutboundIn(data) { count(-1) }
+        switch unwrapOutboundIn(data) {
+        case .head(let head):
+            isStreaming = head.headers.first(name: "content-type") == "text/event-stream"
+            if isStreaming { limit.setWaiting(place, forClient: true) }
+        case .body: break
+        case .end:
+            isStreaming = false
+            count(-1)
+        }
         context.write(data, promise: promise)
     }
 
     private func count(_ difference: Int) {
         unanswered += difference
+        guard !isStreaming else { return }
         limit.setWaiting(place, forClient: unanswered <= 0)
     }
 }

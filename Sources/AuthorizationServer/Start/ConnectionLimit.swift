@@ -5,7 +5,9 @@ internal import NIOCore
 /// The open connections of each address; all of an IPv6 /64 are one address. Safe from any thread.
 ///
 /// An address at its limit gives up the connection that waits longest for its client, so that silent connections do not keep its other users
-/// out. A connection whose request is complete waits for the server, and is never given up.
+/// out. A connection whose request is complete waits for the server, and is never given up, unless it reads an event stream.
+///
+/// A connection that is given up counts until it is closed: TLS waits for its client's answer. At twice the limit, an address gets no other.
 final class ConnectionLimit: Sendable {
     private struct Open {
         let channel: any Channel
@@ -15,8 +17,12 @@ final class ConnectionLimit: Sendable {
 
     private struct Address {
         var connections: [ObjectIdentifier: Open] = [:]
+        /// The connections that were given up and are not closed yet.
+        var closing: Set<ObjectIdentifier> = []
         /// Whether the limit was logged since the address was last below it.
         var isLogged = false
+
+        var isEmpty: Bool { connections.isEmpty && closing.isEmpty }
 
         var longestWaiting: ObjectIdentifier? {
             connections.compactMap { id, open in open.waitsSince.map { (id, $0) } }.min { $0.1 < $1.1 }?.0
@@ -71,9 +77,11 @@ final class ConnectionLimit: Sendable {
             defer { state.addresses[key] = address }
             let isFull = address.connections.count >= most
             defer { address.isLogged = isFull }
-            let longestWaiting = isFull ? address.longestWaiting : nil
-            guard !isFull || longestWaiting != nil else { return (false, !address.isLogged, nil as (any Channel)?) }
+            let isAtHardLimit = address.connections.count + address.closing.count >= 2 * most
+            let longestWaiting = isFull && !isAtHardLimit ? address.longestWaiting : nil
+            guard !isAtHardLimit, !isFull || longestWaiting != nil else { return (false, !address.isLogged, nil as (any Channel)?) }
             let givenUp = longestWaiting.flatMap { address.connections.removeValue(forKey: $0)?.channel }
+            if let longestWaiting { address.closing.insert(longestWaiting) }
             address.connections[id] = Open(channel: channel, waitsSince: state.nextMoment())
             return (true, isFull && !address.isLogged, givenUp)
         }
@@ -103,7 +111,8 @@ final class ConnectionLimit: Sendable {
         guard let key = place.address else { return }
         state.withLockedValue { state in
             state.addresses[key]?.connections[place.id] = nil
-            if state.addresses[key]?.connections.isEmpty == true { state.addresses[key] = nil }
+            state.addresses[key]?.closing.remove(place.id)
+            if state.addresses[key]?.isEmpty == true { state.addresses[key] = nil }
         }
     }
 }

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import HummingbirdTLS
+internal import NIOCore
 internal import NIOSSL
 internal import StoreSQLite
 
@@ -44,8 +45,12 @@ enum TLSMaterial {
         configuration.minimumTLSVersion = .tlsv12
         configuration.cipherSuiteValues = ciphers
         configuration.applicationProtocols = ["http/1.1"]
+        configuration.shutdownTimeout = shutdownTimeout
         return configuration
     }
+
+    /// How long a connection that the server closes waits for its client's answer. It holds one of the server's places meanwhile.
+    private static let shutdownTimeout = TimeAmount.milliseconds(200)
 
     /// The largest file of a private key that is read, in bytes.
     private static let largestKey = 1 << 20

@@ -1,8 +1,10 @@
-import AuthorizationServer
+import HTTPTypes
 import NIOCore
 import NIOPosix
 import TestSupport
 import Testing
+
+@testable import AuthorizationServer
 
 /// A connection that stays open until the server or the test closes it.
 private struct HeldConnection: Sendable {
@@ -85,11 +87,12 @@ struct ConnectionFloodAttackTests {
     @Test("A new connection of an address at its limit closes the one that waited longest for its client, also within a request.")
     func longestIdle() async throws {
         try await RunningServer.fresh(configuration: Self.configuration(["max-connections-per-address": "2"])) { running in
-            let first = try await HeldConnection(running.wire.port, sending: HeldConnection.request)
+            // One segment: the server has read the beginning of the second request when it answers the first one.
+            let begun = "POST /oauth2/v1/token HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nabc"
+            let first = try await HeldConnection(running.wire.port, sending: HeldConnection.request + begun)
             #expect(try await first.isAnswered)
             let second = try await HeldConnection(running.wire.port, sending: HeldConnection.request)
             #expect(try await second.isAnswered)
-            try await first.send("POST /oauth2/v1/token HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nabc")
             let third = try await HeldConnection(running.wire.port, sending: HeldConnection.request)
             #expect(try await third.isAnswered)
             try await first.channel.closeFuture.get()
@@ -122,6 +125,38 @@ struct ConnectionFloodAttackTests {
             let next = try await HeldConnection(port, sending: HeldConnection.request)
             #expect(try await next.isAnswered)
             for connection in held + [next] { await connection.close() }
+        }
+    }
+
+    @Test("Event streams wait for their client: they make room for the new connections of their address, also with a request behind them.")
+    func eventStreams() async throws {
+        let gate = Gate()
+        let interceptor: AuthorizationServer.Interceptor = { request, next in
+            guard request.head.path == "/events" else { return await next(request) }
+            var response = ServerResponse(status: .ok, headers: [.contentType: "text/event-stream"])
+            response.stream = { send in
+                try await send(Array(":\n\n".utf8))
+                await gate.wait()
+            }
+            return response
+        }
+        let configuration = try Self.configuration(["max-connections-per-address": "2"])
+        try await RunningServer.fresh(configuration: configuration, interceptor: interceptor) { running in
+            let port = running.wire.port
+            let request = "GET /events HTTP/1.1\r\nHost: x\r\n\r\n"
+            let streams = [
+                try await HeldConnection(port, sending: request + HeldConnection.request),
+                try await HeldConnection(port, sending: request),
+            ]
+            for stream in streams { #expect(try await stream.isAnswered) }
+            for stream in streams {
+                let next = try await HeldConnection(port, sending: HeldConnection.request)
+                #expect(try await next.isAnswered)
+                if next.channel.isActive { try await stream.channel.closeFuture.get() }
+                await next.close()
+                _ = try await HeldConnection(port, sending: request).isAnswered
+            }
+            gate.open()
         }
     }
 

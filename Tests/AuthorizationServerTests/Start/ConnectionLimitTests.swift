@@ -1,0 +1,94 @@
+import Logging
+import NIOCore
+import NIOEmbedded
+import NIOHTTP1
+import NIOSSL
+import Testing
+
+@testable import AuthorizationServer
+
+@Suite("The limit of one address's connections")
+struct ConnectionLimitTests {
+    /// Holds back the close of a channel, as TLS does until its peer has answered.
+    private final class HeldClose: ChannelOutboundHandler {
+        typealias OutboundIn = ByteBuffer
+        typealias OutboundOut = ByteBuffer
+        private var context: ChannelHandlerContext?
+
+        var isClosing: Bool { context != nil }
+
+        func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) { self.context = context }
+
+        func release() {
+            context?.close(promise: nil)
+            context = nil
+        }
+    }
+
+    private struct Connection {
+        let channel: EmbeddedChannel
+        let close = HeldClose()
+
+        init() throws {
+            channel = EmbeddedChannel()
+            try channel.pipeline.syncOperations.addHandler(close)
+            let address = try SocketAddress(ipAddress: "192.0.2.1", port: 4_000)
+            try channel.connect(to: address).wait()
+            channel.remoteAddress = address
+        }
+
+        func finish() {
+            channel.close(promise: nil)
+            close.release()
+            channel.embeddedEventLoop.run()
+        }
+    }
+
+    private static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+    @Test("Connections that are being closed count until they are closed: at twice the limit, an address gets no other.")
+    func closing() throws {
+        let limit = ConnectionLimit(most: 2, except: [])
+        let connections = try (0..<7).map { _ in try Connection() }
+        for connection in connections[..<4] { #expect(limit.admit(connection.channel, logger: Self.logger) != nil) }
+        #expect(connections.map(\.close.isClosing) == [true, true, false, false, false, false, false])
+        #expect(limit.admit(connections[4].channel, logger: Self.logger) == nil)
+        #expect(!connections[2].close.isClosing, "A refused connection takes no other connection's place.")
+        connections[0].finish()
+        #expect(limit.admit(connections[5].channel, logger: Self.logger) != nil)
+        #expect(connections[2].close.isClosing)
+        #expect(limit.admit(connections[6].channel, logger: Self.logger) == nil)
+        for connection in connections { connection.finish() }
+        let later = try Connection()
+        #expect(limit.admit(later.channel, logger: Self.logger) != nil)
+        later.finish()
+    }
+
+    @Test("A TLS connection that is closed waits 200 milliseconds at most for its peer.")
+    func tlsShutdown() throws {
+        let configuration = try TLSMaterial.serverConfiguration(
+            .init(certificateChain: .text(TestCertificate.certificate), privateKey: .text(TestCertificate.privateKey)))
+        #expect(configuration.shutdownTimeout <= .milliseconds(200))
+    }
+
+    @Test("A connection that begins its next request is not the longest idle one.")
+    func nextRequest() throws {
+        let limit = ConnectionLimit(most: 2, except: [])
+        let connections = try (0..<3).map { _ in try Connection() }
+        for connection in connections[..<2] {
+            let place = try #require(limit.admit(connection.channel, logger: Self.logger))
+            try connection.channel.pipeline.syncOperations.addHandler(
+                ConnectionActivity(limit, place, firstRequestTimeout: .seconds(10)))
+            let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: "/health/live")
+            try connection.channel.writeInbound(HTTPServerRequestPart.head(head))
+            try connection.channel.writeInbound(HTTPServerRequestPart.end(nil))
+            try connection.channel.writeOutbound(HTTPServerResponsePart.head(.init(version: .http1_1, status: .ok)))
+            try connection.channel.writeOutbound(HTTPServerResponsePart.end(nil))
+        }
+        let post = HTTPRequestHead(version: .http1_1, method: .POST, uri: "/oauth2/v1/token")
+        try connections[0].channel.writeInbound(HTTPServerRequestPart.head(post))
+        #expect(limit.admit(connections[2].channel, logger: Self.logger) != nil)
+        #expect(connections.map(\.close.isClosing) == [false, true, false])
+        for connection in connections { connection.finish() }
+    }
+}
