@@ -31,7 +31,7 @@ package enum FileProtection {
     /// - Throws: ``Unsafe`` if it belongs to another user, or others may write to it or put another one in its place. A folder that does not
     ///   exist is safe.
     package static func checkFolder(_ path: String) throws(Unsafe) {
-        try checkParents(of: path)
+        try checkParents(of: path, .serverOnly)
         var status = stat()
         guard stat(path, &status) == 0 else { return }
         guard status.st_mode & S_IFMT == S_IFDIR else {
@@ -47,7 +47,7 @@ package enum FileProtection {
     ///
     /// - Throws: ``Unsafe`` if all users may write it, or put another one in its place. What is no regular file is only looked at by its place.
     package static func checkConfiguration(_ path: String) throws(Unsafe) {
-        try checkParents(of: path)
+        try checkParents(of: path, .operators)
         var status = stat()
         guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o002 != 0 else { return }
         throw Unsafe(message: "All users may write the file \(path). Run: chmod o-w \(path)")
@@ -72,7 +72,7 @@ package enum FileProtection {
     /// - Returns: The open file; `nil` if there is none.
     /// - Throws: ``Unsafe`` if it is a symbolic link, no regular file, belongs to or is open to others, or others may put another one in its place.
     package static func open(_ path: String, _ secrecy: Secrecy, followsLink: Bool = false) throws(Unsafe) -> FileHandle? {
-        try checkParents(of: path)
+        try checkParents(of: path, .serverOnly)
         let descriptor = systemOpen(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | (followsLink ? 0 : O_NOFOLLOW))
         guard descriptor >= 0 else {
             switch errno {
@@ -88,28 +88,51 @@ package enum FileProtection {
         return file
     }
 
+    /// Who may write to the folders above a path.
+    private enum Writers {
+        /// The server's user and root, and a group of theirs alone.
+        case serverOnly
+        /// Any user or group that owns a folder, but not all users.
+        case operators
+    }
+
     /// Checks the folders above a path, of its link and of what the link leads to: a user who may write to one of them can replace what is in it.
-    private static func checkParents(of path: String) throws(Unsafe) {
+    ///
+    /// Access control lists and the members of groups are not looked at.
+    private static func checkParents(of path: String, _ writers: Writers) throws(Unsafe) {
         let url = URL(filePath: path).absoluteURL
         for path in Set([url.path, url.resolvingSymlinksInPath().path]) {
             var child = path
             while child != "/", let slash = child.lastIndex(of: "/") {
                 let parent = slash == child.startIndex ? "/" : String(child[..<slash])
-                try checkParent(parent, of: child)
+                try checkParent(parent, of: child, writers)
                 child = parent
             }
         }
     }
 
-    private static func checkParent(_ parent: String, of child: String) throws(Unsafe) {
+    private static func checkParent(_ parent: String, of child: String, _ writers: Writers) throws(Unsafe) {
         var status = stat()
-        guard stat(parent, &status) == 0, status.st_mode & S_IFMT == S_IFDIR, status.st_mode & 0o002 != 0 else { return }
+        guard stat(parent, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else { return }
+        guard writers == .operators || status.st_uid == geteuid() || status.st_uid == 0 else {
+            throw Unsafe(
+                message:
+                    "The folder \(parent) belongs to another user, who may replace \(child). Choose another folder, or change the owner: chown"
+            )
+        }
+        let isOpenToAll = status.st_mode & 0o002 != 0
+        let isOpenToGroup = writers == .serverOnly && status.st_mode & 0o020 != 0 && !isPrivate(group: status.st_gid)
+        guard isOpenToAll || isOpenToGroup else { return }
         guard status.st_mode & stickyBit != 0 else {
-            throw Unsafe(message: "All users may write to the folder \(parent), and so replace \(child). Run: chmod o-w \(parent)")
+            let (whose, right) = isOpenToAll ? ("All users", "o-w") : ("The users of a group", "g-w")
+            throw Unsafe(message: "\(whose) may write to the folder \(parent), and so replace \(child). Run: chmod \(right) \(parent)")
         }
         // In a sticky folder such as /tmp, only the owner can replace a file.
         if lstat(child, &status) == 0 { try checkOwner(status, child) }
     }
+
+    /// Whether a group is root's, or the private one of the server's user: by convention, that one has the user's number.
+    private static func isPrivate(group: gid_t) -> Bool { group == 0 || group == getegid() && group == geteuid() }
 
     /// `S_ISVTX`, whose type differs between the systems.
     private static let stickyBit: mode_t = 0o1000

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import IdentityEngine
+internal import StoreSQLite
 internal import Yams
 
 /// How the authenticators that confirm sign-ins by push are read.
@@ -30,7 +31,10 @@ extension PushAuthenticator.Credentials {
         section.reportUnknownKeys()
     }
 
-    /// The key's text, or that of the file that has it; relative names count from the org file's folder.
+    /// The largest file of a key that is read, in bytes.
+    private static let largestKey = 1 << 20
+
+    /// The key's text, or that of the file that has it, which only its owner may read; relative names count from the org file's folder.
     private static func privateKey(_ section: OrgFileSection) -> String? {
         let text = section.string("key", as: "privateKey")
         guard let name = section.string("key_file", as: text == nil ? "privateKey" : nil) else {
@@ -48,13 +52,17 @@ extension PushAuthenticator.Credentials {
             return text
         }
         let folder = section.source.folder.map { URL(filePath: $0, directoryHint: .isDirectory) }
-        do {
-            return try String(contentsOf: URL(filePath: name, relativeTo: folder), encoding: .utf8)
-        } catch {
-            section.source.add(
-                "The file “\(name)” can not be read: \(error.localizedDescription) Name the .p8 file as it was downloaded.",
-                at: section.value("key_file") ?? section.node, key: section.spelled("key_file"))
-            return nil
+        func report(_ message: String) {
+            section.source.add(message, at: section.value("key_file") ?? section.node, key: section.spelled("key_file"))
         }
+        do throws(FileProtection.Unsafe) {
+            let path = URL(filePath: name, relativeTo: folder).absoluteURL.path
+            let file = try FileProtection.open(path, .ownerOnly, followsLink: true)
+            if let data = try? file?.read(upToCount: largestKey), let text = String(data: data, encoding: .utf8) { return text }
+            report("The file “\(name)” can not be read. Name the .p8 file as it was downloaded.")
+        } catch {
+            report(error.message)
+        }
+        return nil
     }
 }

@@ -65,7 +65,7 @@ struct AuthenticatorsSectionTests {
             credentials.privateKey?.trimmingCharacters(in: .whitespacesAndNewlines) == pem.trimmingCharacters(in: .whitespacesAndNewlines))
     }
 
-    @Test("a key comes from the environment, or from a file beside the org file")
+    @Test("An APNs key comes from the environment, or from a file beside the org file that only its owner may read.")
     func keySources() throws {
         let pem = try #require(try SigningKey.generate(.es256).privatePEM)
         func section(_ key: String) -> String {
@@ -76,10 +76,17 @@ struct AuthenticatorsSectionTests {
         let folder = FileManager.default.temporaryDirectory.appending(path: "authenticators-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        try pem.write(to: folder.appending(path: "AuthKey.p8"), atomically: true, encoding: .utf8)
+        let keyFile = folder.appending(path: "AuthKey.p8")
+        try pem.write(to: keyFile, atomically: true, encoding: .utf8)
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: keyFile.path)
         let file = folder.appending(path: "org.yaml")
         try (Self.head + section("key_file: AuthKey.p8")).write(to: file, atomically: true, encoding: .utf8)
         #expect(try OrgFile.load(path: file.path).organization.authenticators.first?.credentials?.privateKey == pem)
+
+        try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: keyFile.path)
+        let error = #expect(throws: OrgFileError.self) { try OrgFile.load(path: file.path) }
+        let problem = try #require(error?.problems.first)
+        #expect(problem.key == "authenticators[0].apns.key_file" && problem.message.contains("chmod 600 \(keyFile.path)"))
     }
 
     struct Mistake: Sendable, CustomTestStringConvertible {

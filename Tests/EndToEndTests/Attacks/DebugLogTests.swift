@@ -13,7 +13,8 @@ struct DebugLogTests {
     func noSecret(level: String) async throws {
         let folder = try TemporaryFolder()
         let key = try #require(SigningKey.generate(.es256).privatePEM)
-        _ = try folder.write(key, to: "AuthKey.p8")
+        let keyFile = try folder.write(key, to: "AuthKey.p8")
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: keyFile)
         let masterKey = Data("planted-master-key-of-32-bytes!!".utf8).base64EncodedString()
         let config = try folder.write(Self.organization, to: "org.yaml")
         let process = try Command.start(

@@ -164,6 +164,40 @@ struct UnsafeFileTests {
         try await Self.start(arguments)
     }
 
+    @Test("serve refuses secrets below a folder of another user, but takes an org file from there.", .enabled(if: geteuid() == 0))
+    func parentsOfOthers() async throws {
+        let (folder, arguments, data) = try await Self.used()
+        let parent = String(folder.path.dropLast())
+        try FileManager.default.setAttributes([.ownerAccountID: 12_345], ofItemAtPath: parent)
+        #expect(try await Self.refusal(arguments).contains("The folder \(parent) belongs to another user"))
+        let safe = try TemporaryFolder()
+        let elsewhere = ["serve", "--port", "0", "--config", folder.path + "org.yaml", "--data", safe.path + "data"]
+        try await Self.start(elsewhere)
+        let key = try folder.write(Data(repeating: 1, count: 32).base64EncodedString(), to: "named.key")
+        try Self.setMode(0o600, of: key)
+        for more in [["--master-key-file", key], ["--tls-certificate", key, "--tls-key", key]] {
+            let text = try await Self.refusal(elsewhere.dropLast() + [safe.path + "fresh"] + more)
+            #expect(text.contains("The folder \(parent) belongs to another user"), "\(text)")
+        }
+        try FileManager.default.setAttributes([.ownerAccountID: 0], ofItemAtPath: parent)
+        #expect(FileManager.default.fileExists(atPath: data))
+        try await Self.start(arguments)
+    }
+
+    @Test("serve refuses secrets below a folder that another group may write, unless the folder is sticky.", .enabled(if: geteuid() == 0))
+    func parentsOfGroups() async throws {
+        let (folder, arguments, _) = try await Self.used()
+        let parent = String(folder.path.dropLast())
+        try FileManager.default.setAttributes([.groupOwnerAccountID: 12_345], ofItemAtPath: parent)
+        try Self.setMode(0o775, of: parent)
+        #expect(try await Self.refusal(arguments).contains("chmod g-w \(parent)"))
+        try Self.setMode(0o1775, of: parent)
+        try await Self.start(arguments)
+        try Self.setMode(0o775, of: parent)
+        try FileManager.default.setAttributes([.groupOwnerAccountID: 0], ofItemAtPath: parent)
+        try await Self.start(arguments)
+    }
+
     @Test(
         "A named pipe or a folder in the vault makes the command fail instead of hang.", .timeLimit(.minutes(2)),
         arguments: ["key", "vault.json", "default.json", "lock"])
