@@ -39,6 +39,7 @@ struct GuideTests {
         let folder = TemporaryFolder()
         try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
         try Data(P256.Signing.PrivateKey().pemRepresentation.utf8).write(to: folder.file("AuthKey.p8"))
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: folder.file("AuthKey.p8").path)
         for block in guide.blocks where block.role == .orgFile {
             try Data(OrgFile.template(replacing: block.text).utf8).write(to: folder.file("org.yaml"))
             #expect(throws: Never.self, "\(block.place)") { _ = try OrgFile.load(path: folder.file("org.yaml").path()) }

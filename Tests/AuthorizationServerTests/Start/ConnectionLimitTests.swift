@@ -46,21 +46,26 @@ struct ConnectionLimitTests {
 
     private static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
+    /// Whether a connection is admitted; an expectation that fails must not print a channel.
+    private static func admits(_ limit: ConnectionLimit, _ connection: Connection) -> Bool {
+        limit.admit(connection.channel, logger: logger) != nil
+    }
+
     @Test("Connections that are being closed count until they are closed: at twice the limit, an address gets no other.")
     func closing() throws {
         let limit = ConnectionLimit(most: 2, except: [])
         let connections = try (0..<7).map { _ in try Connection() }
-        for connection in connections[..<4] { #expect(limit.admit(connection.channel, logger: Self.logger) != nil) }
+        for connection in connections[..<4] { #expect(Self.admits(limit, connection)) }
         #expect(connections.map(\.close.isClosing) == [true, true, false, false, false, false, false])
-        #expect(limit.admit(connections[4].channel, logger: Self.logger) == nil)
-        #expect(!connections[2].close.isClosing, "A refused connection takes no other connection's place.")
+        #expect(!Self.admits(limit, connections[4]))
+        #expect(connections.map(\.close.isClosing)[2] == false, "A refused connection takes no other connection's place.")
         connections[0].finish()
-        #expect(limit.admit(connections[5].channel, logger: Self.logger) != nil)
-        #expect(connections[2].close.isClosing)
-        #expect(limit.admit(connections[6].channel, logger: Self.logger) == nil)
+        #expect(Self.admits(limit, connections[5]))
+        #expect(connections.map(\.close.isClosing)[2])
+        #expect(!Self.admits(limit, connections[6]))
         for connection in connections { connection.finish() }
         let later = try Connection()
-        #expect(limit.admit(later.channel, logger: Self.logger) != nil)
+        #expect(Self.admits(limit, later))
         later.finish()
     }
 
@@ -87,7 +92,7 @@ struct ConnectionLimitTests {
         }
         let post = HTTPRequestHead(version: .http1_1, method: .POST, uri: "/oauth2/v1/token")
         try connections[0].channel.writeInbound(HTTPServerRequestPart.head(post))
-        #expect(limit.admit(connections[2].channel, logger: Self.logger) != nil)
+        #expect(Self.admits(limit, connections[2]))
         #expect(connections.map(\.close.isClosing) == [false, true, false])
         for connection in connections { connection.finish() }
     }
