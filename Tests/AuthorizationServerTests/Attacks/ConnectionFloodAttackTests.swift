@@ -144,11 +144,13 @@ struct ConnectionFloodAttackTests {
         try await RunningServer.fresh(configuration: configuration, interceptor: interceptor) { running in
             let port = running.wire.port
             let request = "GET /events HTTP/1.1\r\nHost: x\r\n\r\n"
-            let streams = [
-                try await HeldConnection(port, sending: request + HeldConnection.request),
-                try await HeldConnection(port, sending: request),
-            ]
-            for stream in streams { #expect(try await stream.isAnswered) }
+            var streams: [HeldConnection] = []
+            for start in [request + HeldConnection.request, request] {
+                // Answered before the next one begins, so that the first has waited longest.
+                let stream = try await HeldConnection(port, sending: start)
+                #expect(try await stream.isAnswered)
+                streams.append(stream)
+            }
             for stream in streams {
                 let next = try await HeldConnection(port, sending: HeldConnection.request)
                 #expect(try await next.isAnswered)
