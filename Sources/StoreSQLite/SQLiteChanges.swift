@@ -17,6 +17,9 @@ struct SQLiteChanges {
     func apply(_ change: Change) throws -> Conflict? {
         switch change {
         case .put(let record): return try put(record)
+        case .unchanged(let reference, let version):
+            let stored = try stored(reference.kind, reference.id)?.version ?? 0
+            return stored == version ? nil : .version(stored: stored)
         case .remove(let kind, let id, let version): return try remove(kind, id, version)
         case .issue(let ticket): return try issue(ticket)
         case .take(let kind, let digest, let now, let gave):

@@ -332,9 +332,7 @@ extension IdentityEngine {
             let isMade = try await note(limit == nil ? .noDevice : .tooManyChallenges, until: limit?.reset, state)
             return isMade ? [] : nil
         case .success(let plan):
-            let (changes, answer) = try commitment(of: plan, context: context)
-            guard try await store.commit(changes) == .committed else { return nil }
-            return try answer().map(\.pushes).recovering([])
+            return try await commit(try commitment(of: plan, context: context), context: context)?.map(\.pushes).recovering([])
         }
     }
 }

@@ -17,26 +17,23 @@ extension IdentityEngine {
     public func classicSignIn(
         _ request: ClassicRequest, caller: ClassicCaller, context: RequestContext
     ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
-        do {
-            let snapshot = try await snapshot()
-            let (policy, trusted) = try admit(caller, snapshot: snapshot)
-            guard let application = snapshot.classicApplication else { throw ClassicRefusal.notEnabled }
-            var signIn = SignInRequest(application: application, server: nil, scopes: [])
-            signIn.isHosted = true
-            var transaction = SignInTransaction(
-                id: try environment.random.identifier(prefix: "txn"), request: signIn, now: context.now,
-                lifetime: ClassicSignIn.idleLifetime)
-            transaction.classic = ClassicSignIn(
-                relayState: request.relayState, enrollsOptional: request.enrollsOptional, warnsBeforeExpiry: request.warnsBeforeExpiry,
-                device: caller.device(isTrusted: trusted != nil).map { TicketDigest(of: $0).bytes },
-                renewsDevice: caller.isPage && trusted == nil ? true : nil,
-                autoPush: caller.autoPush.isEmpty ? nil : Array(caller.autoPush.prefix(ClassicSignIn.mostAutoPush)))
-            return .success(
-                try await classicSignIn(
-                    transaction, username: request.username, password: request.password, application: application, policy: policy,
-                    snapshot: snapshot, context: context))
-        } catch let refusal as ClassicRefusal {
-            return .failure(refusal)
+        let answer = try await transact(context, refusing: ClassicRefusal.self) { reading in
+            try ClassicFirstStep(request, caller: caller, reading: reading, context: context)
+        } check: { state in
+            try state.check(self)
+        } needsMore: { state, verdict in
+            state.needsMore(verdict)
+        } decide: { state, verdict in
+            try state.decide(verdict?.get() ?? .failed, self)
+        }
+        switch answer {
+        case .failure(let refusal): return .failure(refusal)
+        case .success(.finished(let answer)): return .success(answer)
+        case .success(.goesOn(let token)):
+            // What else is asked for is read like every later step.
+            return try await classicStep(token, context: context) { [self] state in
+                try await show(state.transaction, of: state, context: context)
+            }
         }
     }
 
@@ -48,79 +45,6 @@ extension IdentityEngine {
         guard let token = caller.apiToken else { return (policy, nil) }
         guard let trusted = policy.caller(token: token) else { throw .invalidToken("authn: API token") }
         return (policy, trusted)
-    }
-
-    private func classicSignIn(
-        _ transaction: SignInTransaction, username: String, password: String, application: Application, policy: ClassicPolicy,
-        snapshot: OrgSnapshot, context: RequestContext
-    ) async throws -> ClassicAnswer {
-        let username = Self.possibleName(username)
-        let device = transaction.classic?.renewsDevice == true ? nil : transaction.classic?.device
-        let origin = RequestOrigin(context, application: application, device: device)
-        let attempts = try await countFirstAttempt(login: username, from: origin, snapshot: snapshot, context: context)
-        guard attempts.isAdmitted else {
-            throw ClassicRefusal.tooManyRequests(attempts, reason: "sign-in attempts for one user name or from one address")
-        }
-        let verifier = PasswordVerifier(environment: environment, origin: origin)
-        do {
-            let answer = try await judgeFirst(
-                .password(password), of: username, transaction, readsEnrollments: false, snapshot: snapshot, context: context
-            ) { _ in
-                verifier
-            } commit: { next, outcome, effects, account in
-                try await commitFirst(
-                    next, outcome, effects, account: account, from: origin, policy: policy, snapshot: snapshot, context: context)
-            }
-            guard let answer else {
-                throw ClassicRefusal.tooManyRequests(nil, reason: "the account changed on every attempt to write it")
-            }
-            return try answer.get()
-        } catch is PasswordHasher.Overloaded {
-            throw ClassicRefusal.busy(context)
-        }
-    }
-
-    /// Commits what the first step came to.
-    ///
-    /// - Returns: The answer; nil if somebody else wrote the user first.
-    private func commitFirst(
-        _ next: SignInTransaction, _ outcome: SignInTransaction.Outcome, _ effects: [SignInTransaction.Effect], account: NamedAccount,
-        from origin: RequestOrigin, policy: ClassicPolicy, snapshot: OrgSnapshot, context: RequestContext
-    ) async throws -> Result<ClassicAnswer, ClassicRefusal>? {
-        let user = account.user
-        var person = user
-        var changes = try logEntries(effects, userID: next.userID, of: next, context: context)
-        for case .writeUser(let changed) in effects {
-            guard let user else { continue }
-            changes.append(.put(try user.record(holding: changed)))
-            person?.value = changed
-        }
-        if let person, case .authenticated = outcome {
-            let (answer, own) = try classicSuccess(next, version: 0, user: person.value, context: context)
-            return try await store.commit(changes + own) == .committed ? .success(answer) : nil
-        }
-        if case .refused(let refusal) = outcome {
-            if !effects.writesUser { changes.append(try account.idleWrite()) }
-            guard try await store.commit(changes) == .committed else { return nil }
-            if policy.showsLockout, let person = person?.value, person.status == .active,
-                person.isLocked(for: origin, policy: snapshot.passwordPolicy, now: context.now)
-            {
-                var shown = ClassicTransaction(.lockedOut)
-                shown.relayState = next.classic?.relayState
-                shown.next = .unlock
-                return .success(ClassicAnswer(shown))
-            }
-            return .failure(.authenticationFailed(refusal.reason))
-        }
-        // More is asked for: what that is, is read like every later step.
-        let token = try environment.random.secret(prefix: "00")
-        let ticket = Ticket(
-            kind: .stateToken, digest: TicketDigest(of: token), owner: RecordReference(.transaction, next.id), use: .untilClosed,
-            expiresAt: next.createdAt.addingTimeInterval(ClassicSignIn.lifetime + SignInTransaction.keptAfter))
-        guard try await store.commit(changes + [.put(try next.record()), .issue(ticket)]) == .committed else { return nil }
-        return try await classicStep(token, context: context) { [self] state in
-            try await show(state.transaction, of: state, context: context)
-        }
     }
 
     /// The end of a classic sign-in: the one-time token, and what is written with it.
@@ -164,5 +88,100 @@ extension Result where Success == ClassicAnswer, Failure == ClassicRefusal {
     /// Runs a step whose refusals are outcomes.
     init(_ body: () async throws -> ClassicAnswer) async throws {
         do { self = .success(try await body()) } catch let refusal as ClassicRefusal { self = .failure(refusal) }
+    }
+}
+
+/// The first step of a classic sign-in as one read finds it.
+private struct ClassicFirstStep: Sendable {
+    /// The answer to the first step.
+    enum Answer: Sendable {
+        case finished(ClassicAnswer)
+        /// More is asked for; the state token leads to it.
+        case goesOn(String)
+    }
+
+    private let login: String
+    private let password: String
+    private let policy: ClassicPolicy
+    private let context: RequestContext
+    private let first: FirstFactor
+    private let isRepeated: Bool
+
+    /// - Throws: ``ClassicRefusal`` if the caller may not sign users in.
+    init(
+        _ request: ClassicRequest, caller: ClassicCaller, reading: Reading<Result<FactorVerdict, ClassicRefusal>>, context: RequestContext
+    ) throws {
+        let snapshot = reading.snapshot
+        let (policy, trusted) = try reading.engine.admit(caller, snapshot: snapshot)
+        guard let application = snapshot.classicApplication else { throw ClassicRefusal.notEnabled }
+        var signIn = SignInRequest(application: application, server: nil, scopes: [])
+        signIn.isHosted = true
+        var transaction = SignInTransaction(
+            id: try reading.engine.environment.random.identifier(prefix: "txn"), request: signIn, now: context.now,
+            lifetime: ClassicSignIn.idleLifetime)
+        transaction.classic = ClassicSignIn(
+            relayState: request.relayState, enrollsOptional: request.enrollsOptional, warnsBeforeExpiry: request.warnsBeforeExpiry,
+            device: caller.device(isTrusted: trusted != nil).map { TicketDigest(of: $0).bytes },
+            renewsDevice: caller.isPage && trusted == nil ? true : nil,
+            autoPush: caller.autoPush.isEmpty ? nil : Array(caller.autoPush.prefix(ClassicSignIn.mostAutoPush)))
+        login = IdentityEngine.possibleName(request.username)
+        (password, self.policy, self.context, isRepeated) = (request.password, policy, context, reading.isRepeated)
+        first = try FirstFactor(
+            login, of: transaction, isProved: (try? reading.verdict?.get())?.isProved ?? false, view: reading.view, snapshot: snapshot,
+            context: context, engine: reading.engine)
+    }
+
+    /// The origin before anything is known of the user: a device counts only if the caller can't have invented it.
+    private func typedOrigin(_ application: Application) -> RequestOrigin {
+        let classic = first.transaction.classic
+        return RequestOrigin(context, application: application, device: classic?.renewsDevice == true ? nil : classic?.device)
+    }
+
+    /// Counts the attempt and checks the password; throws ``ClassicRefusal`` over the limit.
+    func check(_ engine: IdentityEngine) throws -> Check<Result<FactorVerdict, ClassicRefusal>> {
+        guard let application = first.snapshot.classicApplication else { throw ClassicRefusal.notEnabled }
+        let origin = typedOrigin(application)
+        if !isRepeated {
+            let attempts = engine.countFirstAttempt(
+                login: login, of: first.account.user?.value, from: origin, snapshot: first.snapshot, context: context)
+            guard attempts.isAdmitted else {
+                throw ClassicRefusal.tooManyRequests(attempts, reason: "sign-in attempts for one user name or from one address")
+            }
+        }
+        return first.check(.password(password), by: verifier(engine, origin)).map { [context] judge in
+            do { return .success(try await judge()) } catch is PasswordHasher.Overloaded { return .failure(.busy(context)) }
+        }
+    }
+
+    func needsMore(_ verdict: Result<FactorVerdict, ClassicRefusal>) -> Bool {
+        if case .success(let verdict) = verdict { first.needsMore(verdict) } else { false }
+    }
+
+    private func verifier(_ engine: IdentityEngine, _ origin: RequestOrigin) -> PasswordVerifier {
+        PasswordVerifier(environment: engine.environment, origin: origin)
+    }
+
+    func decide(_ verdict: FactorVerdict, _ engine: IdentityEngine) throws -> Plan<Result<Answer, ClassicRefusal>> {
+        let (next, outcome, writes, user) = try first.step(verdict, by: verifier(engine, first.origin), now: context.now)
+        if let user, case .authenticated = outcome {
+            let (answer, own) = try engine.classicSuccess(next, version: 0, user: user, context: context)
+            return Plan(.success(.finished(answer)), writes + own)
+        }
+        if case .refused(let refusal) = outcome {
+            if policy.showsLockout, let user, user.status == .active,
+                user.isLocked(for: first.origin, policy: first.snapshot.passwordPolicy, now: context.now)
+            {
+                var shown = ClassicTransaction(.lockedOut)
+                shown.relayState = next.classic?.relayState
+                shown.next = .unlock
+                return Plan(.success(.finished(ClassicAnswer(shown))), writes)
+            }
+            return Plan(.failure(.authenticationFailed(refusal.reason)), writes)
+        }
+        let token = try engine.environment.random.secret(prefix: "00")
+        let ticket = Ticket(
+            kind: .stateToken, digest: TicketDigest(of: token), owner: RecordReference(.transaction, next.id), use: .untilClosed,
+            expiresAt: next.createdAt.addingTimeInterval(ClassicSignIn.lifetime + SignInTransaction.keptAfter))
+        return Plan(.success(.goesOn(token)), writes + [.put(try next.record()), .issue(ticket)])
     }
 }

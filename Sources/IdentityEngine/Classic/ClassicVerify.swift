@@ -178,9 +178,9 @@ extension IdentityEngine {
             guard case .challenged = outcome else {
                 return try await conclude(next, outcome, effects, state, wrong: .wrongCode, context: context)
             }
-            let (changes, answer) = try commitment(of: plan, context: context)
-            guard try await store.commit(changes) == .committed else { return nil }
-            guard case .success(let started) = try answer() else { return nil }
+            guard case .success(let started)? = try await commit(try commitment(of: plan, context: context), context: context) else {
+                return nil
+            }
             return ClassicAnswer(try state.representation(of: next, now: context.now), pushes: started.pushes)
         }
     }

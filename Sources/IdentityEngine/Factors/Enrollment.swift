@@ -88,6 +88,9 @@ extension Enrollment {
 }
 
 extension Enrollment {
+    /// The condition that no other request wrote the enrolment.
+    var unchanged: Change { .unchanged(RecordReference(.enrollment, id), version: version) }
+
     /// Whether it stands between a password and the account. A question does not: it can be asked nowhere but by the classic API, and
     /// whoever knows much of a person knows the answer.
     var isStrong: Bool { factor != .question }

@@ -8,7 +8,6 @@ internal import JOSE
 /// an other client, redirect URI or verifier, leaves it to the client that it was given to.
 struct AuthorizationCodeGrant: GrantHandler {
     static let grantType = GrantType.authorizationCode
-    static let isQuick = true
 
     private let request: AdmittedRequest
     private let digest: TicketDigest
@@ -19,7 +18,8 @@ struct AuthorizationCodeGrant: GrantHandler {
     /// What a code that was taken gave.
     private let given: Grant?
 
-    init(_ request: AdmittedRequest, reading view: any StoreView) throws {
+    init(_ request: AdmittedRequest, reading: Reading<GrantVerdict>) throws {
+        let view = reading.view
         self.request = request
         let now = request.context.now
         let code = try request.required("code")
@@ -36,7 +36,7 @@ struct AuthorizationCodeGrant: GrantHandler {
         }
     }
 
-    func decide(_ engine: IdentityEngine) async throws -> TokenDecision {
+    func decide(_ engine: IdentityEngine, _ verdict: FactorVerdict?) throws -> TokenDecision {
         guard let transaction, let hosted = transaction.hosted, var authentication = hosted.authentication,
             transaction.applicationID == request.application.id, transaction.server == request.server.id
         else { throw Self.invalid("code: unknown or another client's") }
@@ -45,7 +45,7 @@ struct AuthorizationCodeGrant: GrantHandler {
         case .fresh: break
         case .taken:
             let changes = given.map { $0.revokedAt == nil ? $0.revoking(at: request.context.now) : [] } ?? []
-            return .refused(Self.invalid("code: used before"), changes: changes, userID: transaction.userID)
+            return .refused(Self.invalid("code: used before"), Writes(changes), userID: transaction.userID)
         case .expired: throw Self.invalid("code: expired")
         case .closed, .unknown: throw Self.invalid("code: closed")
         }
@@ -61,13 +61,11 @@ struct AuthorizationCodeGrant: GrantHandler {
         // A session gives many codes. All tokens tell the time that the first ones do, which must lie before their `iat` of the same second.
         authentication.time.addTimeInterval(-1)
         let id = try engine.environment.random.identifier(prefix: "gra")
-        let issued = try UserGrant(
+        let taking = Change.take(.authorizationCode, digest: digest, now: request.context.now, gave: Array(id.utf8))
+        return try UserGrant(
             request: request, user: user, authentication: authentication, scopes: transaction.scopes, nonce: hosted.request.nonce,
             sessionID: hosted.session, id: id
-        ).issue(engine)
-        guard case .issued(let response, let changes, let rule, let userID) = issued else { return issued }
-        let taking = Change.take(.authorizationCode, digest: digest, now: request.context.now, gave: Array(id.utf8))
-        return .issued(response, changes: [taking] + changes, rule: rule, userID: userID)
+        ).issue(engine, after: Writes([taking]))
     }
 
     /// RFC 7636 section 4.6; and a verifier without a challenge is a challenge that somebody removed (RFC 9700 section 4.8.2).

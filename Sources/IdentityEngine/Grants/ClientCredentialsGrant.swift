@@ -5,7 +5,6 @@ internal import Foundation
 /// The grant is stored like a user's, so that its token can be introspected and revoked.
 struct ClientCredentialsGrant: ConfigurationGrantHandler {
     static let grantType = GrantType.clientCredentials
-    static let isQuick = true
 
     private let request: AdmittedRequest
     private let scopes: [String]
@@ -19,7 +18,7 @@ struct ClientCredentialsGrant: ConfigurationGrantHandler {
         scopes = try ScopeRequest(request["scope"]).grantedToClient(request.application, by: request.server)
     }
 
-    func decide(_ engine: IdentityEngine) async throws -> TokenDecision {
+    func decide(_ engine: IdentityEngine, _ verdict: FactorVerdict?) throws -> TokenDecision {
         let now = request.context.now
         let evaluation = AccessPolicyEvaluation(
             of: request.server, for: .init(clientID: request.application.id, grantType: request.grantType, groups: nil, scopes: scopes))
@@ -29,6 +28,6 @@ struct ClientCredentialsGrant: ConfigurationGrantHandler {
             scopes: scopes, grantType: request.grantType, rule: evaluation.explanation, createdAt: now,
             accessTokenLifetime: lifetimes.accessToken, expiresAt: now.addingTimeInterval(TimeInterval(lifetimes.accessToken)))
         let response = try request.issuer(engine).response(for: grant, user: nil, scopes: scopes, refreshToken: nil)
-        return .issued(response, changes: [.put(grant.record)], rule: evaluation.explanation, userID: nil)
+        return .issued(response, Writes([.put(grant.record)]), rule: evaluation.explanation, userID: nil)
     }
 }

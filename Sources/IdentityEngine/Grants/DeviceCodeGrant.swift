@@ -5,7 +5,6 @@ internal import Foundation
 /// Its code is taken once. Polls that find nothing write nothing.
 struct DeviceCodeGrant: GrantHandler {
     static let grantType = GrantType.deviceCode
-    static let isQuick = true
 
     private let request: AdmittedRequest
     private let digest: TicketDigest
@@ -14,7 +13,8 @@ struct DeviceCodeGrant: GrantHandler {
     private let user: User?
     private let isSessionOpen: Bool
 
-    init(_ request: AdmittedRequest, reading view: any StoreView) throws {
+    init(_ request: AdmittedRequest, reading: Reading<GrantVerdict>) throws {
+        let view = reading.view
         self.request = request
         let now = request.context.now
         let code = try request.required("device_code")
@@ -28,7 +28,7 @@ struct DeviceCodeGrant: GrantHandler {
         isSessionOpen = try transaction.device?.session.map { try view.openSession(id: $0, now: now) != nil } ?? false
     }
 
-    func decide(_ engine: IdentityEngine) async throws -> TokenDecision {
+    func decide(_ engine: IdentityEngine, _ verdict: FactorVerdict?) throws -> TokenDecision {
         let now = request.context.now
         switch state {
         case .fresh: break
@@ -50,7 +50,7 @@ struct DeviceCodeGrant: GrantHandler {
             // Told once: a device that asks on is not news for the log.
             return .refused(
                 Refusal(.accessDenied, "The person did not allow it.", reason: "device: denied"),
-                changes: [.close(.deviceCode, digest: digest)], userID: nil)
+                Writes([.close(.deviceCode, digest: digest)]), userID: nil)
         }
         // Whatever ended the sign-in since ends what it could give.
         guard let user, user.status == .active, transaction.isAbout(user), isSessionOpen,
@@ -60,13 +60,11 @@ struct DeviceCodeGrant: GrantHandler {
             throw Refusal(.accessDenied, "You are not allowed to sign in to this application.", reason: "user.not_assigned")
         }
         let id = try engine.environment.random.identifier(prefix: "gra")
-        let issued = try UserGrant(
+        let taking = Change.take(.deviceCode, digest: digest, now: now, gave: Array(id.utf8))
+        return try UserGrant(
             request: request, user: user, authentication: authentication, scopes: transaction.scopes,
             sessionID: transaction.device?.session, id: id
-        ).issue(engine)
-        guard case .issued(let response, let changes, let rule, let userID) = issued else { return issued }
-        let taking = Change.take(.deviceCode, digest: digest, now: now, gave: Array(id.utf8))
-        return .issued(response, changes: [taking] + changes, rule: rule, userID: userID)
+        ).issue(engine, after: Writes([taking]))
     }
 
     private static let expired = Refusal(.expiredToken, "Nobody entered the code in time. Begin again.", reason: "device_code: expired")

@@ -8,7 +8,6 @@ internal import Foundation
 /// two hands: what it gave is revoked.
 struct EnrollmentTicketGrant: GrantHandler {
     static let grantType = GrantType.enrollmentTicket
-    static let isQuick = true
     /// Seconds.
     static let lifetime = 300
     private static let longestSecret = 100
@@ -23,7 +22,8 @@ struct EnrollmentTicketGrant: GrantHandler {
     private let digest: TicketDigest
     private let found: Found
 
-    init(_ request: AdmittedRequest, reading view: any StoreView) throws {
+    init(_ request: AdmittedRequest, reading: Reading<GrantVerdict>) throws {
+        let view = reading.view
         self.request = request
         guard request.server.id == nil else { throw Self.invalid("ticket: only the org server takes it") }
         guard try ScopeRequest(request["scope"]).names.allSatisfy({ $0 == DeviceScope.manage }) else {
@@ -53,12 +53,12 @@ struct EnrollmentTicketGrant: GrantHandler {
         }
     }
 
-    func decide(_ engine: IdentityEngine) async throws -> TokenDecision {
+    func decide(_ engine: IdentityEngine, _ verdict: FactorVerdict?) throws -> TokenDecision {
         let now = request.context.now
         switch found {
         case .used(let grant, let userID):
             let revoking = grant.map { $0.revokedAt == nil ? $0.revoking(at: now) : [] } ?? []
-            return .refused(Self.invalid("ticket: used before"), changes: revoking, userID: userID)
+            return .refused(Self.invalid("ticket: used before"), Writes(revoking), userID: userID)
         case .awaited(let awaited):
             let user = awaited.user.value
             let rule = "ticket of a sign-in page"
@@ -80,7 +80,7 @@ struct EnrollmentTicketGrant: GrantHandler {
                 .take(.enrollmentTicket, digest: digest, now: now, gave: Array(grant.id.utf8)), .put(grant.record),
                 try awaited.writing(ticket),
             ]
-            return .issued(response, changes: changes, rule: "\(rule); authenticator \(ticket.authenticatorID)", userID: user.id)
+            return .issued(response, Writes(changes), rule: "\(rule); authenticator \(ticket.authenticatorID)", userID: user.id)
         }
     }
 

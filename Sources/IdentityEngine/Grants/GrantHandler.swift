@@ -1,31 +1,40 @@
 internal import Foundation
 
+/// The verdict of a grant's check: that of the factor, or a refusal that the check met.
+typealias GrantVerdict = Result<FactorVerdict, Refusal>
+
 /// A grant type of the token endpoint: what it reads, and what it decides. A new grant is one type and a line in the table.
 ///
-/// The endpoint owns the phases that all grants share (``IdentityEngine/token(_:context:)``); a handler has only what is its
-/// own, in two steps, so that a request costs at most one read and one commit: it reads in the one read of the request, then
-/// decides outside of it, where it may take its time to hash and sign.
+/// The endpoint owns the phases that all grants share (``IdentityEngine/token(_:context:)``); a handler has only what is its own. It reads in
+/// the one read of the request, may ask for a slow check, and decides.
 protocol GrantHandler: Sendable {
     /// The `grant_type`.
     static var grantType: String { get }
-    /// Whether deciding takes no longer than signing (and hashes no password): then commits that are ready may wait for its own.
-    static var isQuick: Bool { get }
 
     /// Reads what it needs, synchronously, in the request's one read.
     ///
-    /// - Parameters:
-    ///   - request: A request that passed the shared phases.
-    ///   - view: The store.
     /// - Throws: ``Refusal``, ``StoreError``.
-    init(_ request: AdmittedRequest, reading view: any StoreView) throws
+    init(_ request: AdmittedRequest, reading: Reading<GrantVerdict>) throws
+
+    /// The slow check that the decision needs; `nil` for none.
+    func check(_ engine: IdentityEngine) throws -> Check<GrantVerdict>?
+
+    /// Whether the decision needs another read, which knows the verdict.
+    func needsMore(_ verdict: GrantVerdict) -> Bool
 
     /// Decides.
     ///
-    /// - Parameter engine: What it may ask: password checks, random bytes.
-    /// - Returns: Tokens or a refusal, with the changes to commit before the answer is given. If they conflict, somebody else
-    ///   was faster: the request is read and decided again.
+    /// - Parameters:
+    ///   - engine: The source of random bytes and the in-memory counters.
+    ///   - verdict: The verdict of the check; `nil` without one.
+    /// - Returns: Tokens or a refusal, with what is committed before the answer is given.
     /// - Throws: ``Refusal`` when there is nothing to commit with it, ``StoreError``.
-    func decide(_ engine: IdentityEngine) async throws -> TokenDecision
+    func decide(_ engine: IdentityEngine, _ verdict: FactorVerdict?) throws -> TokenDecision
+}
+
+extension GrantHandler {
+    func check(_ engine: IdentityEngine) throws -> Check<GrantVerdict>? { nil }
+    func needsMore(_ verdict: GrantVerdict) -> Bool { false }
 }
 
 /// A grant that asks nothing of the store but the configuration, so that the cached one may do.
@@ -37,7 +46,7 @@ protocol ConfigurationGrantHandler: GrantHandler {
 }
 
 extension ConfigurationGrantHandler {
-    init(_ request: AdmittedRequest, reading view: any StoreView) throws {
+    init(_ request: AdmittedRequest, reading: Reading<GrantVerdict>) throws {
         try self.init(request)
     }
 }
@@ -99,8 +108,8 @@ struct AdmittedRequest: Sendable {
 
 /// What a handler decided.
 enum TokenDecision: Sendable {
-    case issued(TokenResponse, changes: [Change], rule: String, userID: String?)
-    case refused(Refusal, changes: [Change], userID: String?)
+    case issued(TokenResponse, Writes, rule: String, userID: String?)
+    case refused(Refusal, Writes, userID: String?)
 }
 
 extension IdentityEngine {

@@ -6,14 +6,13 @@ internal import JOSE
 /// issuer. Another kind of issuer is one type and a line in ``issuers``.
 struct JWTBearerGrant: GrantHandler {
     static let grantType = GrantType.jwtBearer
-    static let isQuick = true
 
     /// By the `iss` of the assertions that they judge.
     private static let issuers: [String: any AssertionHandler.Type] = [MaintenanceTokenGrant.issuer: MaintenanceTokenGrant.self]
 
     private let handler: any AssertionHandler
 
-    init(_ request: AdmittedRequest, reading view: any StoreView) throws {
+    init(_ request: AdmittedRequest, reading: Reading<GrantVerdict>) throws {
         let assertion = try request.required("assertion")
         // Read to find who judges it, and believed by nobody: absent and unreadable mean the same here.
         guard let issuer = try? JSONWebSignature(parsing: assertion).unverifiedClaims().issuer else {
@@ -21,10 +20,10 @@ struct JWTBearerGrant: GrantHandler {
         }
         // Whom nobody here knows may still be known to the server that was asked.
         let type = Self.issuers[issuer] ?? UserAssertionGrant.self
-        handler = try type.init(assertion, request, reading: view)
+        handler = try type.init(assertion, request, reading: reading.view)
     }
 
-    func decide(_ engine: IdentityEngine) async throws -> TokenDecision { try handler.decide(engine) }
+    func decide(_ engine: IdentityEngine, _ verdict: FactorVerdict?) throws -> TokenDecision { try handler.decide(engine) }
 
     /// One answer for every assertion that is not good.
     static func invalid(_ reason: String) -> Refusal {

@@ -69,7 +69,7 @@ struct MaintenanceTokenGrant: AssertionHandler {
 
     func decide(_ engine: IdentityEngine) throws -> TokenDecision {
         let userID = enrolled.enrollment.userID
-        if let refusal { return .refused(refusal, changes: [], userID: userID) }
+        if let refusal { return .refused(refusal, Writes(), userID: userID) }
         guard let user else { throw JWTBearerGrant.invalid("user.removed") }
         let now = request.context.now
         let grant = Grant(
@@ -78,6 +78,6 @@ struct MaintenanceTokenGrant: AssertionHandler {
             account: .init(user), accessTokenLifetime: Self.lifetime, expiresAt: now.addingTimeInterval(TimeInterval(Self.lifetime)))
         let response = try request.issuer(engine).response(for: grant, user: user, scopes: scopes, refreshToken: nil)
         return .issued(
-            response, changes: [use.change, .put(grant.record)], rule: "\(Self.rule); enrollment \(enrolled.enrollment.id)", userID: userID)
+            response, Writes([use.change, .put(grant.record)]), rule: "\(Self.rule); enrollment \(enrolled.enrollment.id)", userID: userID)
     }
 }

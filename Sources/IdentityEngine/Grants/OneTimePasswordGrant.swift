@@ -3,28 +3,28 @@ internal import Foundation
 /// A code of an authenticator app as the first factor (`otp`; oauth reference 2.4.10).
 struct OTPGrant: GrantHandler {
     static let grantType = GrantType.otp
-    static let isQuick = false
 
-    private let request: AdmittedRequest
-    private let login: String
-    private let code: String
-    private let scopes: [String]
+    private let now: Date
+    private let first: FirstFactorGrant
 
-    init(_ request: AdmittedRequest, reading view: any StoreView) throws {
-        self.request = request
-        login = try request.required("login_hint")
-        code = try request.required("otp")
-        scopes = try ScopeRequest(request["scope"]).grantedToUser(of: request.application, by: request.server)
+    init(_ request: AdmittedRequest, reading: Reading<GrantVerdict>) throws {
+        now = request.context.now
+        let (login, code) = (try request.required("login_hint"), try request.required("otp"))
+        first = try FirstFactorGrant(.code(code), of: login, withEnrollments: true, request, reading: reading)
     }
 
-    func decide(_ engine: IdentityEngine) async throws -> TokenDecision {
-        let signIn = SignInRequest(request, scopes: scopes)
-        switch try await engine.authenticate(
-            username: login, code: code, for: signIn, snapshot: request.snapshot, context: request.context)
+    func check(_ engine: IdentityEngine) throws -> Check<GrantVerdict>? { try first.check(engine, by: verifier(engine)) }
+
+    func needsMore(_ verdict: GrantVerdict) -> Bool { first.needsMore(verdict) }
+
+    func decide(_ engine: IdentityEngine, _ verdict: FactorVerdict?) throws -> TokenDecision {
+        try first.decide(engine, verdict, by: verifier(engine))
+    }
+
+    private func verifier(_ engine: IdentityEngine) -> (FirstFactor) -> TOTPVerifier {
         {
-        case .refused(let refusal): throw refusal
-        case .authenticated(let user, let authentication):
-            return try UserGrant(request: request, user: user, authentication: authentication, scopes: scopes).issue(engine)
+            TOTPVerifier(
+                environment: engine.environment, enrollments: $0.account.enrollments, now: now, decoyApps: $0.account.decoyApps)
         }
     }
 }
@@ -35,7 +35,6 @@ struct OTPGrant: GrantHandler {
 /// transaction and tokens are committed in one write: of two who use one code, one has it.
 struct SecondFactorOTPGrant: GrantHandler {
     static let grantType = GrantType.secondFactorOTP
-    static let isQuick = true
 
     private let request: AdmittedRequest
     private let token: String
@@ -45,7 +44,8 @@ struct SecondFactorOTPGrant: GrantHandler {
     private let subject: SignInTransaction.Subject?
     private let enrollments: [Enrollment]
 
-    init(_ request: AdmittedRequest, reading view: any StoreView) throws {
+    init(_ request: AdmittedRequest, reading: Reading<GrantVerdict>) throws {
+        let view = reading.view
         self.request = request
         token = try request.required("mfa_token")
         code = try request.required("otp")
@@ -59,7 +59,7 @@ struct SecondFactorOTPGrant: GrantHandler {
         enrollments = try view.usableEnrollments(of: user.value.id, snapshot: request.snapshot)
     }
 
-    func decide(_ engine: IdentityEngine) async throws -> TokenDecision {
+    func decide(_ engine: IdentityEngine, _ verdict: FactorVerdict?) throws -> TokenDecision {
         let verifier = TOTPVerifier(environment: engine.environment, enrollments: enrollments, now: request.context.now)
         let typed = TypedCode(request: request, token: token, stored: stored, user: user, subject: subject)
         try typed.count(engine)

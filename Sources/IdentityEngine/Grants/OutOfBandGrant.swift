@@ -54,15 +54,7 @@ struct WaitingTransaction: Sendable {
     func decide(_ request: AdmittedRequest, scopes: [String], _ engine: IdentityEngine) throws -> TokenDecision {
         let now = request.context.now
         let (next, outcome, effects) = stored.value.step(.polled(subject), now: now)
-        var changes: [Change] = []
-        var reason: String?
-        for case .log(let type, let result, let text) in effects {
-            changes.append(
-                try engine.logEntry(
-                    type, result, reason: text, userID: next.userID, clientID: next.applicationID, server: next.server,
-                    context: request.context))
-            reason = text
-        }
+        var writes = try Writes(effects, of: next, user: user)
         switch outcome {
         case .pending:
             let isTooFast = engine.pollPacer.isTooFast(digest, now: now)
@@ -72,24 +64,22 @@ struct WaitingTransaction: Sendable {
         case .authenticated(let authentication):
             guard let user else { throw Refusal.overTransaction }
             engine.pollPacer.forget(digest)
-            for case .writeUser(let changed) in effects { changes.append(.put(try user.record(holding: changed))) }
-            if let approver { changes.append(.put(try approver.record())) }
-            changes += [try stored.writing(next), .closeTickets(of: RecordReference(.transaction, next.id))]
-            let issued = try UserGrant(request: request, user: user.value, authentication: authentication, scopes: scopes).issue(engine)
-            guard case .issued(let response, let own, let rule, let userID) = issued else { return issued }
-            return .issued(response, changes: changes + own, rule: rule, userID: userID)
+            if let approver { writes.changes.append(.put(try approver.record())) }
+            writes += [try stored.writing(next), .closeTickets(of: RecordReference(.transaction, next.id))]
+            return try UserGrant(request: request, user: user.value, authentication: authentication, scopes: scopes)
+                .issue(engine, after: writes)
         case .refused(let refusal):
             engine.pollPacer.forget(digest)
-            changes += [try stored.writing(next), .closeTickets(of: RecordReference(.transaction, next.id))]
-            return .refused(refusal, changes: changes, userID: next.userID)
+            writes += [try stored.writing(next), .closeTickets(of: RecordReference(.transaction, next.id))]
+            return .refused(refusal, writes, userID: next.userID)
         case .tryAgain(let refusal):
             // The challenge has ended and its oob_code is invalid. The mfa_token stays valid for another factor.
             engine.pollPacer.forget(digest)
-            changes += [try stored.writing(next), .close(kind, digest: digest)]
-            return .refused(refusal, changes: changes, userID: next.userID)
+            writes += [try stored.writing(next), .close(kind, digest: digest)]
+            return .refused(refusal, writes, userID: next.userID)
         case .factorRequired, .enrollmentRequired, .enrollmentOffered, .passwordDue, .recovering, .unlocked, .challenged, .judged,
             .tooLate, .cancelled:
-            throw Refusal(.invalidGrant, Refusal.overTransaction.description, reason: reason ?? "transaction: unexpected")
+            throw Refusal(.invalidGrant, Refusal.overTransaction.description, reason: writes.events.last?.reason ?? "transaction: unexpected")
         }
     }
 }
@@ -97,7 +87,6 @@ struct WaitingTransaction: Sendable {
 /// A push, or a code that was sent, as the second factor (`mfa-oob`; oauth reference 2.4.10).
 struct SecondFactorOOBGrant: GrantHandler {
     static let grantType = GrantType.secondFactorOOB
-    static let isQuick = true
 
     private enum Answer: Sendable {
         case device(WaitingTransaction)
@@ -107,7 +96,8 @@ struct SecondFactorOOBGrant: GrantHandler {
     private let request: AdmittedRequest
     private let answer: Answer
 
-    init(_ request: AdmittedRequest, reading view: any StoreView) throws {
+    init(_ request: AdmittedRequest, reading: Reading<GrantVerdict>) throws {
+        let view = reading.view
         self.request = request
         let token = try request.required("mfa_token")
         let secret = try request.required("oob_code")
@@ -122,7 +112,7 @@ struct SecondFactorOOBGrant: GrantHandler {
         else { throw Refusal(.invalidGrant, "The mfa_token does not belong to the code, or has expired.", reason: "mfa_token: other") }
     }
 
-    func decide(_ engine: IdentityEngine) async throws -> TokenDecision {
+    func decide(_ engine: IdentityEngine, _ verdict: FactorVerdict?) throws -> TokenDecision {
         switch answer {
         // The scopes are those that the first request asked for: nobody widens them in the middle.
         case .device(let waiting): try waiting.decide(request, scopes: waiting.stored.value.scopes, engine)
@@ -134,7 +124,6 @@ struct SecondFactorOOBGrant: GrantHandler {
 /// A push, or a code that was sent, as the first factor (`oob`; oauth reference 2.4.10).
 struct OOBGrant: GrantHandler {
     static let grantType = GrantType.oob
-    static let isQuick = true
 
     private enum Answer: Sendable {
         case device(WaitingTransaction)
@@ -145,7 +134,8 @@ struct OOBGrant: GrantHandler {
     private let answer: Answer
     private let scopes: [String]
 
-    init(_ request: AdmittedRequest, reading view: any StoreView) throws {
+    init(_ request: AdmittedRequest, reading: Reading<GrantVerdict>) throws {
+        let view = reading.view
         self.request = request
         scopes = try ScopeRequest(request["scope"]).grantedToUser(of: request.application, by: request.server)
         let secret = try request.required("oob_code")
@@ -161,7 +151,7 @@ struct OOBGrant: GrantHandler {
         }
     }
 
-    func decide(_ engine: IdentityEngine) async throws -> TokenDecision {
+    func decide(_ engine: IdentityEngine, _ verdict: FactorVerdict?) throws -> TokenDecision {
         switch answer {
         case .device(let waiting): try waiting.decide(request, scopes: scopes, engine)
         case .code(let code): try code.decide(engine)

@@ -2,30 +2,25 @@ internal import Foundation
 internal import JOSE
 
 /// The resource owner's password (RFC 6749 section 4.3), the first factor of direct authentication (oauth reference 2.4.4).
-struct PasswordGrant: GrantHandler, Redacted {
+struct PasswordGrant: GrantHandler {
     static let grantType = GrantType.password
-    static let isQuick = false
 
-    private let request: AdmittedRequest
-    private let username: String
-    private let password: String
-    private let scopes: [String]
+    private let first: FirstFactorGrant
 
-    init(_ request: AdmittedRequest, reading view: any StoreView) throws {
-        self.request = request
-        username = try request.required("username")
-        password = try request.required("password")
-        scopes = try ScopeRequest(request["scope"]).grantedToUser(of: request.application, by: request.server)
+    init(_ request: AdmittedRequest, reading: Reading<GrantVerdict>) throws {
+        let (username, password) = (try request.required("username"), try request.required("password"))
+        first = try FirstFactorGrant(.password(password), of: username, withEnrollments: false, request, reading: reading)
     }
 
-    func decide(_ engine: IdentityEngine) async throws -> TokenDecision {
-        let signIn = SignInRequest(request, scopes: scopes)
-        switch try await engine.authenticate(
-            username: username, password: password, for: signIn, snapshot: request.snapshot, context: request.context)
-        {
-        case .refused(let refusal): throw refusal
-        case .authenticated(let user, let authentication):
-            return try UserGrant(request: request, user: user, authentication: authentication, scopes: scopes).issue(engine)
-        }
+    func check(_ engine: IdentityEngine) throws -> Check<GrantVerdict>? { try first.check(engine, by: verifier(engine)) }
+
+    func needsMore(_ verdict: GrantVerdict) -> Bool { first.needsMore(verdict) }
+
+    func decide(_ engine: IdentityEngine, _ verdict: FactorVerdict?) throws -> TokenDecision {
+        try first.decide(engine, verdict, by: verifier(engine))
+    }
+
+    private func verifier(_ engine: IdentityEngine) -> (FirstFactor) -> PasswordVerifier {
+        { PasswordVerifier(environment: engine.environment, origin: $0.origin) }
     }
 }

@@ -13,7 +13,6 @@ internal import Foundation
 /// use the application is.
 struct RefreshTokenGrant: GrantHandler {
     static let grantType = GrantType.refreshToken
-    static let isQuick = true
     /// For a rotating token of a client that has since been set to static ones, in seconds.
     private static let defaultLeeway = 30
 
@@ -27,7 +26,8 @@ struct RefreshTokenGrant: GrantHandler {
     private let user: User?
     private let wanted: ScopeRequest
 
-    init(_ request: AdmittedRequest, reading view: any StoreView) throws {
+    init(_ request: AdmittedRequest, reading: Reading<GrantVerdict>) throws {
+        let view = reading.view
         self.request = request
         presented = try request.required("refresh_token")
         wanted = try ScopeRequest(request["scope"])
@@ -43,7 +43,7 @@ struct RefreshTokenGrant: GrantHandler {
         user = try grant?.userID.flatMap { try GrantHolder.user(id: $0, in: view) }
     }
 
-    func decide(_ engine: IdentityEngine) async throws -> TokenDecision {
+    func decide(_ engine: IdentityEngine, _ verdict: FactorVerdict?) throws -> TokenDecision {
         let (grant, user) = try openGrant()
         let random = engine.environment.random
         let now = request.context.now
@@ -106,7 +106,7 @@ struct RefreshTokenGrant: GrantHandler {
         }
         let scopes = try wanted.narrowing(grant.scopes)
         let response = try request.issuer(engine).response(for: grant, user: user, scopes: scopes, refreshToken: presented)
-        return .issued(response, changes: changes, rule: grant.rule, userID: user.id)
+        return .issued(response, Writes(changes), rule: grant.rule, userID: user.id)
     }
 
     private func answer(
@@ -116,11 +116,11 @@ struct RefreshTokenGrant: GrantHandler {
         var kept = grant
         let isRewritten = kept.keepForRefresh(now: request.context.now)
         let response = try request.issuer(engine).response(for: grant, user: user, scopes: scopes, refreshToken: next.secret)
-        return .issued(response, changes: changes + (isRewritten ? [.put(kept.record)] : []), rule: grant.rule, userID: user.id)
+        return .issued(response, Writes(changes + (isRewritten ? [.put(kept.record)] : [])), rule: grant.rule, userID: user.id)
     }
 
     private func reuse(of grant: Grant, reason: String) -> TokenDecision {
-        .refused(Self.invalid(reason), changes: grant.revoking(at: request.context.now), userID: grant.userID)
+        .refused(Self.invalid(reason), Writes(grant.revoking(at: request.context.now)), userID: grant.userID)
     }
 
     /// One answer for every way to be refused.

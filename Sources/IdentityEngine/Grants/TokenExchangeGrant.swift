@@ -8,7 +8,6 @@ internal import JOSE
 /// proved here.
 struct TokenExchangeGrant: GrantHandler, Redacted {
     static let grantType = GrantType.tokenExchange
-    static let isQuick = true
 
     /// Clients write one of these before each type (oauth reference 2.4.7).
     private static let prefixes = ["urn:ietf:params:oauth:token-type:", "urn:x-oath:params:oauth:token-type:"]
@@ -22,7 +21,8 @@ struct TokenExchangeGrant: GrantHandler, Redacted {
     private let authentication: Grant.Authentication
     private let sessionID: String
 
-    init(_ request: AdmittedRequest, reading view: any StoreView) throws {
+    init(_ request: AdmittedRequest, reading: Reading<GrantVerdict>) throws {
+        let view = reading.view
         self.request = request
         let subject = try request.required("subject_token")
         try Self.require(request, "subject_token_type", "id_token")
@@ -46,7 +46,7 @@ struct TokenExchangeGrant: GrantHandler, Redacted {
         (self.user, self.authentication, self.sessionID) = (user, authentication, sessionID)
     }
 
-    func decide(_ engine: IdentityEngine) async throws -> TokenDecision {
+    func decide(_ engine: IdentityEngine, _ verdict: FactorVerdict?) throws -> TokenDecision {
         let now = request.context.now
         let decision = request.snapshot.signOnDecision(for: user, application: request.application)
         switch decision.assurance {
@@ -61,13 +61,11 @@ struct TokenExchangeGrant: GrantHandler, Redacted {
         let context = AuthenticationContext(
             userID: user.id, time: Date(clampingNumericDate: Double(authentication.time)), methods: authentication.methods,
             contextClass: authentication.contextClass)
-        let issued = try UserGrant(
-            request: request, user: user, authentication: context, scopes: scopes, sessionID: sessionID, deviceSecret: secret
-        ).issue(engine)
-        guard case .issued(var response, let changes, let rule, let userID) = issued else { return issued }
-        response.issuedTokenType = Self.accessTokenType
-        // Whoever signs the device out at the same moment wins.
-        return .issued(response, changes: [.require(.deviceSecret, digest: digest, now: now)] + changes, rule: rule, userID: userID)
+        // A concurrent sign-out of the device wins.
+        return try UserGrant(
+            request: request, user: user, authentication: context, scopes: scopes, sessionID: sessionID, deviceSecret: secret,
+            issuedTokenType: Self.accessTokenType
+        ).issue(engine, after: Writes([.require(.deviceSecret, digest: digest, now: now)]))
     }
 
     // MARK: - Parameters

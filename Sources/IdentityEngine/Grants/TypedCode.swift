@@ -28,32 +28,17 @@ struct TypedCode: Sendable, Redacted {
         let context = request.context
         let (next, outcome, effects) = stored.value.step(
             .judged(verifier.kind, verifier.factorClass, methods: verifier.methods, verdict, subject), now: context.now)
-        var person = user.value
-        var changes = [try stored.writing(next)]
-        for effect in effects {
-            switch effect {
-            case .writeUser(let changed):
-                person = changed
-                changes.append(.put(try user.record(holding: changed)))
-            case .writeEnrollment(let used): changes += try used.changes()
-            case .log(let type, let result, let reason):
-                changes.append(
-                    try engine.logEntry(
-                        type, result, reason: reason, userID: next.userID, clientID: next.applicationID, server: next.server,
-                        context: context))
-            }
-        }
-        if next.end != nil { changes.append(.closeTickets(of: RecordReference(.transaction, next.id))) }
+        let person = effects.user(after: user.value)
+        var writes = try Writes([stored.writing(next)]) + Writes(effects, of: next, user: user)
+        if next.end != nil { writes += [.closeTickets(of: RecordReference(.transaction, next.id))] }
         switch outcome {
         case .authenticated(let authentication):
             // The scopes are those that the first request asked for: nobody widens them in the middle.
-            let issued = try UserGrant(
+            return try UserGrant(
                 request: request, user: person, authentication: authentication, scopes: scopes ?? next.scopes
-            ).issue(engine)
-            guard case .issued(let response, let own, let rule, let userID) = issued else { return issued }
-            return .issued(response, changes: changes + own, rule: rule, userID: userID)
+            ).issue(engine, after: writes)
         case .tryAgain(let refusal), .refused(let refusal):
-            return .refused(refusal, changes: changes, userID: next.userID)
+            return .refused(refusal, writes, userID: next.userID)
         case .factorRequired(let grantTypes):
             guard let token else {
                 // A code that begins a sign-in leads on by a token of its own.
@@ -61,15 +46,11 @@ struct TypedCode: Sendable, Redacted {
                 var going = next
                 going.scopes = scopes ?? next.scopes
                 going.expiresAt = context.now.addingTimeInterval(TimeInterval(request.snapshot.mfaTokenLifetime))
-                changes[0] = try stored.writing(going)
-                changes.append(
-                    .issue(
-                        Ticket(
-                            kind: .mfaToken, digest: TicketDigest(of: secret), owner: RecordReference(.transaction, next.id),
-                            use: .untilClosed, expiresAt: going.expiresAt.addingTimeInterval(SignInTransaction.keptAfter))))
-                return .refused(.factorRequired(grantTypes, token: secret), changes: changes, userID: next.userID)
+                writes.changes[0] = try stored.writing(going)
+                writes += [.issue(going.mfaTicket(secret))]
+                return .refused(.factorRequired(grantTypes, token: secret), writes, userID: next.userID)
             }
-            return .refused(.factorRequired(grantTypes, token: token), changes: changes, userID: next.userID)
+            return .refused(.factorRequired(grantTypes, token: token), writes, userID: next.userID)
         case .enrollmentRequired, .enrollmentOffered, .passwordDue, .recovering, .unlocked, .challenged, .pending, .judged, .tooLate,
             .cancelled:
             throw Refusal.overTransaction

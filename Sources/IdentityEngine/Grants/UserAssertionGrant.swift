@@ -67,9 +67,8 @@ struct UserAssertionGrant: AssertionHandler {
             throw Refusal(.accessDenied, "The sign-in is too long ago for this application. Sign in again.", reason: decision.reason)
         }
         let context = AuthenticationContext(userID: user.id, time: time, methods: ["fed"])
-        let issued = try UserGrant(request: request, user: user, authentication: context, scopes: scopes).issue(engine)
-        guard case .issued(let response, let changes, let rule, let userID) = issued else { return issued }
-        return .issued(response, changes: (use.map { [$0.change] } ?? []) + changes, rule: rule, userID: userID)
+        return try UserGrant(request: request, user: user, authentication: context, scopes: scopes)
+            .issue(engine, after: Writes(use.map { [$0.change] } ?? []))
     }
 }
 

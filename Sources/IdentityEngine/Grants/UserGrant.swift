@@ -15,9 +15,12 @@ struct UserGrant: Sendable, Redacted {
     var deviceSecret: String?
     /// The grant's id, if it must be known before; nil for a new one.
     var id: String?
+    /// The type of the access token in the answer to a token exchange; `nil` for other grants.
+    var issuedTokenType: String?
 
+    /// - Parameter writes: Committed with the grant, before it.
     /// - Throws: ``Refusal`` with `access_denied` if the server's access policies do not allow it.
-    func issue(_ engine: IdentityEngine) throws -> TokenDecision {
+    func issue(_ engine: IdentityEngine, after writes: Writes = Writes()) throws -> TokenDecision {
         let now = request.context.now
         let evaluation = AccessPolicyEvaluation(
             of: request.server,
@@ -53,7 +56,8 @@ struct UserGrant: Sendable, Redacted {
         var response = try request.issuer(engine).response(
             for: grant, user: user, scopes: scopes, refreshToken: refresh?.secret, nonce: nonce)
         response.deviceSecret = scopes.contains(ScopeRequest.deviceSSO) ? secret : nil
+        response.issuedTokenType = issuedTokenType
         let changes: [Change] = [.put(grant.record)] + (refresh.map { [.issue($0.ticket)] } ?? []) + secretTicket
-        return .issued(response, changes: changes, rule: evaluation.explanation, userID: user.id)
+        return .issued(response, writes + changes, rule: evaluation.explanation, userID: user.id)
     }
 }

@@ -18,7 +18,7 @@ extension IdentityEngine {
             let attempts = countAttempt(login: Self.possibleName(hint), snapshot: snapshot, context: context)
             guard attempts.isAdmitted else { return .failure(.tooManySignIns(attempts)) }
         }
-        return try await start(request, context: context) { [self] admitted, view in
+        return try await start(request, context: context) { [self] admitted, reading in
             guard admitted.application.isConfidential else {
                 throw Refusal(
                     .unauthorizedClient, "Back-channel authentication is for clients that authenticate themselves.", reason: "client.public"
@@ -40,7 +40,7 @@ extension IdentityEngine {
             }
             let message = try Self.bindingMessage(admitted["binding_message"])
             let lifetime = try Self.expiry(admitted["request_expiry"])
-            guard let user = try person(admitted, view), user.value.status == .active else {
+            guard let user = try person(admitted, reading.view), user.value.status == .active else {
                 throw Refusal(.unknownUserID, "The hint names nobody who can be asked.", reason: "bc: unknown user")
             }
             let signIn = SignInRequest(
@@ -106,22 +106,21 @@ extension IdentityEngine {
 /// A person's confirmation on their device, asked for in the back channel (`ciba`; CIBA Core section 10.1).
 struct BackchannelGrant: GrantHandler {
     static let grantType = GrantType.ciba
-    static let isQuick = true
 
     private let request: AdmittedRequest
     private let waiting: WaitingTransaction
 
-    init(_ request: AdmittedRequest, reading view: any StoreView) throws {
+    init(_ request: AdmittedRequest, reading: Reading<GrantVerdict>) throws {
         guard request.application.isConfidential else {
             throw Refusal(
                 .unauthorizedClient, "Back-channel authentication is for clients that authenticate themselves.", reason: "client.public")
         }
         self.request = request
         waiting = try WaitingTransaction(
-            .backchannelRequest, secret: request.required("auth_req_id"), scopes: nil, request: request, reading: view)
+            .backchannelRequest, secret: request.required("auth_req_id"), scopes: nil, request: request, reading: reading.view)
     }
 
-    func decide(_ engine: IdentityEngine) async throws -> TokenDecision {
+    func decide(_ engine: IdentityEngine, _ verdict: FactorVerdict?) throws -> TokenDecision {
         try waiting.decide(request, scopes: waiting.stored.value.scopes, engine)
     }
 }

@@ -30,42 +30,25 @@ extension IdentityEngine {
         // Guessing is hopeless; a device that has gone wild is not to fill the disk.
         let tries = rateLimiter.count(.challenge(String(id.prefix(100))), limit: 20, now: context.now)
         guard tries.isAdmitted else { return .failure(.tooManyAnswers) }
-        for _ in 0..<Self.attempts {
-            let reading: Result<AnswerReading, DeviceRefusal> = try await store.read { [self] view in
-                do {
-                    return .success(
-                        try AnswerReading(id: id, token: token, view: view, snapshot: snapshot(view), now: context.now))
-                } catch let refusal as DeviceRefusal {
-                    return .failure(refusal)
-                }
-            }
-            let found: AnswerReading
-            switch reading {
-            case .failure(let refusal): return .failure(refusal)
-            case .success(let value): found = value
-            }
+        return try await transact(context, refusing: DeviceRefusal.self) { reading in
+            try AnswerReading(id: id, token: token, view: reading.view, snapshot: reading.snapshot, now: context.now)
+        } decide: { found in
             let (next, outcome, effects) = found.transaction.value.step(.answered(found.response.answer), now: context.now)
-            var changes = [found.response.use.change]
+            var plan = Plan(Self.result(of: outcome))
+            // The same answer again: it arrived, but its response did not reach the device.
+            plan.uses = [.init(change: found.response.use.change, refused: .failure(.tooLate(.answered, "The answer was given before.")))]
             for case .log(let type, let result, let reason) in effects {
-                changes.append(
-                    try logEntry(
-                        type, result, reason: "\(reason); device \(found.enrollment.id)", userID: next.userID, clientID: next.applicationID,
-                        server: next.server, context: context))
+                plan.writes.log(
+                    type, result, reason: "\(reason); device \(found.enrollment.id)", userID: next.userID, clientID: next.applicationID,
+                    server: next.server)
             }
             if next != found.transaction.value {
-                changes.append(try found.transaction.writing(next))
-                // Written as it was, so that nobody closes the enrolment at the same moment unseen.
-                if case .judged(.approved) = outcome { changes.append(.put(try found.enrollment.record())) }
+                plan.writes += [try found.transaction.writing(next)]
+                // A concurrent change of the enrolment causes a conflict.
+                if case .judged(.approved) = outcome { plan.writes += [found.enrollment.unchanged] }
             }
-            switch try await store.commit(changes) {
-            case .committed: return Self.result(of: outcome)
-            case .conflict(index: 0, .version):
-                // The same answer once more: it reached us, and its sender did not hear so.
-                return .failure(.tooLate(.answered, "The answer was given before."))
-            case .conflict: continue
-            }
+            return plan
         }
-        throw StoreError(.unavailable, "The answer met other writers \(Self.attempts) times. Try it again.")
     }
 
     private static func result(of outcome: SignInTransaction.Outcome) -> Result<ChallengeAnswerOutcome, DeviceRefusal> {

@@ -22,7 +22,7 @@ extension IdentityEngine {
     public func challenge(_ request: TokenRequest, context: RequestContext) async throws -> Result<StartedChallenge, Refusal> {
         if Self.asksForCode(request) { return try await codeChallenge(request, context: context) }
         let channel = Self.codeChannel(request)
-        let find: @Sendable (AdmittedRequest, any StoreView) throws -> ChallengeStart = { [self] admitted, view in
+        let find: @Sendable (AdmittedRequest, Reading<Never>) throws -> ChallengeStart = { [self] admitted, reading in
             let token = try admitted.required("mfa_token")
             let types = try admitted.required("challenge_types_supported").spaceSeparated
             guard types.contains(GrantType.secondFactorOOB) else {
@@ -30,7 +30,7 @@ extension IdentityEngine {
             }
             try admitted.requireGrant(GrantType.secondFactorOOB)
             if channel == nil { try Self.requirePushChannel(admitted) }
-            let (stored, user) = try openTransaction(token, admitted, view)
+            let (stored, user) = try openTransaction(token, admitted, reading.view)
             return ChallengeStart(stored: stored, user: user, type: GrantType.secondFactorOOB)
         }
         if let channel { return try await startCode(channel, request, context: context, find: find) }
@@ -56,7 +56,7 @@ extension IdentityEngine {
             guard attempts.isAdmitted else { return .failure(.tooManySignIns(attempts)) }
         }
         let channel = Self.codeChannel(request)
-        let find: @Sendable (AdmittedRequest, any StoreView) throws -> ChallengeStart = { [self] admitted, view in
+        let find: @Sendable (AdmittedRequest, Reading<Never>) throws -> ChallengeStart = { [self] admitted, reading in
             let hint = admitted["challenge_hint"] ?? GrantType.oob
             guard hint == GrantType.oob else {
                 guard hint == GrantType.webAuthn else {
@@ -68,7 +68,7 @@ extension IdentityEngine {
             let login = Self.possibleName(try admitted.required("login_hint"))
             try admitted.requireGrant(GrantType.oob)
             if channel == nil { try Self.requirePushChannel(admitted) }
-            let account = try namedAccount(login, in: view)
+            let account = try namedAccount(login, in: reading.view)
             let transaction = SignInTransaction(
                 id: try environment.random.identifier(prefix: "txn"), request: SignInRequest(admitted, scopes: []), now: context.now)
             var start = ChallengeStart(new: transaction, user: account.standIn)

@@ -2,65 +2,25 @@ internal import Foundation
 internal import JOSE
 
 extension IdentityEngine {
-    /// Starts a challenge: one read, in which `find` says whose it is, the pure step, one commit. Where the request itself names the
-    /// person, names that are nobody's are written down like those of people without a device, so that the time taken tells nothing.
+    /// Starts a challenge: `find` says whose it is. Where the request itself names the user, refusals for unknown names are logged like those
+    /// for users without a device, so that the time taken reveals nothing.
     func start(
         _ request: TokenRequest, context: RequestContext, isNamed: Bool = false,
-        find: @escaping @Sendable (AdmittedRequest, any StoreView) throws -> ChallengeStart
+        find: @escaping @Sendable (AdmittedRequest, Reading<Never>) throws -> ChallengeStart
     ) async throws -> Result<StartedChallenge, Refusal> {
-        for _ in 0..<Self.attempts {
-            let reading = try await read(request, context: context, find: find)
-            let plan: PlannedChallenge
-            var changes = reading.admitted?.assertionUse.map { [$0] } ?? []
-            switch reading.plan {
-            case .failure(let refusal):
-                // As at the token endpoint: whoever knows a public client's name could fill the disk with other refusals.
-                let isDenied = refusal.code == .accessDenied
-                if reading.admitted?.application.isConfidential == true || reading.userID != nil || (isNamed && isDenied) {
-                    changes.append(
-                        try challengeLog(isDenied ? .denied : .failure, refusal.reason, reading.admitted, request, reading.userID, context))
-                }
-                guard !changes.isEmpty else { return .failure(refusal) }
-                if case .conflict = try await store.commit(changes) { return .failure(ClientAuthenticator.wrong("client.assertion: used")) }
-                return .failure(refusal)
-            case .success(let planned):
-                plan = planned
-            }
-            let (committing, answer) = try commitment(of: plan, context: context)
-            switch try await store.commit(changes + committing) {
-            case .committed: return try answer()
-            case .conflict(index: 0, .version) where reading.admitted?.assertionUse != nil:
-                return .failure(ClientAuthenticator.wrong("client.assertion: used"))
-            case .conflict: continue
-            }
-        }
-        throw StoreError(.unavailable, "The request met other writers \(Self.attempts) times. Try it again.")
-    }
-
-    /// What the read found.
-    private struct Reading: Sendable {
-        var admitted: AdmittedRequest?
-        /// Who would be asked; nil if nobody was found.
-        var userID: String?
-        var plan: Result<PlannedChallenge, Refusal>
-    }
-
-    private func read(
-        _ request: TokenRequest, context: RequestContext,
-        find: @escaping @Sendable (AdmittedRequest, any StoreView) throws -> ChallengeStart
-    ) async throws -> Reading {
-        try await store.read { [self] view in
-            var admitted: AdmittedRequest?
-            var userID: String?
-            do {
-                let known = try admit(request, snapshot: snapshot(view), context: context)
-                admitted = known
-                let start = try find(known, view)
-                userID = start.obstacle == nil ? start.user.value.id : nil
-                return Reading(admitted: known, userID: userID, plan: .success(try plan(start, known, view)))
-            } catch let refusal as Refusal {
-                return Reading(admitted: admitted, userID: userID, plan: .failure(refusal))
-            }
+        try await transact(request, context: context) { refusal, admitted, found in
+            let isDenied = refusal.code == .accessDenied
+            guard admitted?.application.isConfidential == true || found?.userID != nil || (isNamed && isDenied) else { return nil }
+            return LoggedEvent(
+                "user.mfa.push.challenge", isDenied ? .denied : .failure, reason: refusal.reason, userID: found?.userID,
+                clientID: admitted?.application.id, server: request.server)
+        } read: { [self] admitted, reading in
+            let start = try find(admitted, reading)
+            let planned: Result<PlannedChallenge, Refusal>
+            do { planned = .success(try plan(start, admitted, reading.view)) } catch let refusal as Refusal { planned = .failure(refusal) }
+            return FoundChallenge(userID: start.obstacle == nil ? start.user.value.id : nil, planned: planned)
+        } decide: { (found: FoundChallenge) in
+            try commitment(of: found.planned.get(), context: context)
         }
     }
 
@@ -92,56 +52,42 @@ extension IdentityEngine {
         return PlannedChallenge(start: start, subject: subject, plan: plan, admitted: admitted)
     }
 
-    /// The changes of a planned challenge, and what is answered when they are committed.
-    func commitment(
-        of planned: PlannedChallenge, context: RequestContext
-    ) throws -> ([Change], () throws -> Result<StartedChallenge, Refusal>) {
+    /// The writes and the answer of a planned challenge.
+    func commitment(of planned: PlannedChallenge, context: RequestContext) throws -> Plan<Result<StartedChallenge, Refusal>> {
         let start = planned.start
         let (next, outcome, effects) = start.transaction.step(.challenged(planned.plan.challenge, planned.subject), now: context.now)
-        var changes: [Change] = []
+        var writes = Writes()
         for case .log(let type, let outcome, let reason) in effects {
-            changes.append(
-                try logEntry(
-                    type, outcome, reason: reason, userID: start.user.value.id, clientID: planned.admitted.application.id,
-                    server: planned.admitted.server.id, context: context))
+            writes.log(
+                type, outcome, reason: reason, userID: start.user.value.id, clientID: planned.admitted.application.id,
+                server: planned.admitted.server.id)
         }
         guard case .challenged = outcome, let challenge = next.challenge else {
-            guard case .refused(let refusal) = outcome else { return (changes, { .failure(.overTransaction) }) }
-            return (changes, { .failure(refusal) })
+            guard case .refused(let refusal) = outcome else { return Plan(.failure(.overTransaction), writes) }
+            return Plan(.failure(refusal), writes)
         }
         let owner = RecordReference(.transaction, next.id)
         let secret = try environment.random.secret(prefix: start.ticket == .oobCode ? "oob_" : "ft_")
-        // Whatever led to an earlier challenge leads nowhere from now on; the mfa_token stays good.
-        for old in start.transaction.challenge?.targets ?? [] { changes.append(.close(.pushChallenge, digest: TicketDigest(of: old.id))) }
-        if let old = start.transaction.challengeTicket { changes.append(.close(start.ticket, digest: TicketDigest(bytes: old))) }
+        // The secrets of an earlier challenge become invalid; the mfa_token stays valid.
+        for old in start.transaction.challenge?.targets ?? [] { writes += [.close(.pushChallenge, digest: TicketDigest(of: old.id))] }
+        if let old = start.transaction.challengeTicket { writes += [.close(start.ticket, digest: TicketDigest(bytes: old))] }
         var stored = next
         stored.challengeTicket = TicketDigest(of: secret).bytes
-        changes.append(.put(try stored.record(version: start.version)))
-        // Rewritten unchanged, so that two concurrent challenges of this user cause a version conflict.
+        // Written even if unchanged, so that two concurrent challenges of this user cause a version conflict.
         var user = start.user.value
         user.countPush(challenge, at: context.now)
-        changes.append(.put(try start.user.record(holding: user)))
-        changes.append(
-            .issue(
-                Ticket(
-                    kind: start.ticket, digest: TicketDigest(of: secret), owner: owner, use: .untilClosed,
-                    expiresAt: challenge.expiresAt.addingTimeInterval(SignInTransaction.keptAfter))))
-        for target in challenge.targets {
-            changes.append(
-                .issue(
-                    Ticket(
-                        kind: .pushChallenge, digest: TicketDigest(of: target.id), owner: owner, use: .untilClosed,
-                        expiresAt: challenge.expiresAt.addingTimeInterval(SignInTransaction.keptAfter))))
+        let expiresAt = challenge.expiresAt.addingTimeInterval(SignInTransaction.keptAfter)
+        func ticket(_ kind: TicketKind, _ secret: String) -> Change {
+            .issue(Ticket(kind: kind, digest: TicketDigest(of: secret), owner: owner, use: .untilClosed, expiresAt: expiresAt))
         }
-        return (
-            changes,
-            { [admitted = planned.admitted, enrollments = planned.plan.enrollments] in
-                let pushes = try PushMessage.all(
-                    of: challenge, in: stored, to: enrollments, snapshot: admitted.snapshot, now: context.now)
-                return .success(
-                    StartedChallenge(members: Self.members(of: challenge, start: start, secret: secret, now: context.now), pushes: pushes))
-            }
-        )
+        writes += [
+            .put(try stored.record(version: start.version)), .put(try start.user.record(holding: user)), ticket(start.ticket, secret),
+        ]
+        writes += challenge.targets.map { ticket(.pushChallenge, $0.id) }
+        let pushes = try PushMessage.all(
+            of: challenge, in: stored, to: planned.plan.enrollments, snapshot: planned.admitted.snapshot, now: context.now)
+        let members = Self.members(of: challenge, start: start, secret: secret, now: context.now)
+        return Plan(.success(StartedChallenge(members: members, pushes: pushes)), writes)
     }
 
     private static func members(of challenge: PushChallenge, start: ChallengeStart, secret: String, now: Date) -> [String: JSONValue] {
@@ -160,15 +106,13 @@ extension IdentityEngine {
         members["challenge_type"] = start.type.map(JSONValue.string)
         return members
     }
+}
 
-    private func challengeLog(
-        _ outcome: LogEvent.Outcome, _ reason: String, _ admitted: AdmittedRequest?, _ request: TokenRequest, _ userID: String?,
-        _ context: RequestContext
-    ) throws -> Change {
-        try logEntry(
-            "user.mfa.push.challenge", outcome, reason: reason, userID: userID, clientID: admitted?.application.id, server: request.server,
-            context: context)
-    }
+/// A challenge as one read finds it.
+private struct FoundChallenge: Sendable {
+    /// The user who would be asked; `nil` for an unknown one.
+    var userID: String?
+    var planned: Result<PlannedChallenge, Refusal>
 }
 
 /// A challenge that can be started.

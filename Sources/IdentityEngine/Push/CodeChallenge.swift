@@ -12,34 +12,18 @@ extension IdentityEngine {
 
     /// Says whether a code will do. Nothing is started, and nothing is written but the use of a client's assertion.
     func codeChallenge(_ request: TokenRequest, context: RequestContext) async throws -> Result<StartedChallenge, Refusal> {
-        let (admitted, refusal) = try await store.read { [self] view -> (AdmittedRequest?, Refusal?) in
-            var admitted: AdmittedRequest?
-            do {
-                let known = try admit(request, snapshot: snapshot(view), context: context)
-                admitted = known
-                let token = try known.required("mfa_token")
-                try known.requireGrant(GrantType.secondFactorOTP)
-                let (_, user) = try openTransaction(token, known, view)
-                let enrollments = try view.usableEnrollments(of: user.value.id, snapshot: known.snapshot)
-                guard enrollments.contains(where: { $0.factor == .totp }) else {
-                    throw ChallengePlan.unusable("no authenticator app is enrolled")
-                }
-                return (admitted, nil)
-            } catch let refusal as Refusal {
-                return (admitted, refusal)
-            }
+        try await transact(request, context: context) { (refusal, admitted, _: Bool?) in
+            guard admitted?.application.isConfidential == true else { return nil }
+            return LoggedEvent(
+                "user.mfa.totp.challenge", .failure, reason: refusal.reason, clientID: admitted?.application.id, server: request.server)
+        } read: { [self] admitted, reading in
+            let token = try admitted.required("mfa_token")
+            try admitted.requireGrant(GrantType.secondFactorOTP)
+            let (_, user) = try openTransaction(token, admitted, reading.view)
+            return try reading.view.usableEnrollments(of: user.value.id, snapshot: admitted.snapshot).contains { $0.factor == .totp }
+        } decide: { (hasApp: Bool) in
+            guard hasApp else { throw ChallengePlan.unusable("no authenticator app is enrolled") }
+            return Plan(.success(StartedChallenge(members: ["challenge_type": .string(GrantType.secondFactorOTP)], pushes: [])))
         }
-        var changes = admitted?.assertionUse.map { [$0] } ?? []
-        if let refusal, admitted?.application.isConfidential == true {
-            changes.append(
-                try logEntry(
-                    "user.mfa.totp.challenge", .failure, reason: refusal.reason, clientID: admitted?.application.id, server: request.server,
-                    context: context))
-        }
-        if !changes.isEmpty, case .conflict = try await store.commit(changes) {
-            return .failure(ClientAuthenticator.wrong("client.assertion: used"))
-        }
-        if let refusal { return .failure(refusal) }
-        return .success(StartedChallenge(members: ["challenge_type": .string(GrantType.secondFactorOTP)], pushes: []))
     }
 }

@@ -13,21 +13,17 @@ extension IdentityEngine {
     /// - Throws: ``StoreError`` if the store failed; then nothing was ended.
     func cancelTransaction(by secret: String, clientID: String, server: String?, context: RequestContext) async throws -> Bool {
         guard let kind = Self.kind(ofSecret: secret) else { return false }
-        for _ in 0..<Self.attempts {
-            // A code that a newer challenge replaced is over: whoever asks again lets go of the old one, and means to go on.
-            guard case (let stored, .fresh)? = try await store.read({ try $0.transaction(kind, secret: secret, now: context.now) }),
-                stored.value.applicationID == clientID, stored.value.server == server, stored.value.end == nil
-            else { return true }
+        return try await transact(context) { reading in
+            try reading.view.transaction(kind, secret: secret, now: context.now)
+        } decide: { found in
+            // A code that a newer challenge replaced is invalid: cancelling it must not end the sign-in.
+            guard case (let stored, .fresh)? = found, stored.value.applicationID == clientID, stored.value.server == server,
+                stored.value.end == nil
+            else { return Plan(true) }
             let (next, _, effects) = stored.value.step(.cancelled, now: context.now)
-            var changes = [try stored.writing(next), .closeTickets(of: RecordReference(.transaction, next.id))]
-            for case .log(let type, let outcome, let reason) in effects {
-                changes.append(
-                    try logEntry(
-                        type, outcome, reason: reason, userID: next.userID, clientID: clientID, server: next.server, context: context))
-            }
-            if try await store.commit(changes) == .committed { return true }
+            let changes = [try stored.writing(next), .closeTickets(of: RecordReference(.transaction, next.id))]
+            return Plan(true, try Writes(effects, of: next, user: nil) + changes)
         }
-        throw StoreError(.unavailable, "The transaction met other writers \(Self.attempts) times. Try it again.")
     }
 
     private static func kind(ofSecret secret: String) -> TicketKind? {

@@ -49,6 +49,17 @@ extension IdentityEngine {
         return rateLimiter.count(.signIn(as: login, by: user, from: origin), limit: limit, now: context.now)
     }
 
+    /// The same for a user who was read already; `nil` for an unknown name.
+    func countFirstAttempt(
+        login: String, of user: User?, from origin: RequestOrigin, snapshot: OrgSnapshot, context: RequestContext
+    ) -> RateLimitStatus {
+        if let refused = refusedAddress(snapshot, context) { return refused }
+        let limit = snapshot.rateLimits.perUser
+        let status = rateLimiter.count(.signIn(as: login), limit: limit, now: context.now)
+        guard !status.isAdmitted, let user, user.knownDevice(of: origin) != nil else { return status }
+        return rateLimiter.count(.signIn(as: login, by: user, from: origin), limit: limit, now: context.now)
+    }
+
     /// Counts an attempt from its address; `nil` if it is within the limit.
     private func refusedAddress(_ snapshot: OrgSnapshot, _ context: RequestContext) -> RateLimitStatus? {
         guard let address = context.address else { return nil }

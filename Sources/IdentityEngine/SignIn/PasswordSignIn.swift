@@ -2,194 +2,174 @@ internal import Foundation
 internal import JOSE
 
 extension IdentityEngine {
-    /// More than any login has, also spelled with decomposed accents, in bytes.
+    /// The maximum length of a user name in bytes: longer than any login, also one with decomposed accents.
     private static let longestUsername = 1_024
 
-    /// What was typed, or nothing if it is longer than any name: comparing names takes the square of their combining marks. Nothing
-    /// is nobody's name as well, and takes the same way.
+    /// The typed user name; an empty one, which no user has, if it is longer than any name. Comparing names takes quadratic time in the number
+    /// of their combining marks.
     static func possibleName(_ username: String) -> String { username.utf8.count <= longestUsername ? username : "" }
+}
 
-    /// Signs a person in by user name and password (RFC 6749 section 4.3, and the first step of a direct-auth sign-in).
-    ///
-    /// Counters, log and, when a second factor is asked for, the transaction and its `mfa_token` are committed before the
-    /// outcome is returned. Whatever keeps a person out before their password was right is answered alike and after the
-    /// same time; the log tells it apart.
+/// The first factor of a sign-in as one read finds it: the account of the typed name, and the requirements of the sign-in.
+///
+/// Until the factor is proved, the engine does the same reads, computation and writes for every name.
+struct FirstFactor: Sendable {
+    let transaction: SignInTransaction
+    let account: NamedAccount
+    /// `nil` for an unknown name.
+    let subject: SignInTransaction.Subject?
+    /// The origin of the request.
+    let origin: RequestOrigin
+    let snapshot: OrgSnapshot
+    /// Whether the subject lacks the user's factors, which are read only once the first factor is proved.
+    private let lacksFactors: Bool
+
+    /// Reads the account.
     ///
     /// - Parameters:
     ///   - username: The name as it was typed.
-    ///   - password: The password as it was typed.
-    ///   - request: What the sign-in is for.
+    ///   - transaction: The sign-in that the factor begins.
+    ///   - withEnrollments: Whether the factor is judged by the user's enrolments.
+    ///   - isProved: Whether an earlier read of the same request led to a proof.
+    ///   - view: The store.
     ///   - snapshot: The configuration that decides.
     ///   - context: The request.
-    /// - Returns: The user and what was proved, or a refusal; `mfa_required` is one, with its `mfa_token`.
-    /// - Throws: ``StoreError`` if the store failed; `CancellationError`.
-    func authenticate(
-        username: String, password: String, for request: SignInRequest, snapshot: OrgSnapshot, context: RequestContext
-    ) async throws -> SignInOutcome {
-        let username = Self.possibleName(username)
-        let origin = RequestOrigin(context, application: request.application)
-        let attempts = try await countFirstAttempt(login: username, from: origin, snapshot: snapshot, context: context)
-        guard attempts.isAdmitted else {
-            return .refused(.tooManyRequests(attempts, reason: "sign-in attempts for one user name or from one address"))
+    ///   - engine: Generates decoys.
+    /// - Throws: ``StoreError``.
+    init(
+        _ username: String, of transaction: SignInTransaction, withEnrollments: Bool = false, isProved: Bool, view: any StoreView,
+        snapshot: OrgSnapshot, context: RequestContext, engine: IdentityEngine
+    ) throws {
+        (self.transaction, self.snapshot) = (transaction, snapshot)
+        account = try engine.namedAccount(username, withEnrollments: withEnrollments, in: view)
+        origin = try view.origin(of: transaction, by: account.user?.value.id ?? account.decoy.id, snapshot: snapshot, context: context)
+        guard let user = account.user?.value else {
+            (subject, lacksFactors) = (nil, false)
+            return
         }
-        let verifier = PasswordVerifier(environment: environment, origin: origin)
-        do {
-            return try await judge(
-                .password(password), of: username, request, readsEnrollments: false, snapshot: snapshot, context: context
-            ) { _ in verifier }
-        } catch is PasswordHasher.Overloaded {
-            // A limit of the moment, not of a count: zero in both headers says so.
-            let busy = RateLimitStatus(limit: 0, remaining: 0, reset: context.now.addingTimeInterval(1), isAdmitted: false)
-            return .refused(.tooManyRequests(busy, reason: "too many passwords wait to be hashed"))
+        guard isProved, user.isOpen(to: origin, policy: snapshot.passwordPolicy, now: context.now) else {
+            let known = SignInTransaction.Subject(unproved: user, of: transaction, from: origin, snapshot: snapshot)
+            (subject, lacksFactors) = (known, transaction.asksForFactors(known?.decision))
+            return
+        }
+        (subject, lacksFactors) = (try view.subject(user, of: transaction, snapshot: snapshot, from: context), false)
+    }
+
+    /// Whether a verdict asks for another read, with the user's factors.
+    func needsMore(_ verdict: FactorVerdict) -> Bool { verdict.isProved && lacksFactors }
+
+    /// The check of an answer.
+    func check(_ response: FactorResponse, by verifier: some FactorVerifier) -> Check<FactorVerdict> {
+        let (user, policy) = (account.user?.value, snapshot.passwordPolicy)
+        return Check(of: Inputs(passwordHash: user?.passwordHash, enrollments: account.enrollments)) {
+            try await verifier.verify(response, of: user, policy: policy)
         }
     }
 
-    /// Signs a person in by the code of their authenticator app alone, or as the first of two factors (oauth reference 2.4.10).
-    ///
-    /// As ``authenticate(username:password:for:snapshot:context:)`` does it by a password: wrong codes count as wrong passwords do.
-    ///
-    /// - Parameters:
-    ///   - username: The name as it was typed.
-    ///   - code: The code as it was typed.
-    ///   - request: What the sign-in is for.
-    ///   - snapshot: The configuration that decides.
-    ///   - context: The request.
-    /// - Returns: The user and what was proved, or a refusal; `mfa_required` is one, with its `mfa_token`.
-    /// - Throws: ``StoreError`` if the store failed.
-    func authenticate(
-        username: String, code: String, for request: SignInRequest, snapshot: OrgSnapshot, context: RequestContext
-    ) async throws -> SignInOutcome {
-        let username = Self.possibleName(username)
-        let origin = RequestOrigin(context, application: request.application)
-        let attempts = try await countFirstAttempt(login: username, from: origin, snapshot: snapshot, context: context)
-        guard attempts.isAdmitted else {
-            return .refused(.tooManyRequests(attempts, reason: "sign-in attempts for one user name or from one address"))
+    /// Takes the step, and returns it with its writes. A refusal always writes one account record.
+    func step(
+        _ verdict: FactorVerdict, by verifier: some FactorVerifier, now: Date
+    ) throws -> (SignInTransaction, SignInTransaction.Outcome, Writes, user: User?) {
+        let (next, outcome, effects) = transaction.step(
+            .judged(verifier.kind, verifier.factorClass, methods: verifier.methods, verdict, subject), now: now)
+        var writes = try Writes(effects, of: next, user: account.user)
+        if !effects.writesUser {
+            // The verdict holds for the account as it was read before the check.
+            if case .refused = outcome { writes += [try account.idleWrite()] } else if let user = account.user { writes += [user.unchanged] }
         }
-        return try await judge(
-            .code(code), of: username, request, readsEnrollments: true, snapshot: snapshot, context: context
-        ) { [environment] in
-            TOTPVerifier(environment: environment, enrollments: $0.enrollments, now: context.now, decoyApps: $0.decoyApps)
-        }
+        return (next, outcome, writes, account.user.map { effects.user(after: $0.value) })
     }
 
-    private func judge<Verifier: FactorVerifier>(
-        _ response: FactorResponse, of username: String, _ request: SignInRequest, readsEnrollments: Bool, snapshot: OrgSnapshot,
-        context: RequestContext, by verifier: (NamedAccount) -> Verifier
-    ) async throws -> SignInOutcome {
+    /// The state that a verdict depends on.
+    private struct Inputs: Equatable, Sendable {
+        let passwordHash: String?
+        let enrollments: [Enrollment]
+    }
+}
+
+extension SignInTransaction {
+    /// Whether the next step can depend on the user's other factors.
+    fileprivate func asksForFactors(_ decision: SignOnDecision?) -> Bool {
+        guard hosted == nil, classic == nil, let decision else { return true }
+        return decision.assurance == .twoFactors || !contextClasses.isEmpty || !ScopeRequest.interactive.isDisjoint(with: scopes)
+    }
+
+    /// The ticket of an `mfa_token` of this sign-in.
+    func mfaTicket(_ token: String) -> Ticket {
+        Ticket(
+            kind: .mfaToken, digest: TicketDigest(of: token), owner: RecordReference(.transaction, id), use: .untilClosed,
+            expiresAt: expiresAt.addingTimeInterval(Self.keptAfter))
+    }
+}
+
+/// A grant that begins a sign-in with a user name and an answer to one factor.
+struct FirstFactorGrant: Sendable, Redacted {
+    private let request: AdmittedRequest
+    private let login: String
+    private let response: FactorResponse
+    private let scopes: [String]
+    private let first: FirstFactor
+
+    init(
+        _ response: FactorResponse, of username: String, withEnrollments: Bool, _ request: AdmittedRequest, reading: Reading<GrantVerdict>
+    ) throws {
+        self.request = request
+        self.response = response
+        login = IdentityEngine.possibleName(username)
+        scopes = try ScopeRequest(request["scope"]).grantedToUser(of: request.application, by: request.server)
         let transaction = SignInTransaction(
-            id: try environment.random.identifier(prefix: "txn"), request: request, now: context.now,
-            lifetime: TimeInterval(snapshot.mfaTokenLifetime))
-        let outcome = try await judgeFirst(
-            response, of: username, transaction, readsEnrollments: readsEnrollments, snapshot: snapshot, context: context, by: verifier
-        ) {
-            try await commit($0, $1, $2, account: $3, context: context)
-        }
-        return outcome ?? .refused(.tooManyRequests(nil, reason: "the account changed on every attempt to write it"))
+            id: try reading.engine.environment.random.identifier(prefix: "txn"), request: SignInRequest(request, scopes: scopes),
+            now: request.context.now, lifetime: TimeInterval(request.snapshot.mfaTokenLifetime))
+        first = try FirstFactor(
+            login, of: transaction, withEnrollments: withEnrollments, isProved: (try? reading.verdict?.get())?.isProved ?? false,
+            view: reading.view, snapshot: request.snapshot, context: request.context, engine: reading.engine)
     }
 
-    /// Lets a verifier, which is made for the account of a user name, judge the first factor of a transaction.
-    ///
-    /// Until the factor is proved, the engine does the same reads, computation and writes for every name. `commit` writes the outcome, and returns
-    /// `nil` if another request wrote the user first. The function returns `nil` if every attempt failed so.
-    func judgeFirst<Verifier: FactorVerifier, Answer: Sendable>(
-        _ response: FactorResponse, of username: String, _ transaction: SignInTransaction, readsEnrollments: Bool, snapshot: OrgSnapshot,
-        context: RequestContext, by verifier: (NamedAccount) -> Verifier,
-        commit: (SignInTransaction, SignInTransaction.Outcome, [SignInTransaction.Effect], NamedAccount) async throws -> Answer?
-    ) async throws -> Answer? {
-        var (account, subject) = try await load(
-            username, transaction, snapshot, context, readsEnrollments: readsEnrollments, isProved: false)
-        var judge = verifier(account)
-        var verdict = try await judge.verify(response, of: account.user?.value, policy: snapshot.passwordPolicy)
-        // Others may have signed in, guessed or changed the password in the meantime: what counts is the state that the
-        // commit meets. Each round that loses means that somebody else's went through.
-        for _ in 0..<1_000 {
-            let judged = account
-            (account, subject) = try await load(
-                username, transaction, snapshot, context, readsEnrollments: readsEnrollments, isProved: verdict.isProved)
-            let isStale =
-                account.user?.value.passwordHash != judged.user?.value.passwordHash || account.enrollments != judged.enrollments
-            if isStale {
-                judge = verifier(account)
-                verdict = try await judge.verify(response, of: account.user?.value, policy: snapshot.passwordPolicy)
-                continue
+    /// Checks an answer with the verifier that is made for the account.
+    func check(_ engine: IdentityEngine, by verifier: (FirstFactor) -> some FactorVerifier) throws -> Check<GrantVerdict> {
+        if !request.isRepeated {
+            let attempts = engine.countFirstAttempt(
+                login: login, of: first.account.user?.value, from: first.origin, snapshot: request.snapshot, context: request.context)
+            guard attempts.isAdmitted else {
+                throw Refusal.tooManyRequests(attempts, reason: "sign-in attempts for one user name or from one address")
             }
-            let (next, outcome, effects) = transaction.step(
-                .judged(judge.kind, judge.factorClass, methods: judge.methods, verdict, subject), now: context.now)
-            if let answer = try await commit(next, outcome, effects, account) { return answer }
         }
-        return nil
-    }
-
-    /// The account of a user name, and the requirements of this sign-in.
-    private func load(
-        _ username: String, _ transaction: SignInTransaction, _ snapshot: OrgSnapshot, _ context: RequestContext, readsEnrollments: Bool,
-        isProved: Bool
-    ) async throws -> (NamedAccount, SignInTransaction.Subject?) {
-        try await store.read { [self] view in
-            let account = try namedAccount(username, withEnrollments: readsEnrollments, in: view)
-            let origin = try view.origin(
-                of: transaction, by: account.user?.value.id ?? account.decoy.id, snapshot: snapshot, context: context)
-            guard let user = account.user?.value else { return (account, nil) }
-            guard isProved, user.isOpen(to: origin, policy: snapshot.passwordPolicy, now: context.now) else {
-                return (account, SignInTransaction.Subject(unproved: user, of: transaction, from: origin, snapshot: snapshot))
+        let now = request.context.now
+        return first.check(response, by: verifier(first)).map { judge in
+            do {
+                return .success(try await judge())
+            } catch is PasswordHasher.Overloaded {
+                // Zero in both headers: the limit depends on the load, not on a count.
+                let busy = RateLimitStatus(limit: 0, remaining: 0, reset: now.addingTimeInterval(1), isAdmitted: false)
+                return .failure(.tooManyRequests(busy, reason: "too many passwords wait to be hashed"))
             }
-            return (account, try view.subject(user, of: transaction, snapshot: snapshot, from: context))
         }
     }
 
-    /// Commits what a step came to.
-    ///
-    /// - Returns: The outcome for the front door; nil if somebody else wrote the user first.
-    private func commit(
-        _ transaction: SignInTransaction, _ outcome: SignInTransaction.Outcome, _ effects: [SignInTransaction.Effect],
-        account: NamedAccount, context: RequestContext
-    ) async throws -> SignInOutcome? {
-        let user = account.user
-        var person = user?.value
-        var changes: [Change] = []
-        for effect in effects {
-            switch effect {
-            case .writeUser(let changed):
-                guard let user else { continue }
-                person = changed
-                changes.append(.put(try user.record(holding: changed)))
-            case .writeEnrollment(let used): changes += try used.changes()
-            case .log(let type, let outcome, let reason):
-                changes.append(
-                    try logEntry(
-                        type, outcome, reason: reason, userID: transaction.userID, clientID: transaction.applicationID,
-                        server: transaction.server, context: context))
-            }
-        }
-        let answer: SignInOutcome
+    func needsMore(_ verdict: GrantVerdict) -> Bool { if case .success(let verdict) = verdict { first.needsMore(verdict) } else { false } }
+
+    /// Takes the step; issues tokens if it is the last one, or an `mfa_token`.
+    func decide(_ engine: IdentityEngine, _ verdict: FactorVerdict?, by verifier: (FirstFactor) -> some FactorVerifier) throws -> TokenDecision {
+        let (next, outcome, writes, user) = try first.step(verdict ?? .failed, by: verifier(first), now: request.context.now)
         switch outcome {
-        case .authenticated(let proved):
-            guard let person else { return nil }
-            answer = .authenticated(person, proved)
-        case .refused(let refusal):
-            if !effects.writesUser { changes.append(try account.idleWrite()) }
-            answer = .refused(refusal)
+        case .authenticated(let authentication):
+            guard let user else { throw Refusal.overTransaction }
+            return try UserGrant(request: request, user: user, authentication: authentication, scopes: scopes).issue(engine, after: writes)
+        case .refused(let refusal): return .refused(refusal, writes, userID: nil)
         case .factorRequired(let grantTypes):
-            let token = try environment.random.secret(prefix: "mfa_")
-            changes += try open(transaction, by: token)
-            answer = .refused(.factorRequired(grantTypes, token: token))
+            let token = try engine.environment.random.secret(prefix: "mfa_")
+            return .refused(
+                .factorRequired(grantTypes, token: token), writes + [.put(try next.record()), .issue(next.mfaTicket(token))], userID: nil)
         case .enrollmentRequired, .enrollmentOffered, .passwordDue, .recovering, .unlocked, .tryAgain, .challenged, .pending, .judged,
             .tooLate, .cancelled:
-            answer = .refused(.overTransaction)
-        }
-        switch try await store.commit(changes) {
-        case .committed: return answer
-        case .conflict: return nil
+            return .refused(.overTransaction, writes, userID: nil)
         }
     }
+}
 
-    /// Stores a transaction that goes on, with the token that leads to it.
-    private func open(_ transaction: SignInTransaction, by token: String) throws -> [Change] {
-        let ticket = Ticket(
-            kind: .mfaToken, digest: TicketDigest(of: token), owner: RecordReference(.transaction, transaction.id), use: .untilClosed,
-            expiresAt: transaction.expiresAt.addingTimeInterval(SignInTransaction.keptAfter))
-        return [.put(try transaction.record()), .issue(ticket)]
-    }
+extension StoredUser {
+    /// The condition that no other request wrote the user.
+    var unchanged: Change { .unchanged(RecordReference(.user, value.id), version: version) }
 }
 
 extension Refusal {

@@ -6,6 +6,9 @@ extension InMemoryStore.State {
     mutating func apply(_ change: Change, _ undo: inout InMemoryStore.UndoLog) -> Conflict? {
         switch change {
         case .put(let record): return put(record, &undo)
+        case .unchanged(let reference, let version):
+            let stored = records[reference.kind]?[reference.id]?.version ?? 0
+            return stored == version ? nil : .version(stored: stored)
         case .remove(let kind, let id, let version): return remove(kind, id, version, &undo)
         case .issue(let ticket):
             let key = InMemoryStore.TicketKey(kind: ticket.kind, digest: ticket.digest)

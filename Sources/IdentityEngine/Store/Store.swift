@@ -94,6 +94,8 @@ public enum Conflict: Sendable, Equatable {
 public enum Change: Sendable {
     /// Writes a record. Its `version` must be the stored one (0: it must not exist yet); the stored version grows by one.
     case put(Record)
+    /// Requires that a record still has this version (0: that there is none); conflicts otherwise. Writes nothing.
+    case unchanged(RecordReference, version: Int64)
     /// Removes a record that has this version, with every ticket that it owns.
     case remove(RecordKind, id: String, version: Int64)
     /// Stores a fresh ticket; conflicts if the digest is known.

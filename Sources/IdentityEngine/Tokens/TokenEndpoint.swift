@@ -17,133 +17,71 @@ extension IdentityEngine {
     public func token(_ request: TokenRequest, context: RequestContext) async throws -> Result<TokenResponse, Refusal> {
         // Once, and outside of the store's read: it takes a signature check, and asks nothing.
         let proof = request.proof.map { proofs.genuine($0, with: nil, now: context.now) }
-        for attempt in 0..<Self.attempts {
-            let cached = attempt == 0 ? try await decideByCache(request, proof: proof, context: context) : nil
-            let decided =
-                if let cached { cached } else { try await decide(request, proof: proof, isRepeated: attempt > 0, context: context) }
-            let admitted = decided.admitted
-            var changes = admitted?.assertionUse.map { [$0] } ?? []
-            if let use = admitted?.proof?.use { changes.append(use.change) }
-            let uses = changes.count
-            let result: Result<TokenResponse, Refusal>
-            let type = "token.grant." + (admitted?.knownGrantType ?? "none")
-            let server = request.server
-            switch decided.decision {
-            case .issued(let response, let own, let rule, let userID):
-                var told = response
-                told.nextNonce = admitted?.proof?.nextNonce
-                result = .success(told)
-                changes += own
-                changes.append(
-                    try logEntry(
-                        type, .success, reason: rule, userID: userID, clientID: admitted?.application.id, server: server, context: context))
-            case .refused(let refusal, let own, let userID):
-                var told = refusal
-                told.nextNonce = refusal.nextNonce ?? admitted?.proof?.nextNonce
-                result = .failure(told)
-                changes += own
-                let isDenied = refusal.code == .accessDenied
-                // Whoever knows a public client's name could fill the disk with refusals; the access log has them. What is told of
-                // them: who was denied with the right password, and what was noticed of a user, such as a token that came back.
-                // A client that waits is told so again and again; that is no news.
-                let isWaiting = refusal.code == .authorizationPending || refusal.code == .slowDown
-                if (admitted?.application.isConfidential == true && !isWaiting) || isDenied || userID != nil || !own.isEmpty {
-                    changes.append(
-                        try logEntry(
-                            type, isDenied ? .denied : .failure, reason: refusal.reason, userID: userID,
-                            clientID: admitted?.application.id, server: server, context: context))
-                }
+        return try await transact(context) { [self] cached in
+            try decidableByConfiguration(request, proof: proof, snapshot: cached, context: context)
+        } read: { [self] reading in
+            try TokenState(request) { admitted in
+                admitted = try admit(request, proof: proof, snapshot: reading.snapshot, context: context)
+                admitted?.isRepeated = reading.isRepeated
+                return try admitted.map { try handlerType(for: $0).init($0, reading: reading) }
             }
-            // A refusal that nobody needs to know of costs no write, also if it came with a proof: who repeats it gets no further.
-            if case .failure = result, changes.count == uses, admitted?.assertionUse == nil { return result }
-            if let version = decided.configuration { changes.append(.requireConfiguration(version)) }
-            switch try await store.commit(changes) {
-            case .committed:
-                return result
-            case .conflict(index: 0, .version) where admitted?.assertionUse != nil:
-                let used = ClientAuthenticator.wrong("client.assertion: used")
-                _ = try await store.commit([
-                    try logEntry(
-                        type, .failure, reason: used.reason, clientID: admitted?.application.id, server: server, context: context)
-                ])
-                return .failure(used)
-            case .conflict(let index, .version) where index == uses - 1 && admitted?.proof != nil:
-                return .failure(.usedProof)
-            case .conflict:
-                // Somebody else was faster; what they did decides how this one ends.
-                continue
-            }
-        }
-        throw StoreError(.unavailable, "The request met other writers \(Self.attempts) times. Try it again.")
-    }
-
-    /// How often a request is decided again before it is given up: of that many who use one token at the same moment, each
-    /// gets its answer.
-    static let attempts = 32
-
-    /// What a request came to, and what it holds for.
-    private struct Decided {
-        /// Nil when the request was refused before its client was known.
-        var admitted: AdmittedRequest?
-        var decision: TokenDecision
-        /// The configuration that it was decided by, if nobody asked the store for it.
-        var configuration: Int64?
-    }
-
-    /// One read, then the handler's decision.
-    private func decide(
-        _ request: TokenRequest, proof: Result<DPoPProof, Refusal>?, isRepeated: Bool, context: RequestContext
-    ) async throws -> Decided {
-        enum Reading: Sendable {
-            case refused(AdmittedRequest?, Refusal)
-            case read(AdmittedRequest, any GrantHandler)
-        }
-        let reading: Reading = try await store.read { [self] view in
-            var admitted: AdmittedRequest?
-            do {
-                var request = try admit(request, proof: proof, snapshot: snapshot(view), context: context)
-                request.isRepeated = isRepeated
-                admitted = request
-                return .read(request, try handlerType(for: request).init(request, reading: view))
-            } catch let refusal as Refusal {
-                return .refused(admitted, refusal)
-            }
-        }
-        switch reading {
-        case .refused(let admitted, let refusal):
-            return Decided(admitted: admitted, decision: .refused(refusal, changes: [], userID: nil))
-        case .read(let admitted, let handler):
-            do {
-                return Decided(admitted: admitted, decision: try await decision(of: handler))
-            } catch let refusal as Refusal {
-                return Decided(admitted: admitted, decision: .refused(refusal, changes: [], userID: nil))
-            }
+        } check: { state in
+            try state.check(self)
+        } needsMore: { state, verdict in
+            state.needsMore(verdict)
+        } decide: { state, verdict in
+            plan(try state.decide(self, verdict), of: state)
         }
     }
 
-    /// The decision of a grant that asks nothing but the configuration, by the cached one and without a read.
-    ///
-    /// - Returns: Tokens, which hold if the configuration is still the same when they are committed; nil if it takes a read to tell.
-    ///   A refusal has nothing to commit, so it could not be held to the stored configuration: it always takes a read.
-    private func decideByCache(
-        _ request: TokenRequest, proof: Result<DPoPProof, Refusal>?, context: RequestContext
-    ) async throws -> Decided? {
-        guard let cached = latestSnapshot else { return nil }
-        do {
-            let admitted = try admit(request, proof: proof, snapshot: cached, context: context)
-            guard let type = try handlerType(for: admitted) as? any ConfigurationGrantHandler.Type else { return nil }
-            let handler = try type.init(admitted)
-            let decision = try await decision(of: handler)
-            guard case .issued = decision else { return nil }
-            return Decided(admitted: admitted, decision: decision, configuration: cached.version)
-        } catch is Refusal {
-            return nil
+    /// The writes and the answer of a decision.
+    private func plan(_ decision: TokenDecision, of state: TokenState) -> Plan<Result<TokenResponse, Refusal>> {
+        let admitted = state.admitted
+        let type = "token.grant." + (admitted?.knownGrantType ?? "none")
+        let (clientID, server) = (admitted?.application.id, state.request.server)
+        var plan: Plan<Result<TokenResponse, Refusal>>
+        switch decision {
+        case .issued(var response, let writes, let rule, let userID):
+            response.nextNonce = admitted?.proof?.nextNonce
+            plan = Plan(.success(response), writes)
+            plan.writes.log(type, .success, reason: rule, userID: userID, clientID: clientID, server: server)
+        case .refused(var refusal, let writes, let userID):
+            refusal.nextNonce = refusal.nextNonce ?? admitted?.proof?.nextNonce
+            plan = Plan(.failure(refusal), writes)
+            let isDenied = refusal.code == .accessDenied
+            // An attacker who knows the name of a public client could fill the disk with refusals; the access log has them. The system log has
+            // denials after a right password, and what concerns a user, such as a reused token. Answers to polls are not logged.
+            let isWaiting = refusal.code == .authorizationPending || refusal.code == .slowDown
+            let isUnlogged = !writes.changes.isEmpty && writes.events.isEmpty
+            if (admitted?.application.isConfidential == true && !isWaiting) || isDenied || userID != nil || isUnlogged {
+                plan.writes.log(
+                    type, isDenied ? .denied : .failure, reason: refusal.reason, userID: userID, clientID: clientID, server: server)
+            }
+            // A refusal that is not logged costs no write, even if the request has a proof: repeating the request gains nothing.
+            if plan.writes.isEmpty, admitted?.assertionUse == nil { return plan }
         }
+        if let use = admitted?.assertionUse {
+            let used = ClientAuthenticator.wrong("client.assertion: used")
+            plan.uses.append(
+                .init(
+                    change: use, refused: .failure(used),
+                    event: LoggedEvent(type, .failure, reason: used.reason, clientID: clientID, server: server)))
+        }
+        if let use = admitted?.proof?.use { plan.uses.append(.init(change: use.change, refused: .failure(.usedProof))) }
+        return plan
     }
 
-    private func decision(of handler: some GrantHandler) async throws -> TokenDecision {
-        guard type(of: handler).isQuick else { return try await handler.decide(self) }
-        return try await store.preparingCommit { try await handler.decide(self) }
+    /// The state of a request whose grant asks nothing but the configuration; `nil` for other requests and for those that are refused.
+    private func decidableByConfiguration(
+        _ request: TokenRequest, proof: Result<DPoPProof, Refusal>?, snapshot: OrgSnapshot, context: RequestContext
+    ) throws -> TokenState? {
+        let state = try TokenState(request) { admitted in
+            admitted = try admit(request, proof: proof, snapshot: snapshot, context: context)
+            guard let admitted, let type = try handlerType(for: admitted) as? any ConfigurationGrantHandler.Type else { return nil }
+            return try type.init(admitted)
+        }
+        if case .success(_?) = state.handler { return state }
+        return nil
     }
 
     /// The phases up to the authenticated client and its key.
@@ -187,6 +125,48 @@ extension IdentityEngine {
             throw .invalidProof("The client's tokens are bound to a key: send a proof in the header DPoP.", reason: "dpop: required")
         }
         return handlerType
+    }
+}
+
+/// A token request as one read finds it.
+private struct TokenState: Sendable {
+    let request: TokenRequest
+    /// `nil` if the request was refused before its client was authenticated.
+    let admitted: AdmittedRequest?
+    /// The grant's handler; a refusal if the shared phases or the handler's read refused the request.
+    let handler: Result<(any GrantHandler)?, Refusal>
+
+    init(_ request: TokenRequest, _ body: (inout AdmittedRequest?) throws -> (any GrantHandler)?) throws {
+        var admitted: AdmittedRequest?
+        do {
+            handler = .success(try body(&admitted))
+        } catch let refusal as Refusal {
+            handler = .failure(refusal)
+        }
+        (self.request, self.admitted) = (request, admitted)
+    }
+
+    func check(_ engine: IdentityEngine) throws -> Check<GrantVerdict>? {
+        guard case .success(let handler?) = handler else { return nil }
+        do {
+            return try handler.check(engine)
+        } catch let refusal as Refusal {
+            return Check(of: refusal) { .failure(refusal) }
+        }
+    }
+
+    func needsMore(_ verdict: GrantVerdict) -> Bool {
+        guard case .success(let handler?) = handler else { return false }
+        return handler.needsMore(verdict)
+    }
+
+    func decide(_ engine: IdentityEngine, _ verdict: GrantVerdict?) throws -> TokenDecision {
+        do {
+            guard let handler = try handler.get() else { throw Refusal.overTransaction }
+            return try handler.decide(engine, verdict?.get())
+        } catch let refusal as Refusal {
+            return .refused(refusal, Writes(), userID: nil)
+        }
     }
 }
 

@@ -13,59 +13,28 @@ extension IdentityEngine {
         }
     }
 
-    /// Sends a code: one read, in which `find` says whose sign-in it is, and one commit.
+    /// Sends a code: `find` says whose sign-in it is.
     func startCode(
         _ channel: CodeChannel, _ request: TokenRequest, context: RequestContext,
-        find: @escaping @Sendable (AdmittedRequest, any StoreView) throws -> ChallengeStart
+        find: @escaping @Sendable (AdmittedRequest, Reading<Never>) throws -> ChallengeStart
     ) async throws -> Result<StartedChallenge, Refusal> {
-        for _ in 0..<Self.attempts {
-            let (admitted, found) = try await store.read { [self] view -> (AdmittedRequest?, Result<FoundCode, Refusal>) in
-                var admitted: AdmittedRequest?
-                do {
-                    let known = try admit(request, snapshot: snapshot(view), context: context)
-                    admitted = known
-                    return (known, .success(try FoundCode(channel, find(known, view), known, view)))
-                } catch let refusal as Refusal {
-                    return (admitted, .failure(refusal))
-                }
-            }
-            let use = admitted?.assertionUse.map { [$0] } ?? []
-            switch try plan(found, channel, context: context) {
-            case .failure(let refusal):
-                // As for pushes: whoever knows a public client's name could fill the disk with other refusals.
-                var changes = use
-                let isDenied = refusal.code == .accessDenied
-                if isDenied || admitted?.application.isConfidential == true {
-                    changes.append(
-                        try logEntry(
-                            "user.mfa.code.send", isDenied ? .denied : .failure, reason: refusal.reason,
-                            clientID: admitted?.application.id, server: request.server, context: context))
-                }
-                if !changes.isEmpty, case .conflict = try await store.commit(changes) {
-                    return .failure(ClientAuthenticator.wrong("client.assertion: used"))
-                }
-                return .failure(refusal)
-            case .success(let (changes, answer)):
-                switch try await store.commit(use + changes) {
-                case .committed: return .success(answer)
-                case .conflict(index: 0, .version) where !use.isEmpty:
-                    return .failure(ClientAuthenticator.wrong("client.assertion: used"))
-                case .conflict: continue
-                }
-            }
+        try await transact(request, context: context) { (refusal, admitted, _: FoundCode?) in
+            let isDenied = refusal.code == .accessDenied
+            guard isDenied || admitted?.application.isConfidential == true else { return nil }
+            return LoggedEvent(
+                "user.mfa.code.send", isDenied ? .denied : .failure, reason: refusal.reason, clientID: admitted?.application.id,
+                server: request.server)
+        } read: { admitted, reading in
+            try FoundCode(channel, find(admitted, reading), admitted, reading.view)
+        } decide: { (found: FoundCode) in
+            try plan(found, channel, context: context)
         }
-        throw StoreError(.unavailable, "The request met other writers \(Self.attempts) times. Try it again.")
     }
 
-    /// What is committed, and what is answered then.
+    /// The writes and the answer.
     private func plan(
-        _ found: Result<FoundCode, Refusal>, _ channel: CodeChannel, context: RequestContext
-    ) throws -> Result<([Change], StartedChallenge), Refusal> {
-        let code: FoundCode
-        switch found {
-        case .failure(let refusal): return .failure(refusal)
-        case .success(let known): code = known
-        }
+        _ code: FoundCode, _ channel: CodeChannel, context: RequestContext
+    ) throws -> Plan<Result<StartedChallenge, Refusal>> {
         let start = code.start
         var next = start.transaction
         let prepared: PreparedCode
@@ -74,7 +43,7 @@ extension IdentityEngine {
                 CodeRequest(purpose: .signIn, owner: next.id, applicationName: code.application.name), for: code.enrollment,
                 of: start.user.value, snapshot: code.snapshot, context: context)
         } catch let refusal as CodeRefusal {
-            return .failure(.codeNotSent(refusal, now: context.now))
+            throw Refusal.codeNotSent(refusal, now: context.now)
         }
         // Whatever led to an earlier challenge leads nowhere from now on; the mfa_token stays good.
         let closing = next.closingChallenge
@@ -93,7 +62,7 @@ extension IdentityEngine {
         ]
         members["challenge_type"] = start.type.map(JSONValue.string)
         let changes = closing + [.put(try next.record(version: start.version)), .issue(ticket)] + prepared.changes
-        return .success((changes, StartedChallenge(members: members, pushes: [], messages: [prepared.message])))
+        return Plan(.success(StartedChallenge(members: members, pushes: [], messages: [prepared.message])), Writes(changes))
     }
 }
 

@@ -1,0 +1,49 @@
+/// A request of an authenticated client as one read finds it.
+private struct ClientState<Found: Sendable>: Sendable {
+    /// `nil` if the client was refused.
+    let admitted: AdmittedRequest?
+    let found: Result<Found, Refusal>
+}
+
+extension IdentityEngine {
+    /// Runs a request of a client that authenticates itself: authenticates the client once per read, and commits the use of its assertion.
+    ///
+    /// - Parameters:
+    ///   - request: The client and the parameters.
+    ///   - context: The request.
+    ///   - refusal: Returns the log event of a refusal; `nil` for none. An attacker who knows the name of a public client could fill the log.
+    ///   - read: Reads what the decision needs; may throw ``Refusal``.
+    ///   - decide: Decides; may throw ``Refusal``.
+    /// - Returns: The answer of the decision, or the refusal.
+    /// - Throws: ``StoreError``.
+    func transact<Found: Sendable, Success: Sendable>(
+        _ request: TokenRequest, context: RequestContext,
+        logging refusal: (Refusal, AdmittedRequest?, Found?) -> LoggedEvent? = { _, _, _ in nil },
+        read: @escaping @Sendable (AdmittedRequest, Reading<Never>) throws -> Found,
+        decide: (Found) throws -> Plan<Result<Success, Refusal>>
+    ) async throws -> Result<Success, Refusal> {
+        try await transact(context) { [self] reading in
+            var admitted: AdmittedRequest?
+            do {
+                var known = try admit(request, snapshot: reading.snapshot, context: context)
+                known.isRepeated = reading.isRepeated
+                admitted = known
+                return ClientState(admitted: known, found: .success(try read(known, reading)))
+            } catch let refusal as Refusal {
+                return ClientState(admitted: admitted, found: .failure(refusal))
+            }
+        } decide: { (state: ClientState<Found>) in
+            var plan: Plan<Result<Success, Refusal>>
+            do {
+                plan = try decide(try state.found.get())
+            } catch let error as Refusal {
+                plan = Plan(.failure(error))
+                if let event = refusal(error, state.admitted, try? state.found.get()) { plan.writes.events.append(event) }
+            }
+            if let use = state.admitted?.assertionUse {
+                plan.uses.append(.init(change: use, refused: .failure(ClientAuthenticator.wrong("client.assertion: used"))))
+            }
+            return plan
+        }
+    }
+}
