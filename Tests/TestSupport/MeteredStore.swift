@@ -38,6 +38,8 @@ public final class MeteredStore: Store {
         switch change {
         case .put(let record):
             [.user, .decoy, .enrollment].contains(record.kind) ? "put account" : "put \(record.kind.rawValue)"
+        case .unchanged(let record, _):
+            [.user, .decoy, .enrollment].contains(record.kind) ? "unchanged account" : "unchanged \(record.kind.rawValue)"
         case .remove(let kind, _, _): "remove \(kind.rawValue)"
         case .issue(let ticket): "issue \(ticket.kind.rawValue)"
         case .take(let kind, _, _, _): "take \(kind.rawValue)"
