@@ -37,6 +37,7 @@ pictures: setup
 	scripts/pictures
 
 lint: setup
+	@scripts/install python3:python3
 	scripts/lint
 
 format:
