@@ -19,8 +19,9 @@ extension IdentityEngine {
         }
         let judged: NewPassword
         do {
-            judged = try await judgeNewPassword(
-                password, of: user.value, from: subject.origin, policy: state.snapshot.passwordPolicy, now: context.now)
+            judged = try await newPasswordCheck(
+                password, of: user.value, from: subject.origin, policy: state.snapshot.passwordPolicy, now: context.now
+            ).judge()
         } catch is PasswordHasher.Overloaded {
             return try await note(.busy, state)
         }

@@ -44,8 +44,9 @@ extension IdentityEngine {
 
     /// Judges a new password, and writes it with the step that it is.
     private func setPassword(_ new: String, _ state: ClassicState, context: RequestContext) async throws -> ClassicAnswer? {
-        switch try await judgeNewPassword(
-            new, of: state.user.value, from: state.subject.origin, policy: state.snapshot.passwordPolicy, now: context.now)
+        switch try await newPasswordCheck(
+            new, of: state.user.value, from: state.subject.origin, policy: state.snapshot.passwordPolicy, now: context.now
+        ).judge()
         {
         case .refused(let rules): throw ClassicRefusal.passwordKept(rules.map(\.violation).joined(separator: " "))
         case .good(let hash):

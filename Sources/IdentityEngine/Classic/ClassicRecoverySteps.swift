@@ -260,8 +260,9 @@ extension IdentityEngine {
                 try countClassicAttempt(state, context: context)
             }
             do {
-                switch try await judgeNewPassword(
-                    new, of: state.user.value, from: state.subject.origin, policy: state.snapshot.passwordPolicy, now: context.now)
+                switch try await newPasswordCheck(
+                    new, of: state.user.value, from: state.subject.origin, policy: state.snapshot.passwordPolicy, now: context.now
+                ).judge()
                 {
                 case .refused(let rules):
                     var refusal = ClassicRefusal(

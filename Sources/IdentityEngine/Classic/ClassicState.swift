@@ -29,8 +29,19 @@ struct ClassicState: Sendable {
     let held: Set<ClassicPolicy.Factor>
     /// The factor that is being set up; nil if there is none, or it is too late.
     let pending: PendingFactor?
+    let context: RequestContext
+    /// Whether the request was read before.
+    var isRepeated = false
 
     var transaction: SignInTransaction { stored.value }
+
+    /// The same for the read of a request.
+    init(_ token: String, browser: String? = nil, reading: Reading<some Sendable>, context: RequestContext) throws {
+        try self.init(
+            token, browser: browser, snapshot: reading.snapshot, view: reading.view, environment: reading.engine.environment,
+            context: context)
+        isRepeated = reading.isRepeated
+    }
 
     /// Finds the sign-in that a state token leads to; throws ``ClassicRefusal`` if it leads to none that is open. What goes on on a page
     /// goes on there only, in the browser that it began in.
@@ -67,7 +78,7 @@ struct ClassicState: Sendable {
         guard !subject.isLocked(at: now) || classic.recovery != nil else {
             throw ClassicRefusal.invalidToken("stateToken: the account is locked")
         }
-        self.environment = environment
+        (self.environment, self.context) = (environment, context)
         policy = snapshot.classicPolicy(for: user.value) ?? policy
         (self.stored, self.classic, self.token, self.browser, self.snapshot) = (stored, classic, token, browser, snapshot)
         (self.policy, self.application, self.user, self.subject) = (policy, application, user, subject)

@@ -37,41 +37,50 @@ public enum NewPassword: Sendable, Equatable {
 }
 
 extension IdentityEngine {
-    /// Judges a password that a person wants in place of theirs, which they proved.
+    /// The check of a password that a user wants in place of theirs.
     ///
-    /// What it finds is good as long as the person's password stays what it was: the commit that writes the new one must meet it. Hashes
-    /// as often as the policy remembers passwords; whoever calls limits how often people can ask.
-    ///
-    /// - Parameters:
-    ///   - password: The password as it was typed.
-    ///   - user: The user.
-    ///   - origin: The origin of the request, which decides its place in the hashing queue.
-    ///   - policy: The password policy.
-    ///   - now: When.
-    /// - Returns: Its hash, or what it is against.
-    /// - Throws: ``PasswordHasher/Overloaded`` when too many wait; `CancellationError`.
-    func judgeNewPassword(
+    /// Hashes as often as the policy remembers passwords: the caller limits the attempts. The verdict can throw
+    /// ``PasswordHasher/Overloaded``.
+    func newPasswordCheck(
         _ password: String, of user: User, from origin: RequestOrigin, policy: PasswordPolicy, now: Date
-    ) async throws -> NewPassword {
+    ) -> Check<NewPassword> {
+        let inputs = NewPasswordInputs(
+            hashes: user.rememberedPasswords(under: policy), isKept: user.keepsPassword(under: policy, at: now), login: user.login,
+            names: user.names, policy: policy)
         let share = HashingShare(origin, of: user)
-        if user.passwordStanding(under: policy, at: now) == .good, policy.age.minimumMinutes > 0, let changed = user.passwordChangedAt,
-            user.passwordHash != nil, now < changed.addingTimeInterval(TimeInterval(policy.age.minimumMinutes) * 60)
-        {
-            return .refused([.kept(minutes: policy.age.minimumMinutes)])
+        return Check(of: inputs) { [self] in
+            guard !inputs.isKept else { return .refused([.kept(minutes: policy.age.minimumMinutes)]) }
+            let violated = policy.violations(byNewPassword: password, login: inputs.login, names: inputs.names)
+            guard violated.isEmpty else { return .refused(violated) }
+            for earlier in inputs.hashes where try await environment.passwordHasher.verify(password, against: earlier, for: share) {
+                return .refused([.unused(last: max(policy.age.history, 1))])
+            }
+            if await isBreached(password) { return .refused([.unexposed]) }
+            let salt = try environment.random.bytes(16)
+            return .good(hash: try await environment.passwordHasher.hash(password, logN: policy.scryptLogN, salt: salt, for: share))
         }
-        let violated = policy.violations(byNewPassword: password, login: user.login, names: user.names)
-        guard violated.isEmpty else { return .refused(violated) }
-        for earlier in user.rememberedPasswords(under: policy)
-        where try await environment.passwordHasher.verify(password, against: earlier, for: share) {
-            return .refused([.unused(last: max(policy.age.history, 1))])
-        }
-        if await isBreached(password) { return .refused([.unexposed]) }
-        let salt = try environment.random.bytes(16)
-        return .good(hash: try await environment.passwordHasher.hash(password, logN: policy.scryptLogN, salt: salt, for: share))
     }
 }
 
+/// The state on which the verdict about a new password depends.
+private struct NewPasswordInputs: Equatable, Sendable {
+    let hashes: [String]
+    /// Whether the policy requires the present password to be kept for now.
+    let isKept: Bool
+    let login: String
+    let names: [String]
+    let policy: PasswordPolicy
+}
+
 extension User {
+    /// Whether the minimum age of the policy forbids a new password for now.
+    fileprivate func keepsPassword(under policy: PasswordPolicy, at now: Date) -> Bool {
+        guard passwordStanding(under: policy, at: now) == .good, policy.age.minimumMinutes > 0, let changed = passwordChangedAt,
+            passwordHash != nil
+        else { return false }
+        return now < changed.addingTimeInterval(TimeInterval(policy.age.minimumMinutes) * 60)
+    }
+
     /// The hashes that a new password is compared with: the present one, and as many before it as the policy says.
     fileprivate func rememberedPasswords(under policy: PasswordPolicy) -> [String] {
         Array(([passwordHash].compactMap { $0 } + (earlierPasswords ?? [])).prefix(max(policy.age.history, 1)))

@@ -112,8 +112,9 @@ struct NewPasswordTests {
         let id = try await org.stored().value.id
         func judge(_ password: String, history: Int = 2) async throws -> [PasswordRule]? {
             let policy = PasswordPolicy(scryptLogN: 10, age: .init(history: history))
-            let judged = try await org.engine.judgeNewPassword(
-                password, of: try await org.stored().value, from: .unknown, policy: policy, now: SignInFixture.start)
+            let judged = try await org.engine.newPasswordCheck(
+                password, of: try await org.stored().value, from: .unknown, policy: policy, now: SignInFixture.start
+            ).judge()
             if case .refused(let rules) = judged { return rules }
             return nil
         }
@@ -134,8 +135,9 @@ struct NewPasswordTests {
         var user = try await org.stored().value
         let policy = PasswordPolicy(scryptLogN: 10, age: .init(minimumMinutes: 60))
         func judge(at seconds: TimeInterval) async throws -> NewPassword {
-            try await org.engine.judgeNewPassword(
-                "Second-Staple-2", of: user, from: .unknown, policy: policy, now: SignInFixture.start.addingTimeInterval(seconds))
+            try await org.engine.newPasswordCheck(
+                "Second-Staple-2", of: user, from: .unknown, policy: policy, now: SignInFixture.start.addingTimeInterval(seconds)
+            ).judge()
         }
         #expect(try await judge(at: 3_599) == .refused([.kept(minutes: 60)]))
         guard case .good = try await judge(at: 3_600) else { return #expect(Bool(false), "refused after its time") }
