@@ -79,7 +79,8 @@ struct WaitingTransaction: Sendable {
             return .refused(refusal, writes, userID: next.userID)
         case .factorRequired, .enrollmentRequired, .enrollmentOffered, .passwordDue, .recovering, .unlocked, .challenged, .judged,
             .tooLate, .cancelled:
-            throw Refusal(.invalidGrant, Refusal.overTransaction.description, reason: writes.events.last?.reason ?? "transaction: unexpected")
+            throw Refusal(
+                .invalidGrant, Refusal.overTransaction.description, reason: writes.events.last?.reason ?? "transaction: unexpected")
         }
     }
 }

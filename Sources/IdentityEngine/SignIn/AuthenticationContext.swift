@@ -22,11 +22,3 @@ public struct AuthenticationContext: Sendable, Equatable, Codable {
         self.contextClass = contextClass
     }
 }
-
-/// What a step of a sign-in came to.
-public enum SignInOutcome: Sendable {
-    /// The person is who they say, as far as the application's policy asks.
-    case authenticated(User, AuthenticationContext)
-    /// Refused.
-    case refused(Refusal)
-}

@@ -73,10 +73,8 @@ struct FirstFactor: Sendable {
         let (next, outcome, effects) = transaction.step(
             .judged(verifier.kind, verifier.factorClass, methods: verifier.methods, verdict, subject), now: now)
         var writes = try Writes(effects, of: next, user: account.user)
-        if !effects.writesUser {
-            // The verdict holds for the account as it was read before the check.
-            if case .refused = outcome { writes += [try account.idleWrite()] } else if let user = account.user { writes += [user.unchanged] }
-        }
+        // Issued tokens carry the account's state as it was read: a concurrent password change or sign-out invalidates them.
+        if case .refused = outcome, !effects.writesUser { writes += [try account.idleWrite()] }
         return (next, outcome, writes, account.user.map { effects.user(after: $0.value) })
     }
 
@@ -149,7 +147,9 @@ struct FirstFactorGrant: Sendable, Redacted {
     func needsMore(_ verdict: GrantVerdict) -> Bool { if case .success(let verdict) = verdict { first.needsMore(verdict) } else { false } }
 
     /// Takes the step; issues tokens if it is the last one, or an `mfa_token`.
-    func decide(_ engine: IdentityEngine, _ verdict: FactorVerdict?, by verifier: (FirstFactor) -> some FactorVerifier) throws -> TokenDecision {
+    func decide(_ engine: IdentityEngine, _ verdict: FactorVerdict?, by verifier: (FirstFactor) -> some FactorVerifier) throws
+        -> TokenDecision
+    {
         let (next, outcome, writes, user) = try first.step(verdict ?? .failed, by: verifier(first), now: request.context.now)
         switch outcome {
         case .authenticated(let authentication):

@@ -98,6 +98,64 @@ struct SignInFixture {
     }
 }
 
+/// The outcome of a sign-in with a password.
+enum SignInOutcome: Sendable {
+    case authenticated(User, AuthenticationContext)
+    case refused(Refusal)
+}
+
+extension IdentityEngine {
+    /// Signs a user in with a password, without a door and its tokens.
+    func authenticate(
+        username: String, password: String, for request: SignInRequest, snapshot: OrgSnapshot, context: RequestContext
+    ) async throws -> SignInOutcome {
+        let environment = self.environment
+        return try await transact(context) { (reading: Reading<Result<FactorVerdict, Refusal>>) in
+            let transaction = SignInTransaction(
+                id: try environment.random.identifier(prefix: "txn"), request: request, now: context.now,
+                lifetime: TimeInterval(snapshot.mfaTokenLifetime))
+            let first = try FirstFactor(
+                username, of: transaction, isProved: (try? reading.verdict?.get())?.isProved ?? false, view: reading.view,
+                snapshot: snapshot, context: context, engine: self)
+            return (first, reading.isRepeated)
+        } check: { (first: FirstFactor, isRepeated: Bool) in
+            if !isRepeated {
+                let status = countFirstAttempt(
+                    login: username, of: first.account.user?.value, from: first.origin, snapshot: snapshot, context: context)
+                guard status.isAdmitted else {
+                    let refusal = Refusal.tooManyRequests(status, reason: "sign-in attempts")
+                    return Check(of: refusal) { .failure(refusal) }
+                }
+            }
+            return first.check(.password(password), by: PasswordVerifier(environment: environment, origin: first.origin)).map { @Sendable judge in
+                do { return .success(try await judge()) } catch is PasswordHasher.Overloaded {
+                    let busy = RateLimitStatus(limit: 0, remaining: 0, reset: context.now, isAdmitted: false)
+                    return .failure(.tooManyRequests(busy, reason: "too many passwords wait to be hashed"))
+                }
+            }
+        } needsMore: { state, verdict in
+            if case .success(let verdict) = verdict { state.0.needsMore(verdict) } else { false }
+        } decide: { state, verdict in
+            let first = state.0
+            let verifier = PasswordVerifier(environment: environment, origin: first.origin)
+            if case .failure(let refusal)? = verdict { return Plan(.refused(refusal)) }
+            let (next, outcome, writes, user) = try first.step(verdict?.get() ?? .failed, by: verifier, now: context.now)
+            switch outcome {
+            case .authenticated(let proved):
+                guard let user else { throw NoSuchThing("user") }
+                return Plan(.authenticated(user, proved), writes)
+            case .factorRequired(let grants):
+                let token = try environment.random.secret(prefix: "mfa_")
+                return Plan(
+                    .refused(.factorRequired(grants, token: token)),
+                    writes + [.put(try next.record()), .issue(next.mfaTicket(token))])
+            case .refused(let refusal): return Plan(.refused(refusal), writes)
+            default: throw NoSuchThing("outcome")
+            }
+        }
+    }
+}
+
 extension SignInOutcome {
     var refusal: Refusal? { if case .refused(let refusal) = self { refusal } else { nil } }
     var context: AuthenticationContext? { if case .authenticated(_, let context) = self { context } else { nil } }
