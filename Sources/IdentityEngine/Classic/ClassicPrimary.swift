@@ -111,7 +111,7 @@ private struct ClassicFirstStep: Sendable {
     init(
         _ request: ClassicRequest, caller: ClassicCaller, reading: Reading<Result<FactorVerdict, ClassicRefusal>>, context: RequestContext
     ) throws {
-        let snapshot = reading.snapshot
+        let snapshot = try reading.snapshot
         let (policy, trusted) = try reading.engine.admit(caller, snapshot: snapshot)
         guard let application = snapshot.classicApplication else { throw ClassicRefusal.notEnabled }
         var signIn = SignInRequest(application: application, server: nil, scopes: [])

@@ -55,17 +55,14 @@ extension IdentityEngine {
     /// - Throws: ``StoreError``, or what `make` throws.
     @discardableResult
     public func maintainKeys(
-        _ context: RequestContext, making make: @Sendable (JWSAlgorithm) throws -> SigningKey = { try SigningKey.generate($0) }
+        _ context: RequestContext, making make: @escaping @Sendable (JWSAlgorithm) throws -> SigningKey = { try SigningKey.generate($0) }
     ) async throws -> [KeyChange] {
-        try await changeKeys(context) { line, algorithm, rotation, firstSignsFrom in
-            guard let newest = line.last else {
-                return try self.newKey(make(algorithm), after: nil, signsFrom: firstSignsFrom, rotation: rotation, now: context.now)
-            }
+        try await changeKeys(context, making: make) { line, rotation, firstSignsFrom in
+            guard let newest = line.last else { return .make(after: nil, signsFrom: firstSignsFrom) }
             let handover = newest.sealed.signsFrom.addingTimeInterval(days: rotation.signsForDays)
-            guard context.now >= handover.addingTimeInterval(days: -rotation.publishedDaysAhead) else { return nil }
+            guard context.now >= handover.addingTimeInterval(days: -rotation.publishedDaysAhead) else { return .keep }
             // A server that slept through the date still publishes the next key long enough before it signs.
-            let signsFrom = max(handover, context.now.addingTimeInterval(days: rotation.publishedDaysAhead))
-            return try self.newKey(make(algorithm), after: newest, signsFrom: signsFrom, rotation: rotation, now: context.now)
+            return .make(after: newest, signsFrom: max(handover, context.now.addingTimeInterval(days: rotation.publishedDaysAhead)))
         }
     }
 
@@ -80,17 +77,17 @@ extension IdentityEngine {
     @discardableResult
     public func rotateKeys(
         _ handover: KeyHandover, context: RequestContext,
-        making make: @Sendable (JWSAlgorithm) throws -> SigningKey = { try SigningKey.generate($0) }
+        making make: @escaping @Sendable (JWSAlgorithm) throws -> SigningKey = { try SigningKey.generate($0) }
     ) async throws -> [KeyChange] {
-        try await changeKeys(context, withdrawing: handover == .withdrawing) { line, algorithm, rotation, firstSignsFrom in
+        try await changeKeys(context, withdrawing: handover == .withdrawing, making: make) { line, rotation, firstSignsFrom in
             let now = context.now
             if let newest = line.last, newest.sealed.signsFrom > now {
-                if handover == .scheduled { return nil }
+                if handover == .scheduled { return .keep }
                 let knownFrom = newest.sealed.createdAt.addingTimeInterval(TimeInterval(SigningKeyRing.cacheLifetime))
                 if handover == .immediate, now < knownFrom { throw KeyHandoverError(knownFrom: knownFrom) }
                 var advanced = newest.sealed
                 advanced.signsFrom = now
-                return (advanced, KeyChange(keyID: advanced.id, action: .advanced))
+                return .advance(advanced)
             }
             if handover == .immediate, !line.isEmpty { throw KeyHandoverError(knownFrom: nil) }
             let signsFrom =
@@ -99,71 +96,108 @@ extension IdentityEngine {
                 case .scheduled, .immediate: firstSignsFrom
                 case .forced, .withdrawing: now
                 }
-            return try self.newKey(make(algorithm), after: line.last, signsFrom: signsFrom, rotation: rotation, now: now)
+            return .make(after: line.last, signsFrom: signsFrom)
         }
     }
 
-    /// Reads the lines, decides about each, and commits the result. Retries if another process committed first. `decide` gets a line, its
-    /// algorithm, the rules and the time when the first key of a line begins to sign.
+    /// The next state of one algorithm's keys.
+    private enum LineStep: Sendable {
+        case keep
+        /// The next key signs earlier than planned.
+        case advance(SealedSigningKey)
+        case make(after: SigningKeyRing.Entry?, signsFrom: Date)
+    }
+
+    /// The keys as one read finds them.
+    private struct KeyState: Sendable {
+        let snapshot: OrgSnapshot
+        let steps: [(JWSAlgorithm, LineStep)]
+
+        /// The algorithms that need a new key.
+        var missing: [JWSAlgorithm] { steps.compactMap { if case .make = $0.1 { $0.0 } else { nil } } }
+    }
+
+    /// Decides about the keys of each algorithm, and commits the result. Missing keys are made in parallel, between the read and the commit.
+    /// `decide` gets the keys, the rules, and the time when the first key of an algorithm begins to sign.
     private func changeKeys(
-        _ context: RequestContext, withdrawing: Bool = false,
-        decide: ([SigningKeyRing.Entry], JWSAlgorithm, KeyRotation, Date) throws -> (SealedSigningKey, KeyChange)?
+        _ context: RequestContext, withdrawing: Bool = false, making make: @escaping @Sendable (JWSAlgorithm) throws -> SigningKey,
+        decide: @escaping @Sendable ([SigningKeyRing.Entry], KeyRotation, Date) throws -> LineStep
     ) async throws -> [KeyChange] {
-        for _ in 0..<4 {
-            let snapshot = try await store.read { try self.snapshot($0) }
-            var changes: [Change] = []
-            var report: [KeyChange] = []
+        let report = try await transact(context) { (reading: Reading<[JWSAlgorithm: SigningKey]>) in
+            let snapshot = try reading.snapshot
             // Clients may have cached a key set without the first key of an added algorithm: RS256 signs until the cache has expired.
             let isFresh = snapshot.keyRing.lines.isEmpty
             let firstSignsFrom = isFresh ? context.now : context.now.addingTimeInterval(TimeInterval(SigningKeyRing.cacheLifetime))
-            for algorithm in snapshot.signingAlgorithms {
-                let line = snapshot.keyRing.lines[algorithm] ?? []
-                if let (key, change) = try decide(line, algorithm, snapshot.keyRotation, firstSignsFrom) {
-                    changes.append(.put(key.record))
-                    report.append(change)
+            let steps = try snapshot.signingAlgorithms.map { algorithm in
+                (algorithm, try decide(snapshot.keyRing.lines[algorithm] ?? [], snapshot.keyRotation, firstSignsFrom))
+            }
+            return KeyState(snapshot: snapshot, steps: steps)
+        } check: { state in
+            let missing = state.missing
+            return missing.isEmpty ? nil : Check(of: missing) { try await Self.keys(missing, making: make) }
+        } decide: { state, made in
+            var writes = Writes()
+            var report: [KeyChange] = []
+            for (algorithm, step) in state.steps {
+                switch step {
+                case .keep: continue
+                case .advance(let key):
+                    writes += [.put(key.record)]
+                    report.append(KeyChange(keyID: key.id, action: .advanced))
+                case .make(let predecessor, let signsFrom):
+                    guard let key = made?[algorithm] else { continue }
+                    let sealed = try newKey(
+                        key, after: predecessor, signsFrom: signsFrom, rotation: state.snapshot.keyRotation, now: context.now)
+                    writes += [.put(sealed.record)]
+                    report.append(KeyChange(keyID: sealed.id, action: .published(signsFrom: signsFrom)))
                 }
             }
-            for entry in snapshot.keyRing.lines.values.joined() {
+            for entry in state.snapshot.keyRing.lines.values.joined() {
                 let isOver = entry.publishedUntil.map { $0 <= context.now } ?? false
-                // What has begun to sign is what the keys of this commit succeed.
+                // The new keys succeed those that have begun to sign.
                 guard isOver || (withdrawing && entry.sealed.signsFrom <= context.now) else { continue }
-                changes.append(.remove(.signingKey, id: entry.sealed.id, version: entry.sealed.version))
+                writes += [.remove(.signingKey, id: entry.sealed.id, version: entry.sealed.version)]
                 report.append(KeyChange(keyID: entry.sealed.id, action: .removed))
             }
-            if changes.isEmpty { return [] }
-            for change in report {
-                changes.append(try logChange(of: change, context))
-            }
-            if try await store.commit(changes) == .committed {
-                await readAgain()
-                return report
-            }
+            for change in report { writes.log(change.logType, .success, reason: change.keyID) }
+            return Plan(report, writes)
         }
-        throw StoreError(.unavailable, "The signing keys changed four times while they were being maintained. Try again.")
+        if !report.isEmpty { await readAgain() }
+        return report
+    }
+
+    /// Makes a key for each algorithm, all at the same time.
+    private static func keys(
+        _ algorithms: [JWSAlgorithm], making make: @escaping @Sendable (JWSAlgorithm) throws -> SigningKey
+    ) async throws -> [JWSAlgorithm: SigningKey] {
+        try await withThrowingTaskGroup(of: (JWSAlgorithm, SigningKey).self) { group in
+            for algorithm in algorithms { group.addTask { (algorithm, try make(algorithm)) } }
+            return try await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
+        }
     }
 
     /// Creates the first key of a line, which signs at once.
     func firstKey(_ key: SigningKey, rotation: KeyRotation, now: Date) throws -> SealedSigningKey {
-        try newKey(key, after: nil, signsFrom: now, rotation: rotation, now: now).0
+        try newKey(key, after: nil, signsFrom: now, rotation: rotation, now: now)
     }
 
     private func newKey(
         _ key: SigningKey, after predecessor: SigningKeyRing.Entry?, signsFrom: Date, rotation: KeyRotation, now: Date
-    ) throws -> (SealedSigningKey, KeyChange) {
-        let sealed = try SealedSigningKey(
+    ) throws -> SealedSigningKey {
+        try SealedSigningKey(
             key, ordinal: (predecessor?.sealed.ordinal ?? 0) + 1, createdAt: now, signsFrom: signsFrom,
             publishedAfter: rotation.publishedDaysAfter * 86400, environment: environment)
-        return (sealed, KeyChange(keyID: sealed.id, action: .published(signsFrom: signsFrom)))
     }
+}
 
-    private func logChange(of change: KeyChange, _ context: RequestContext) throws -> Change {
-        let type =
-            switch change.action {
-            case .published: "signing_key.published"
-            case .advanced: "signing_key.advanced"
-            case .removed: "signing_key.removed"
-            }
-        return try logEntry(type, .success, reason: change.keyID, context: context)
+extension KeyChange {
+    /// The type of its log event.
+    fileprivate var logType: String {
+        switch action {
+        case .published: "signing_key.published"
+        case .advanced: "signing_key.advanced"
+        case .removed: "signing_key.removed"
+        }
     }
 }
 

@@ -22,39 +22,42 @@ extension IdentityEngine {
         guard problems.isEmpty else { throw OrganizationError(problems: problems) }
         // As the store will give it back: a number that JSON writes alike must not look like a change on every start.
         let definition = try RecordCoding.decode(OrganizationDefinition.self, from: try RecordCoding.encode(definition))
-        var hashes: [String: String] = [:]
-        for _ in 0..<8 {
-            let known = hashes
-            let plan = try await store.read { [environment] view in
-                try ApplyPlan(definition, options: options, hashes: known, view: view, environment: environment, now: context.now)
+        let report = try await transact(context) { [environment] (reading: Reading<[String: String]>) in
+            try ApplyPlan(
+                definition, options: options, hashes: reading.verdict ?? [:], view: reading.view, environment: environment, now: context.now
+            )
+        } check: { plan in
+            guard !plan.missingHashes.isEmpty else { return nil }
+            return Check(of: plan.missingHashes) { [self] in
+                try await refuseBreached(plan.missingHashes, of: definition)
+                return plan.hashes.merging(try await hash(plan.missingHashes, policy: definition.passwordPolicy)) { $1 }
             }
-            guard plan.missingHashes.isEmpty else {
-                let breached = await breached(Set(plan.missingHashes.values))
-                let problems = definition.users.enumerated().filter { breached.contains($1.password ?? "") }.map { index, _ in
-                    OrganizationError.Problem(
-                        [.key("users"), .index(index), .key("password")], PasswordRule.unexposed.violation)
-                }
-                guard problems.isEmpty else { throw OrganizationError(problems: problems) }
-                hashes.merge(try await hash(plan.missingHashes, policy: definition.passwordPolicy)) { $1 }
-                continue
-            }
+        } needsMore: { _, _ in
+            true
+        } decide: { plan, _ in
             let report = ApplyReport(entries: plan.entries)
-            guard !plan.changes.isEmpty else {
-                // A conflict means that another process wrote the record.
-                if !plan.keyCheck.isEmpty { _ = try await store.commit(plan.keyCheck) }
-                return report
+            var writes = Writes(plan.keyCheck + plan.changes)
+            guard !plan.changes.isEmpty else { return Plan(report, writes) }
+            for owner in plan.appOwners {
+                writes.log("user.mfa.factor.activate", .success, reason: "totp, from the org file", userID: owner)
             }
             let sums = [ApplyReport.Entry.Action.created, .changed, .removed].map { "\(report.count($0)) \($0.rawValue)" }
-            let log = try logEntry("organization.apply", .success, reason: sums.joined(separator: ", "), context: context)
-            let activations = try plan.appOwners.map {
-                try logEntry("user.mfa.factor.activate", .success, reason: "totp, from the org file", userID: $0, context: context)
-            }
-            if try await store.commit(plan.keyCheck + plan.changes + activations + [log]) == .committed {
-                await readAgain()
-                return report
-            }
+            writes.log("organization.apply", .success, reason: sums.joined(separator: ", "))
+            return Plan(report, writes)
         }
-        throw StoreError(.unavailable, "The organization changed on every attempt to apply the definition. Try again.")
+        await readAgain()
+        return report
+    }
+
+    /// Refuses new passwords that are known from data breaches.
+    ///
+    /// - Throws: ``OrganizationError`` that names their places in the definition.
+    private func refuseBreached(_ passwords: [String: String], of definition: OrganizationDefinition) async throws {
+        let breached = await breached(Set(passwords.values))
+        let problems = definition.users.enumerated().filter { breached.contains($1.password ?? "") }.map { index, _ in
+            OrganizationError.Problem([.key("users"), .index(index), .key("password")], PasswordRule.unexposed.violation)
+        }
+        guard problems.isEmpty else { throw OrganizationError(problems: problems) }
     }
 
     /// Returns the new passwords that are known from data breaches; looks up a few at a time.
@@ -94,6 +97,8 @@ struct ApplyPlan: Sendable {
     let keyCheck: [Change]
     let changes: [Change]
     let entries: [ApplyReport.Entry]
+    /// The password hashes that were made already, by login key.
+    let hashes: [String: String]
     /// The passwords that must be hashed before the plan can be made, by login key.
     let missingHashes: [String: String]
     /// The ids of the users who get an authenticator app.
@@ -106,6 +111,7 @@ struct ApplyPlan: Sendable {
         _ definition: OrganizationDefinition, options: ApplyOptions, hashes: [String: String], view: any StoreView,
         environment: EngineEnvironment, now: Date
     ) throws {
+        self.hashes = hashes
         keyCheck = try MasterKeyCheck(environment).verify(view).map { [$0] } ?? []
         let configuration = try ConfigurationPlan(definition, view: view, environment: environment)
         let users = try UserPlan(definition, options: options, hashes: hashes, view: view, environment: environment, now: now)

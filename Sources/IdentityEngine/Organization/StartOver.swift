@@ -22,32 +22,31 @@ extension IdentityEngine {
         let keys = try definition.signingAlgorithms.map {
             Change.put(try firstKey(make($0), rotation: definition.keyRotation, now: context.now).record)
         }
-        var hashes: [String: String] = [:]
-        // A concurrent commit causes a conflict; each attempt reads the store again.
-        for _ in 0..<64 {
-            let known = hashes
-            let (removals, plan) = try await store.read { [environment] view in
-                let removals = try RecordKind.allCases.flatMap { kind in
-                    try view.allRecords(kind).map { Change.remove(kind, id: $0.id, version: $0.version) }
-                }
-                let plan = try ApplyPlan(
-                    definition, options: ApplyOptions(), hashes: known, view: EmptyStoreView(), environment: environment, now: context.now)
-                return (removals, plan)
+        try await transact(context) { [environment] (reading: Reading<[String: String]>) in
+            let removals = try RecordKind.allCases.flatMap { kind in
+                try reading.view.allRecords(kind).map { Change.remove(kind, id: $0.id, version: $0.version) }
             }
-            guard plan.missingHashes.isEmpty else {
-                hashes.merge(try await hash(plan.missingHashes, policy: definition.passwordPolicy)) { $1 }
-                continue
+            let plan = try ApplyPlan(
+                definition, options: ApplyOptions(), hashes: reading.verdict ?? [:], view: EmptyStoreView(), environment: environment,
+                now: context.now)
+            return (removals, plan)
+        } check: { (_: [Change], plan: ApplyPlan) in
+            guard !plan.missingHashes.isEmpty else { return nil }
+            return Check(of: plan.missingHashes) { [self] in
+                plan.hashes.merging(try await hash(plan.missingHashes, policy: definition.passwordPolicy)) { $1 }
             }
-            let log = try logEntry("organization.apply", .success, reason: "the sandbox was reset", context: context)
-            guard try await store.commit(removals + plan.keyCheck + plan.changes + keys + [log]) == .committed else { continue }
-            rateLimiter.forgetAll()
-            pollPacer.forgetAll()
-            messagePacer.forgetAll()
-            recoveryPacer.forgetAll()
-            await readAgain()
-            return
+        } needsMore: { _, _ in
+            true
+        } decide: { state, _ in
+            var writes = Writes(state.0 + state.1.keyCheck + state.1.changes + keys)
+            writes.log("organization.apply", .success, reason: "the sandbox was reset")
+            return Plan((), writes)
         }
-        throw StoreError(.unavailable, "The store changed on every attempt to empty it. Try again.")
+        rateLimiter.forgetAll()
+        pollPacer.forgetAll()
+        messagePacer.forgetAll()
+        recoveryPacer.forgetAll()
+        await readAgain()
     }
 }
 

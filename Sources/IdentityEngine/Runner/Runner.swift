@@ -6,12 +6,47 @@ struct Reading<Verdict: Sendable> {
     let view: any StoreView
     /// The source of random bytes and decoys.
     let engine: IdentityEngine
-    /// The configuration in that view.
-    let snapshot: OrgSnapshot
     /// The verdict of the request's check; `nil` before the check.
     let verdict: Verdict?
     /// Whether the request was read before. Counters in memory move once per request, with the first read.
     let isRepeated: Bool
+
+    /// The configuration in that view.
+    ///
+    /// - Throws: ``StoreError``, also if the store holds no organization yet.
+    var snapshot: OrgSnapshot { get throws { try engine.snapshot(view) } }
+}
+
+/// A view that answers a repeated query for a list from memory: a request reads the enrolments of a user once.
+private final class RequestView: StoreView {
+    private struct Query: Hashable {
+        let kind: RecordKind
+        let key: String
+        let value: String
+        let limit: Int
+    }
+
+    private let view: any StoreView
+    private var lists: [Query: [Record]] = [:]
+
+    init(_ view: any StoreView) { self.view = view }
+
+    func configurationVersion() throws -> Int64 { try view.configurationVersion() }
+    func record(_ kind: RecordKind, id: String) throws -> Record? { try view.record(kind, id: id) }
+
+    func records(_ kind: RecordKind, where key: String, is value: String, limit: Int) throws -> [Record] {
+        let query = Query(kind: kind, key: key, value: value, limit: limit)
+        if let known = lists[query] { return known }
+        let list = try view.records(kind, where: key, is: value, limit: limit)
+        lists[query] = list
+        return list
+    }
+
+    func records(_ kind: RecordKind, after id: String?, limit: Int) throws -> [Record] { try view.records(kind, after: id, limit: limit) }
+
+    func ticket(_ kind: TicketKind, digest: TicketDigest, now: Date) throws -> TicketState {
+        try view.ticket(kind, digest: digest, now: now)
+    }
 }
 
 /// The only code that retries, commits and writes the system log.
@@ -51,7 +86,7 @@ extension IdentityEngine {
         for attempt in 0..<Self.attempts {
             let known = judged?.verdict
             let state = try await store.read { [self] view in
-                try read(Reading(view: view, engine: self, snapshot: snapshot(view), verdict: known, isRepeated: attempt > 0))
+                try read(Reading(view: RequestView(view), engine: self, verdict: known, isRepeated: attempt > 0))
             }
             var verdict: Verdict?
             if let check = try check(state) {
