@@ -239,12 +239,11 @@ extension HostedStart.Begun {
         signIn.isHosted = true
         signIn.isOnPages = true
         let subject = try view.subject(user.value, of: signIn, snapshot: snapshot)
-        let enrollments = try view.usableEnrollments(of: user.value.id, snapshot: snapshot)
         // A token may bring a password of an hour ago beside a push of just now.
         let mostForEnrollment = isInteractive ? Int(EnrollmentPermission.freshness) : nil
         let age = [request.maxAge, subject.decision.reauthenticateAfter, mostForEnrollment].compactMap { $0 }.min()
         held = HostedStart.Held(
-            user: user, subject: subject, proofs: proofs.recent(atMost: age, now: now).proved(with: enrollments),
+            user: user, subject: subject, proofs: proofs.recent(atMost: age, now: now).proved(with: subject.enrollments.usable),
             isToken: request.sessionToken != nil)
         needsConsent = try view.needsConsent(of: user.value.id, to: request, by: application)
         // A one-time token was the client's to bring.

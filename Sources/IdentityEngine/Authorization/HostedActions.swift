@@ -37,7 +37,8 @@ extension IdentityEngine {
                 guard state.transaction.end == .authenticated, state.hosted.refused == nil, state.needsConsent else { return answer }
                 isMade = try await allow(isAllowed, state, context: context)
             case .device(let isAllowed):
-                guard let decided = try await decideDevice(isAllowed, state, answer: answer, context: context) else { continue }
+                let plan = try deviceDecision(isAllowed, state, answer: answer, context: context)
+                guard let decided = try await commit(plan, context: context) else { continue }
                 return decided
             case _ where state.transaction.end != nil: return answer
             case .cancel: isMade = try await cancel(state, context: context)
@@ -247,10 +248,9 @@ extension IdentityEngine {
                     unproved: person.value, of: state.transaction, from: origin, snapshot: state.snapshot)
                 return Answering(state: state, person: person, subject: subject, account: account)
             }
+            let subject = try view.subject(person.value, of: state.transaction, snapshot: state.snapshot, from: context)
             return Answering(
-                state: state, person: person,
-                subject: try view.subject(person.value, of: state.transaction, snapshot: state.snapshot, from: context),
-                enrollments: try view.usableEnrollments(of: person.value.id, snapshot: state.snapshot), account: account)
+                state: state, person: person, subject: subject, enrollments: subject?.enrollments.usable ?? [], account: account)
         }
     }
 

@@ -55,7 +55,7 @@ extension IdentityEngine {
             next.hosted?.number = channel
             // The person's record as it was, so that of two that begin at one moment in two sign-ins the second counts what the first sent.
             let changes =
-                try state.closingPhone + prepared.changes + [
+                try state.closingPhone + self.changes(of: prepared.writes, context: context) + [
                     .put(user.record(holding: user.value)), state.stored.writing(next),
                 ]
             guard try await store.commit(changes) == .committed else { return nil }
@@ -83,7 +83,7 @@ extension IdentityEngine {
         guard confirmation.refusal == nil else {
             var next = state.transaction
             next.hosted?.notice = confirmation.refusal == .wrongCode ? .wrongSentCode : .tooManyAttempts
-            return try await store.commit(confirmation.changes + [state.stored.writing(next)]) == .committed
+            return try await store.commit(changes(of: confirmation.writes, context: context) + [state.stored.writing(next)]) == .committed
         }
         var (next, outcome, effects) = state.transaction.step(
             .enrolled(channel.factor, .possession, methods: [channel.method], subject), now: context.now)
@@ -94,7 +94,7 @@ extension IdentityEngine {
         default: break
         }
         let log = try logEntries(effects, userID: user.value.id, of: next, context: context)
-        return try await store.commit(confirmation.changes + log + [state.stored.writing(next)]) == .committed
+        return try await store.commit(changes(of: confirmation.writes, context: context) + log + [state.stored.writing(next)]) == .committed
     }
 
     /// Goes back to the choice of what to set up.

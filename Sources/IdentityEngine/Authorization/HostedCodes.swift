@@ -25,7 +25,8 @@ extension IdentityEngine {
         } catch let refusal as CodeRefusal {
             return try await note(HostedSignIn.Notice(refusal), until: refusal.until, state) ? [] : nil
         }
-        guard try await store.commit(prepared.changes + closing + [state.stored.writing(next)]) == .committed else { return nil }
+        guard try await store.commit(changes(of: prepared.writes, context: context) + closing + [state.stored.writing(next)]) == .committed
+        else { return nil }
         return [prepared.message]
     }
 

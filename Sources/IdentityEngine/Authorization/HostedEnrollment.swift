@@ -37,10 +37,15 @@ extension IdentityEngine {
         guard attempts.isAdmitted else {
             return try await note(.tooManyAttempts, until: attempts.reset, state)
         }
-        let planned = try await store.read { [self] view in
-            try totpConfirmation(id: pending.id, code: code, authentication, view: view, context: context)
+        let writes = try await store.read { [self] view -> Writes? in
+            do {
+                return try AuthenticatorAppSetup(authentication, isBegun: true, view, snapshot(view), environment, now: context.now)
+                    .confirmation(id: pending.id, code: code)
+            } catch is Refusal {
+                return nil
+            }
         }
-        guard case .success(let changes) = planned else { return try await note(.wrongCode, state) }
+        guard let writes else { return try await note(.wrongCode, state) }
         var (next, outcome, effects) = state.transaction.step(.enrolled(.totp, .possession, methods: ["otp"], subject), now: context.now)
         next.hosted?.enrolling = nil
         next.hosted?.notice = nil
@@ -50,7 +55,7 @@ extension IdentityEngine {
         default: break
         }
         let log = try logEntries(effects, userID: user.value.id, of: next, context: context)
-        return try await store.commit(changes + log + [state.stored.writing(next)]) == .committed
+        return try await store.commit(changes(of: writes, context: context) + log + [state.stored.writing(next)]) == .committed
     }
 
     /// The page on which an app is set up: what to scan, once that was asked for.

@@ -51,8 +51,8 @@ extension IdentityEngine {
             return HostedAnswer(.respond(AuthorizationResponse(error, to: hosted.request, issuer: issuer)))
         }
 
-        let (session, secret, sessionChanges, logouts) = try session(after: proved, context: context)
-        changes += sessionChanges
+        let (session, secret, sessionWrites, logouts) = try session(after: proved, context: context)
+        changes += try self.changes(of: sessionWrites, context: context)
         // A new session began with a proof, so its device becomes known. It gets a new secret, because an attacker may have planted the old one.
         var user = proved.user.value
         var device: String?
@@ -86,36 +86,31 @@ extension IdentityEngine {
         return answer
     }
 
-    /// The session after a sign-in, its new secret if it has one, the changes that write it, and what the applications are told, once
-    /// these are committed, whose session ends by it.
+    /// The session after a sign-in, its new secret if it has one, its writes, and the logout tokens for the applications whose session ends
+    /// by them.
     func session(
         after proved: ProvedSignIn, context: RequestContext
-    ) throws -> (Session, secret: String?, [Change], logouts: [BackchannelLogout]) {
+    ) throws -> (Session, secret: String?, Writes, logouts: [BackchannelLogout]) {
         let now = context.now
         let user = proved.user.value
         let client = Session.Client(id: proved.transaction.applicationID, server: proved.transaction.server)
         // Given once before, the secret may not have arrived.
         let isNew = proved.transaction.proofs.count > (proved.transaction.hosted?.inherited ?? 0) || proved.transaction.hosted?.code != nil
-        var changes: [Change] = []
+        var writes = Writes()
         if var session = proved.session, session.userID == user.id {
             session.use(by: client, now: now)
             session.add(proved.transaction.proofs)
-            guard isNew else { return (session, nil, [.put(try session.record())], []) }
+            guard isNew else { return (session, nil, Writes([.put(try session.record())]), []) }
             let secret = try environment.random.secret()
-            changes.append(.close(.session, digest: TicketDigest(bytes: session.ticket)))
+            writes += [.close(.session, digest: TicketDigest(bytes: session.ticket))]
             session.ticket = TicketDigest(of: secret).bytes
-            changes += [.put(try session.record()), .issue(session.secretTicket)]
-            return (session, secret, changes, [])
+            writes += [.put(try session.record()), .issue(session.secretTicket)]
+            return (session, secret, writes, [])
         }
         // One browser, one person: somebody else's session ends.
         var logouts: [BackchannelLogout] = []
         if let other = proved.session {
-            changes += [
-                .remove(.session, id: other.id, version: other.version),
-                try logEntry(
-                    "user.session.end", .success, reason: "somebody else signed in", userID: other.userID, clientID: client.id,
-                    server: client.server, context: context),
-            ]
+            writes += other.ending(reason: "somebody else signed in", clientID: client.id, server: client.server)
             logouts = try backchannelLogouts(of: SessionSummary(other), snapshot: proved.snapshot, now: now)
         }
         let secret = try environment.random.secret()
@@ -123,10 +118,8 @@ extension IdentityEngine {
             id: try environment.random.identifier(prefix: "ses"), of: user, proofs: proved.transaction.proofs,
             policy: proved.snapshot.sessions, secret: secret, now: now)
         session.use(by: client, now: now)
-        changes += [
-            .put(try session.record()), .issue(session.secretTicket),
-            try logEntry("user.session.start", .success, userID: user.id, clientID: client.id, server: client.server, context: context),
-        ]
-        return (session, secret, changes, logouts)
+        writes += [.put(try session.record()), .issue(session.secretTicket)]
+        writes.log("user.session.start", .success, userID: user.id, clientID: client.id, server: client.server)
+        return (session, secret, writes, logouts)
     }
 }

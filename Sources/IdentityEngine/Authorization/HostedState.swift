@@ -32,6 +32,8 @@ struct HostedState: Sendable {
     let consent: Consent?
     /// The authenticator app that is being set up.
     let pending: Enrollment?
+    /// The transaction of the device that waits for this sign-in.
+    let waitingDevice: StoredTransaction?
 
     var transaction: SignInTransaction { stored.value }
 
@@ -69,8 +71,8 @@ struct HostedState: Sendable {
             guard let user, stored.value.isAbout(user.value), user.value.status == .active else { throw HostedEnd(.over) }
         }
         subject = try user.flatMap { try view.subject($0.value, of: stored.value, snapshot: snapshot, from: context) }
-        held = try user.map { try view.records(.enrollment, where: "user", is: $0.value.id, limit: 200).map(Enrollment.init) } ?? []
-        enrollments = try user.map { try view.usableEnrollments(of: $0.value.id, snapshot: snapshot) } ?? []
+        held = subject?.enrollments.all ?? []
+        enrollments = subject?.enrollments.usable ?? []
         if hosted.inherited > 0 {
             // What the session proved with something that was taken away since counts no more, nor what has become too old on the page.
             let inherited = Array(stored.value.proofs.prefix(hosted.inherited))
@@ -79,8 +81,9 @@ struct HostedState: Sendable {
                 throw HostedEnd(.over)
             }
         }
+        waitingDevice = try hosted.device.flatMap { try view.waiting($0, now: now) }
         pending = try hosted.enrolling.flatMap { try view.record(.enrollment, id: $0) }.map(Enrollment.init)
-        approver = try view.approver(of: stored.value, snapshot: snapshot)
+        approver = subject?.enrollments.approver(of: stored.value)
         let present = try view.session(secret: browser.session, now: now)?.0
         if hosted.code != nil {
             // Its session goes on, whose secret may not have arrived, and no other begins; in place of a later one it does not come back.

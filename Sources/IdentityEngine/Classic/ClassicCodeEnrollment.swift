@@ -52,7 +52,10 @@ extension IdentityEngine {
             next.classic?.enrolling = prepared.enrollment.id
             next = next.extended(now: context.now) ?? next
             // The person's record as it was, so that of two that begin at one moment in two sign-ins the second counts what the first sent.
-            let changes = prepared.changes + [.put(try state.user.record(holding: state.user.value)), try state.stored.writing(next)]
+            let changes =
+                try self.changes(of: prepared.writes, context: context) + [
+                    .put(try state.user.record(holding: state.user.value)), try state.stored.writing(next),
+                ]
             guard try await store.commit(changes) == .committed else { return nil }
             let after = try await classicState(state.token, context: context)
             var answer = try await show(after.transaction, of: after, context: context)
@@ -70,13 +73,13 @@ extension IdentityEngine {
         let confirmation = try confirmCodeEnrollment(
             id: pending.id, code: code, owner: state.transaction.id, user: state.user, holding: state.allEnrollments, context: context)
         if let refusal = confirmation.refusal {
-            guard try await store.commit(confirmation.changes) == .committed else { return nil }
+            guard try await store.commit(changes(of: confirmation.writes, context: context)) == .committed else { return nil }
             throw ClassicRefusal(refusal, context: context)
         }
         guard let channel = pending.code?.channel else { throw ClassicRefusal.unknownFactor }
         let verifier = CodeVerifier(environment: environment, channel: channel, enrollments: [], owner: "", now: context.now)
         guard let factor = ClassicPolicy.Factor.of(pending) else { throw ClassicRefusal.unknownFactor }
-        return try await setUp(verifier, as: factor, state, changes: confirmation.changes, context: context)
+        return try await setUp(verifier, as: factor, state, writes: confirmation.writes, context: context)
     }
 
     /// Sets a security question up, which needs no confirmation.
@@ -91,10 +94,10 @@ extension IdentityEngine {
                 throw ClassicRefusal.invalid("factorEnrollRequest", ["question: There is no such question. Choose one of the list."])
             case .failure(.unacceptableAnswer(let problem)): throw ClassicRefusal.invalid("factorEnrollRequest", ["answer: \(problem)"])
             case .success(let enrollment):
-                let changes = try questionEnrollment(
-                    enrollment, user: state.user, holding: state.allEnrollments.filter { $0.status != .deleted }, context: context)
+                let writes = try questionEnrollment(
+                    enrollment, user: state.user, holding: state.allEnrollments.filter { $0.status != .deleted })
                 let verifier = QuestionVerifier(environment: environment, enrollments: [], origin: state.subject.origin)
-                return try await setUp(verifier, as: .question, state, changes: changes, context: context)
+                return try await setUp(verifier, as: .question, state, writes: writes, context: context)
             }
         } catch is PasswordHasher.Overloaded {
             throw ClassicRefusal.busy(context)
@@ -103,14 +106,15 @@ extension IdentityEngine {
 
     /// Commits a factor that was set up, with the step that it is.
     func setUp(
-        _ verifier: some FactorVerifier, as factor: ClassicPolicy.Factor, _ state: ClassicState, changes: [Change], context: RequestContext
+        _ verifier: some FactorVerifier, as factor: ClassicPolicy.Factor, _ state: ClassicState, writes: Writes, context: RequestContext
     ) async throws -> ClassicAnswer? {
         var (next, outcome, effects) = state.transaction.step(
             .enrolled(
                 verifier.kind, verifier.factorClass, methods: verifier.methods, state.subject, after: state.subject(having: factor)),
             now: context.now)
         next.classic?.enrolling = nil
-        return try await conclude(next, outcome, effects, state, changes: changes, wrong: .wrongCode, context: context)
+        return try await conclude(
+            next, outcome, effects, state, changes: changes(of: writes, context: context), wrong: .wrongCode, context: context)
     }
 
     /// Sends the code again by which a telephone or a mailbox is set up.

@@ -77,12 +77,17 @@ extension IdentityEngine {
             }
             guard pending.totp != nil else { return try await confirm(pending, by: passCode, state, context: context) }
             guard let authentication = state.provedSoFar else { throw ClassicRefusal.invalidToken("authn: nothing is proved") }
-            let planned = try await store.read { [self] view in
-                try totpConfirmation(id: pending.id, code: passCode, authentication, view: view, context: context)
+            let writes = try await store.read { [self] view -> Writes? in
+                do {
+                    return try AuthenticatorAppSetup(authentication, isBegun: true, view, snapshot(view), environment, now: context.now)
+                        .confirmation(id: pending.id, code: passCode)
+                } catch is Refusal {
+                    return nil
+                }
             }
-            guard case .success(let changes) = planned else { throw ClassicRefusal.wrongCode }
+            guard let writes else { throw ClassicRefusal.wrongCode }
             let verifier = TOTPVerifier(environment: environment, enrollments: [], now: context.now)
-            return try await setUp(verifier, as: .of(pending) ?? .totp, state, changes: changes, context: context)
+            return try await setUp(verifier, as: .of(pending) ?? .totp, state, writes: writes, context: context)
         }
     }
 

@@ -179,7 +179,7 @@ extension IdentityEngine {
                 let prepared = try prepareCode(
                     CodeRequest(purpose: request.isUnlock ? .unlock : .recovery, owner: transaction.id, channel: channel), for: enrollment,
                     of: user, snapshot: snapshot, context: context)
-                changes += prepared.changes
+                changes += try self.changes(of: prepared.writes, context: context)
                 messages = [prepared.message]
             } catch let refusal as CodeRefusal {
                 changes.append(try unsent(refusal, to: user, context: context))

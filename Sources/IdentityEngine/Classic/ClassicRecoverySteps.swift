@@ -108,7 +108,7 @@ extension IdentityEngine {
                 do {
                     let prepared = try prepareCode(
                         request, for: enrollment, of: state.user.value, snapshot: state.snapshot, context: context)
-                    (changes, messages) = (prepared.changes, [prepared.message])
+                    (changes, messages) = (try self.changes(of: prepared.writes, context: context), [prepared.message])
                 } catch let refusal as CodeRefusal {
                     changes = [try unsent(refusal, to: state.user.value, context: context)]
                 }

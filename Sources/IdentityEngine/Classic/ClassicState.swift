@@ -82,16 +82,16 @@ struct ClassicState: Sendable {
         policy = snapshot.classicPolicy(for: user.value) ?? policy
         (self.stored, self.classic, self.token, self.browser, self.snapshot) = (stored, classic, token, browser, snapshot)
         (self.policy, self.application, self.user, self.subject) = (policy, application, user, subject)
-        enrollments = try view.usableEnrollments(of: id, snapshot: snapshot)
+        enrollments = subject.enrollments.usable
         devices = try enrollments.compactMap(\.push?.deviceID).reduce(into: [:]) { devices, id in
             devices[id] = try view.record(.device, id: id).map(Device.init)
         }
-        approver = try view.approver(of: stored.value, snapshot: snapshot)
+        approver = subject.enrollments.approver(of: stored.value)
         allRemembered = try view.records(.rememberedDevice, where: "user", is: id, limit: 2 * RememberedDevice.most)
             .map(RememberedDevice.init)
         remembered = allRemembered.first { $0.device == classic.device }
-        allEnrollments = try view.records(.enrollment, where: "user", is: id, limit: 200).map(Enrollment.init)
-        held = Set(try view.heldEnrollments(of: id).compactMap(ClassicPolicy.Factor.of))
+        allEnrollments = subject.enrollments.all
+        held = Set(subject.enrollments.held.compactMap(ClassicPolicy.Factor.of))
         pending = try classic.enrolling.flatMap { try view.record(.enrollment, id: $0) }.map(Enrollment.init)
             .flatMap {
                 try PendingFactor(

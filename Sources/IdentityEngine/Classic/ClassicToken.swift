@@ -23,14 +23,8 @@ extension IdentityEngine {
             id: try environment.random.identifier(prefix: provider == .rsa ? "rsa" : "ufv"), userID: state.user.value.id, factor: .token,
             status: .active, createdAt: context.now)
         enrollment.token = token
-        let changes: [Change] = [
-            .put(try enrollment.record()),
-            // Rewritten unchanged, so that two concurrent enrolments cause a version conflict.
-            try state.user.renewing(.token),
-            try logEntry(
-                "user.mfa.factor.activate", .success, reason: "token, \(provider.rawValue)", userID: state.user.value.id, context: context),
-        ]
-        return try await setUp(verifier, as: factor, state, changes: changes, context: context)
+        let writes = try state.user.enrolling(enrollment, reason: "token, \(provider.rawValue)")
+        return try await setUp(verifier, as: factor, state, writes: writes, context: context)
     }
 
     /// Has the other system judge a code, once.

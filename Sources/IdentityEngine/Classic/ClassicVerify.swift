@@ -234,7 +234,10 @@ extension IdentityEngine {
         let closing = next.closingChallenge
         next.withdrawChallenge(now: context.now)
         next.classic?.selected = factor.classicID
-        guard var answer = try await show(next, of: state, closing: closing + prepared.changes, context: context) else { return nil }
+        guard
+            var answer = try await show(
+                next, of: state, closing: closing + changes(of: prepared.writes, context: context), context: context)
+        else { return nil }
         answer.messages = [prepared.message]
         return answer
     }

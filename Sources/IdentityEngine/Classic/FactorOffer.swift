@@ -133,7 +133,7 @@ extension StoreView {
         var subject = subject
         subject.warnsOfPassword = classic.warnsBeforeExpiry
         subject.canChangePassword = true
-        let held = try heldEnrollments(of: subject.user.id)
+        let held = subject.enrollments.held
         subject.canEnroll =
             !held.contains(where: \.isStrong)
             && ClassicPolicy.Factor.allCases.contains { $0 != .question && policy.enrolling($0) != .notAllowed }
@@ -145,7 +145,7 @@ extension StoreView {
             subject.decision.assurance = .oneFactor
             subject.decision.reason += "; the device is remembered"
         }
-        let usable = try usableEnrollments(of: subject.user.id, snapshot: snapshot).filter(\.isStrong)
+        let usable = subject.enrollments.usable.filter(\.isStrong)
         subject.offer = policy.offer(having: Set(held.compactMap(ClassicPolicy.Factor.of)), classic)
         guard held.contains(where: \.isStrong), subject.offer != .none else { return subject }
         // A stolen password adds no key where there is one already: who has a factor proves it first, or sets nothing up.

@@ -1,27 +1,17 @@
 internal import Foundation
 
 extension IdentityEngine {
-    /// Lets a device have what it asked for, or tells it no: once, whoever else entered its code.
-    ///
-    /// - Returns: The answer with the cookies that the browser gets, and what applications are told; nil if somebody else was faster, so
-    ///   that it must be read again.
-    func decideDevice(
-        _ isAllowed: Bool, _ state: HostedState, answer: HostedAnswer, context: RequestContext
-    ) async throws -> HostedAnswer? {
+    /// Decides what a device gets that waits for a sign-in on the pages: tokens or a refusal. The first decision counts, whoever else entered
+    /// the code.
+    func deviceDecision(_ isAllowed: Bool, _ state: HostedState, answer: HostedAnswer, context: RequestContext) throws -> Plan<HostedAnswer>
+    {
         guard let hosted = state.hosted.device, hosted.decision == nil, state.transaction.end == .authenticated, !state.needsConsent,
-            state.hosted.refused == nil, let user = state.user,
-            let authentication = state.hosted.authentication
-        else { return answer }
+            state.hosted.refused == nil, let user = state.user, let authentication = state.hosted.authentication
+        else { return Plan(answer) }
         var next = state.transaction
-        let waiting = try await store.read { view -> StoredTransaction? in
-            guard case (let stored, .fresh)? = try view.transaction(.userCode, secret: hosted.userCode, now: context.now),
-                stored.value.id == hosted.transactionID, stored.value.end == nil
-            else { return nil }
-            return stored
-        }
-        guard let waiting else {
+        guard let waiting = state.waitingDevice else {
             next.hosted?.device?.decision = .late
-            return try await store.commit([state.stored.writing(next)]) == .committed ? answer : nil
+            return Plan(answer, Writes([try state.stored.writing(next)]))
         }
         let evaluation = AccessPolicyEvaluation(
             of: state.server,
@@ -29,12 +19,12 @@ extension IdentityEngine {
                 clientID: next.applicationID, grantType: GrantType.deviceCode, groups: user.value.groups, scopes: waiting.value.scopes))
         var device = waiting.value
         var answer = answer
-        var changes: [Change] = []
+        var writes = Writes()
         if isAllowed, evaluation.lifetimes != nil {
-            let (session, secret, sessionChanges, logouts) = try session(after: state.proved(next, user), context: context)
+            let (session, secret, sessionWrites, logouts) = try session(after: state.proved(next, user), context: context)
             answer.cookies.session = secret
             answer.logouts = logouts
-            changes += sessionChanges
+            writes = sessionWrites
             next.hosted?.session = session.id
             next.hosted?.device?.decision = .allowed
             device.meet(user.value)
@@ -45,16 +35,25 @@ extension IdentityEngine {
             next.hosted?.device?.decision = .denied
             device.end = .refused
         }
-        changes += [
-            .take(
-                .userCode, digest: TicketDigest(of: hosted.userCode), now: context.now, gave: Array(next.id.utf8)),
+        writes += [
+            .take(.userCode, digest: TicketDigest(of: hosted.userCode), now: context.now, gave: Array(next.id.utf8)),
             try waiting.writing(device), try state.stored.writing(next),
-            try logEntry(
-                "device.authorization", device.end == .authenticated ? .success : .denied,
-                reason: isAllowed ? evaluation.explanation : "denied by the person", userID: user.value.id, clientID: next.applicationID,
-                server: next.server, context: context),
         ]
-        return try await store.commit(changes) == .committed ? answer : nil
+        writes.log(
+            "device.authorization", device.end == .authenticated ? .success : .denied,
+            reason: isAllowed ? evaluation.explanation : "denied by the person", userID: user.value.id, clientID: next.applicationID,
+            server: next.server)
+        return Plan(answer, writes)
+    }
+}
+
+extension StoreView {
+    /// The transaction of the device that a sign-in on the pages is for; `nil` once it is decided or has expired.
+    func waiting(_ device: HostedDevice, now: Date) throws -> StoredTransaction? {
+        guard device.decision == nil, case (let stored, .fresh)? = try transaction(.userCode, secret: device.userCode, now: now),
+            stored.value.id == device.transactionID, stored.value.end == nil
+        else { return nil }
+        return stored
     }
 }
 

@@ -28,7 +28,7 @@ extension IdentityEngine {
         try await store.read { [self] view in
             // Deleted ones are not among them, so that no time is asked for.
             let directory = DeviceDirectory(snapshot: try snapshot(view), view: view, now: .distantPast)
-            return try directory.enrollments(ofUser: userID).compactMap { try directory.enrolled($0).map(DeviceEnrollmentSummary.init) }
+            return try directory.view.enrollments(of: userID).compactMap { try directory.enrolled($0).map(DeviceEnrollmentSummary.init) }
         }
     }
 

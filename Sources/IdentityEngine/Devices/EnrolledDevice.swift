@@ -28,8 +28,6 @@ struct DeviceDirectory {
     let now: Date
 
     private static let longestID = 100
-    /// More than a person can have; see ``IdentityEngine/mostEnrollments``.
-    private static let most = 200
 
     /// An enrolment of a device by its id, deleted ones among them as long as they are remembered; nil if there is none.
     func enrollment(id: String) throws -> EnrolledDevice? {
@@ -41,11 +39,6 @@ struct DeviceDirectory {
     func enrollment(methodID: String) throws -> EnrolledDevice? {
         guard methodID.utf8.count <= Self.longestID else { return nil }
         return try view.records(.enrollment, where: "method", is: methodID, limit: 1).first.flatMap { try enrolled(Enrollment($0)) }
-    }
-
-    /// All that a person has enrolled and not deleted, factors that are no push among them.
-    func enrollments(ofUser id: String) throws -> [Enrollment] {
-        try view.records(.enrollment, where: "user", is: id, limit: Self.most).map(Enrollment.init)
     }
 
     /// Those of a device that are not deleted, at most `limit`.

@@ -30,12 +30,13 @@ struct EnrollmentPermission: Sendable {
     /// - Parameters:
     ///   - caller: Who asks.
     ///   - directory: Where the person's factors are found.
+    ///   - own: The user's enrolments, if they were read before.
     /// - Throws: ``StoreError``.
-    init(_ caller: DeviceCaller, _ directory: DeviceDirectory) throws {
+    init(_ caller: DeviceCaller, _ directory: DeviceDirectory, holding own: [Enrollment]? = nil) throws {
         self.caller = caller
         now = directory.now
         awaited = try caller.grant.flatMap { try Self.awaited(by: $0, directory) }
-        factors = try Self.factors(ofUser: caller.user.id, directory)
+        factors = try Self.factors(among: own ?? directory.view.enrollments(of: caller.user.id), directory)
     }
 
     /// The sign-in whose ticket led to a grant, as long as it waits for what that enrols.
@@ -48,10 +49,10 @@ struct EnrollmentPermission: Sendable {
     }
 
     /// The factors that stand between a password and the account.
-    static func factors(ofUser id: String, _ directory: DeviceDirectory) throws -> [Enrollment] {
-        try directory.enrollments(ofUser: id).filter { enrollment in
+    static func factors(among own: [Enrollment], _ directory: DeviceDirectory) throws -> [Enrollment] {
+        try own.filter { enrollment in
             // What is suspended counts: it was suspended because somebody distrusted it, which is no reason to ask for less.
-            guard enrollment.status == .active || enrollment.status == .suspended, enrollment.isStrong else { return false }
+            guard enrollment.isHeld, enrollment.isStrong else { return false }
             guard enrollment.push != nil else { return true }
             guard let enrolled = try directory.enrolled(enrollment) else { return false }
             return enrolled.device.status != .deleted && enrolled.authenticator?.isActive == true

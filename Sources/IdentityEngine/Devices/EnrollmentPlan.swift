@@ -22,10 +22,11 @@ struct EnrollmentPlan: Sendable {
         else { throw DeviceRefusal.notFound("authenticator", reason: "authenticator is unknown, off, or linked to another client") }
         if authenticator.userVerification == .required && request.userVerification == nil { throw DeviceRefusal.userVerificationRequired() }
         let (device, attestation) = try Self.device(of: request, access, random)
-        let existing = try access.directory.enrollments(ofUser: caller.user.id).filter { $0.push != nil }
+        let own = try access.view.enrollments(of: caller.user.id)
+        let existing = own.filter { $0.push != nil }
         let replaced = existing.first { $0.push?.deviceID == device.id && $0.push?.authenticatorID == authenticator.id }
         if replaced?.status == .suspended { throw DeviceRefusal.enrollmentSuspended() }
-        let permission = try EnrollmentPermission(caller, access.directory)
+        let permission = try EnrollmentPermission(caller, access.directory, holding: own)
         // The instance key signs without user verification. So it may replace only keys that also sign without user verification.
         let keepsVerification =
             DeviceKey(stored: replaced?.push?.userVerification)?.thumbprint == request.userVerification?.thumbprint

@@ -91,6 +91,9 @@ extension Enrollment {
     /// The condition that no other request wrote the enrolment.
     var unchanged: Change { .unchanged(RecordReference(.enrollment, id), version: version) }
 
+    /// Whether it is confirmed: active or suspended.
+    var isHeld: Bool { status == .active || status == .suspended }
+
     /// Whether it stands between a password and the account. A question does not: it can be asked nowhere but by the classic API, and
     /// whoever knows much of a person knows the answer.
     var isStrong: Bool { factor != .question }

@@ -42,7 +42,6 @@ struct SecondFactorOTPGrant: GrantHandler {
     private let stored: StoredTransaction
     private let user: StoredUser
     private let subject: SignInTransaction.Subject?
-    private let enrollments: [Enrollment]
 
     init(_ request: AdmittedRequest, reading: Reading<GrantVerdict>) throws {
         let view = reading.view
@@ -56,11 +55,11 @@ struct SecondFactorOTPGrant: GrantHandler {
         self.stored = stored
         self.user = user
         subject = try view.subject(user.value, of: stored.value, snapshot: request.snapshot, from: request.context)
-        enrollments = try view.usableEnrollments(of: user.value.id, snapshot: request.snapshot)
     }
 
     func decide(_ engine: IdentityEngine, _ verdict: FactorVerdict?) throws -> TokenDecision {
-        let verifier = TOTPVerifier(environment: engine.environment, enrollments: enrollments, now: request.context.now)
+        let verifier = TOTPVerifier(
+            environment: engine.environment, enrollments: subject?.enrollments.usable ?? [], now: request.context.now)
         let typed = TypedCode(request: request, token: token, stored: stored, user: user, subject: subject)
         try typed.count(engine)
         let verdict = try verifier.verify(.code(code), of: user.value, policy: request.snapshot.passwordPolicy)

@@ -38,16 +38,12 @@ struct WaitingTransaction: Sendable {
             return
         }
         let user = try view.record(.user, id: id).map(StoredUser.init)
-        self.user = user
-        let approver = try view.approver(of: stored.value, snapshot: request.snapshot)
-        self.approver = approver
-        let isApproved = stored.value.challenge?.approver != nil
-        subject =
-            try isApproved && approver == nil
-            ? nil
-            : user.flatMap {
-                try view.subject($0.value, of: stored.value, scopes: scopes, snapshot: request.snapshot, from: request.context)
-            }
+        let subject = try user.flatMap {
+            try view.subject($0.value, of: stored.value, scopes: scopes, snapshot: request.snapshot, from: request.context)
+        }
+        let approver = subject?.enrollments.approver(of: stored.value)
+        let isClosed = stored.value.challenge?.approver != nil && approver == nil
+        (self.user, self.subject, self.approver) = (user, isClosed ? nil : subject, approver)
     }
 
     /// Takes the step, and tokens if it is the last one.

@@ -63,7 +63,6 @@ struct BoundCode: Sendable {
     private let channel: CodeChannel
     private let code: String
     private let typed: TypedCode
-    private let enrollments: [Enrollment]
 
     /// Finds the sign-in; nil if the secret is of a push. Throws ``Refusal``.
     init?(secret: String, token: String?, scopes: [String]?, request: AdmittedRequest, reading view: any StoreView) throws {
@@ -86,7 +85,6 @@ struct BoundCode: Sendable {
             request: request, token: token, stored: stored, user: user,
             subject: try view.subject(user.value, of: stored.value, scopes: scopes, snapshot: request.snapshot, from: request.context),
             scopes: scopes)
-        enrollments = try view.usableEnrollments(of: user.value.id, snapshot: request.snapshot)
         self.channel = channel
     }
 
@@ -99,7 +97,7 @@ struct BoundCode: Sendable {
     func decide(_ engine: IdentityEngine) throws -> TokenDecision {
         try typed.count(engine)
         let verifier = CodeVerifier(
-            environment: engine.environment, channel: channel, enrollments: enrollments, owner: transactionID,
+            environment: engine.environment, channel: channel, enrollments: typed.subject?.enrollments.usable ?? [], owner: transactionID,
             now: typed.request.context.now)
         let verdict = verifier.verify(.code(code), of: typed.user.value, policy: typed.request.snapshot.passwordPolicy)
         return try typed.decide(engine, verdict, of: verifier)

@@ -167,7 +167,7 @@ struct UserPlan {
     }
 
     private func devices(of userID: String, view: any StoreView) throws -> [Enrollment] {
-        try view.records(.enrollment, where: "user", is: userID, limit: 200).map(Enrollment.init).filter { $0.hotp != nil }
+        try view.enrollments(of: userID).filter { $0.hotp != nil }
     }
 
     /// Takes away what a person has no more: any device if the file gives another, else the one that it gave and does not name any more.
@@ -209,7 +209,7 @@ struct UserPlan {
         else {
             return ([], known, nil)
         }
-        let own = try view.records(.enrollment, where: "user", is: stored.value.id, limit: 200).map(Enrollment.init)
+        let own = try view.enrollments(of: stored.value.id)
             .filter { $0.totp?.provider == .google }
         // A secret that does not open was sealed by a start with a wrong master key and never produced a valid code.
         let isUsable = own.contains { app in

@@ -135,8 +135,8 @@ extension ChallengeStart {
     ///
     /// - Throws: ``Refusal``; errors of the store.
     func requireUsable(_ subject: SignInTransaction.Subject, in view: any StoreView) throws {
-        // Reads decoy factors as for a known user: once for the policy, once for the devices.
-        for _ in 0..<2 { try decoy?.readFactors(in: view) }
+        // Reads decoy factors as for a known user.
+        try decoy?.readFactors(in: view)
         if let obstacle { throw ChallengePlan.unusable(obstacle) }
         if subject.decision.assurance == .deny { throw transaction.denied(by: subject.decision) }
     }

@@ -33,8 +33,7 @@ extension IdentityEngine {
         let recent = try view.records(.transaction, where: "challenged", is: start.user.value.id, limit: 1_000)
             .map { try StoredTransaction($0).value }
         let asker = PushChallenge.Asker(of: start.transaction, subject)
-        let enrollments = try view.usableEnrollments(of: start.user.value.id, snapshot: admitted.snapshot)
-            .filter { start.enrollmentID ?? $0.id == $0.id }
+        let enrollments = subject.enrollments.usable.filter { start.enrollmentID ?? $0.id == $0.id }
         // Checked before the limits, which would reveal that the account exists.
         try start.requireUsable(subject, in: view)
         try PushLimits(asked: recent, of: start.user.value, now: context.now).admit(asker, from: subject.origin)

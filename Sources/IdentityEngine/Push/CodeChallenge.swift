@@ -20,7 +20,7 @@ extension IdentityEngine {
             let token = try admitted.required("mfa_token")
             try admitted.requireGrant(GrantType.secondFactorOTP)
             let (_, user) = try openTransaction(token, admitted, reading.view)
-            return try reading.view.usableEnrollments(of: user.value.id, snapshot: admitted.snapshot).contains { $0.factor == .totp }
+            return try reading.view.enrollments(of: user.value.id, snapshot: admitted.snapshot).usable.contains { $0.factor == .totp }
         } decide: { (hasApp: Bool) in
             guard hasApp else { throw ChallengePlan.unusable("no authenticator app is enrolled") }
             return Plan(.success(StartedChallenge(members: ["challenge_type": .string(GrantType.secondFactorOTP)], pushes: [])))

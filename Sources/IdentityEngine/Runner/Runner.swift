@@ -145,7 +145,7 @@ extension IdentityEngine {
         _ plan: Plan<Answer>, _ conditions: [Change] = [], context: RequestContext
     ) async throws -> Answer? {
         guard !plan.uses.isEmpty || !plan.writes.isEmpty else { return plan.answer }
-        let changes = plan.uses.map(\.change) + plan.writes.changes + (try plan.writes.events.map { try line($0, context) }) + conditions
+        let changes = try plan.uses.map(\.change) + changes(of: plan.writes, context: context) + conditions
         switch try await store.commit(changes) {
         case .committed:
             return plan.answer
@@ -156,6 +156,11 @@ extension IdentityEngine {
         case .conflict:
             return nil
         }
+    }
+
+    /// The changes of writes: their own, and a record for each log event.
+    func changes(of writes: Writes, context: RequestContext) throws -> [Change] {
+        try writes.changes + writes.events.map { try line($0, context) }
     }
 
     private func line(_ event: LoggedEvent, _ context: RequestContext) throws -> Change {

@@ -65,11 +65,11 @@ extension IdentityEngine {
     /// - Returns: What ended; nil if there was no such session.
     /// - Throws: ``StoreError`` if the store failed.
     public func endSession(id: String, context: RequestContext) async throws -> SessionSummary? {
-        for _ in 0..<Self.attempts {
-            guard let session = try await store.read({ try $0.record(.session, id: id).map(Session.init) }) else { return nil }
-            if try await store.commit(try ending(session, context: context)) == .committed { return SessionSummary(session) }
+        try await transact(context) { reading in
+            try reading.view.record(.session, id: id).map(Session.init)
+        } decide: { session in
+            Plan(session.map(SessionSummary.init), session?.ending() ?? Writes())
         }
-        throw StoreError(.unavailable, "The session met other writers \(Self.attempts) times. Try it again.")
     }
 
     /// Signs a person out of every browser.
@@ -83,23 +83,26 @@ extension IdentityEngine {
     /// - Returns: The sessions that ended, with the clients to tell.
     /// - Throws: ``StoreError`` if the store failed; some may have ended then.
     public func endSessions(ofUser userID: String, context: RequestContext) async throws -> [SessionSummary] {
-        // The account first: from then on every one of them is over, and those that begin at this moment are as well.
+        // The account first: from then on each session is over, also one that begins concurrently.
         if case .unknownUser = try await markSessionsEnded(ofUser: userID, context: context) { return [] }
         var ended: [SessionSummary] = []
-        for _ in 0..<1_000 {
-            let open = try await store.read { try $0.records(.session, where: "user", is: userID, limit: 100).map(Session.init) }
-            if open.isEmpty { break }
-            for session in open where try await store.commit(try ending(session, context: context)) == .committed {
-                ended.append(SessionSummary(session))
+        while true {
+            let batch = try await transact(context) { reading in
+                try reading.view.records(.session, where: "user", is: userID, limit: 100).map(Session.init)
+            } decide: { sessions in
+                Plan(sessions.map(SessionSummary.init), sessions.reduce(Writes()) { $0 + $1.ending() })
             }
+            if batch.isEmpty { return ended }
+            ended += batch
         }
-        return ended
     }
+}
 
-    private func ending(_ session: Session, context: RequestContext) throws -> [Change] {
-        [
-            .remove(.session, id: session.id, version: session.version),
-            try logEntry("user.session.end", .success, userID: session.userID, context: context),
-        ]
+extension Session {
+    /// The writes that end the session.
+    func ending(reason: String? = nil, clientID: String? = nil, server: String? = nil) -> Writes {
+        var writes = Writes([.remove(.session, id: id, version: version)])
+        writes.log("user.session.end", .success, reason: reason, userID: userID, clientID: clientID, server: server)
+        return writes
     }
 }

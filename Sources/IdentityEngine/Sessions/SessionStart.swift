@@ -37,32 +37,22 @@ extension IdentityEngine {
         by token: String, browser: BrowserSecrets, context: RequestContext
     ) async throws -> Result<StartedSession, ClassicRefusal> {
         let digest = TicketDigest(of: token)
-        for _ in 0..<Self.attempts {
-            let found = try await store.read { [self] view -> Result<ProvedSignIn, ClassicRefusal> in
-                let snapshot = try snapshot(view)
-                guard snapshot.organization.classic != nil, let server = snapshot.server(nil) else { return .failure(.notEnabled) }
-                guard let proved = try SessionToken.proved(digest, in: view, now: context.now) else {
-                    return .failure(.invalidToken("sessionToken: unknown, used or too old"))
-                }
-                let known = try view.session(secret: browser.session, now: context.now)
-                if let known, known.1.value.id != proved.user.value.id { return .failure(.otherPerson) }
-                return .success(
-                    ProvedSignIn(
-                        transaction: proved.transaction, version: 0, user: proved.user, session: known?.0, snapshot: snapshot,
-                        server: server))
+        return try await transact(context, refusing: ClassicRefusal.self) { reading in
+            let snapshot = reading.snapshot
+            guard snapshot.organization.classic != nil, let server = snapshot.server(nil) else { throw ClassicRefusal.notEnabled }
+            guard let proved = try SessionToken.proved(digest, in: reading.view, now: context.now) else {
+                throw ClassicRefusal.invalidToken("sessionToken: unknown, used or too old")
             }
-            let proved: ProvedSignIn
-            switch found {
-            case .failure(let refusal): return .failure(refusal)
-            case .success(let value): proved = value
-            }
-            // Nobody is told anything: somebody else's session was refused above.
-            let (session, secret, changes, _) = try session(after: proved, context: context)
+            let known = try reading.view.session(secret: browser.session, now: context.now)
+            if let known, known.1.value.id != proved.user.value.id { throw ClassicRefusal.otherPerson }
+            return ProvedSignIn(
+                transaction: proved.transaction, version: 0, user: proved.user, session: known?.0, snapshot: snapshot, server: server)
+        } decide: { proved in
+            // No application needs a logout token: the session of another user was refused above.
+            let (session, secret, writes, _) = try session(after: proved, context: context)
             let take = Change.take(.sessionToken, digest: digest, now: context.now, gave: [])
-            guard try await store.commit([take] + changes) == .committed else { continue }
-            return .success(StartedSession(session, of: proved.user.value, secret: secret))
+            return Plan(.success(StartedSession(session, of: proved.user.value, secret: secret)), Writes([take]) + writes)
         }
-        throw StoreError(.unavailable, "The session met other writers \(Self.attempts) times. Try it again.")
     }
 
     /// Whether a browser may be sent to an address after its session began: on the organization's own origin, or one that it trusts.

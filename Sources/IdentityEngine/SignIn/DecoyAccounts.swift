@@ -126,8 +126,7 @@ extension IdentityEngine {
         let standIn = try user ?? decoy.decodeUser()
         var (held, apps): ([Enrollment], [Enrollment]) = ([], [])
         if withEnrollments {
-            held = try view.records(.enrollment, where: "user", is: user?.value.id ?? decoy.id, limit: 100).map(Enrollment.init)
-                .filter { $0.status == .active }
+            held = try view.enrollments(of: user?.value.id ?? decoy.id).filter { $0.status == .active }
             if user == nil { apps = Array(try decoy.decodeFactors().prefix(decoy.appCount)) }
             if apps.isEmpty, !held.contains(where: { $0.totp != nil }) { apps = try decoy.decodeFactors(1) }
         }

@@ -3,12 +3,10 @@ internal import Foundation
 /// What a sign-in asks of a person, as the store and the configuration are now.
 extension StoreView {
     /// What a sign-in that begins asks of a person.
-    func subject(
-        _ user: User, of request: SignInRequest, snapshot: OrgSnapshot
-    ) throws -> SignInTransaction.Subject {
-        let enrollments = try usableEnrollments(of: user.id, snapshot: snapshot)
+    func subject(_ user: User, of request: SignInRequest, snapshot: OrgSnapshot) throws -> SignInTransaction.Subject {
+        let enrollments = try enrollments(of: user.id, snapshot: snapshot)
         // What the pages have no field and no button for leads nowhere there.
-        let presentable = request.isOnPages ? enrollments.filter(\.isOnPages) : enrollments
+        let presentable = request.isOnPages ? enrollments.usable.filter(\.isOnPages) : enrollments.usable
         func grants(of enrollments: [Enrollment]) -> [String] {
             Set(enrollments.flatMap(\.factor.secondFactorGrantTypes)).sorted().filter { grant in
                 request.isHosted || request.application.grantTypes.contains(grant) && request.supportedGrantTypes?.contains(grant) ?? true
@@ -18,20 +16,11 @@ extension StoreView {
             user: user, decision: snapshot.signOnDecision(for: user, application: request.application),
             passwordPolicy: snapshot.passwordPolicy, secondFactorGrantTypes: grants(of: presentable),
             verifyingGrantTypes: grants(of: presentable.filter { $0.push?.userVerification != nil }),
-            demandsTwoFactors: enrollments.contains(where: \.isStrong) && !ScopeRequest.interactive.isDisjoint(with: request.scopes),
+            demandsTwoFactors: enrollments.usable.contains(where: \.isStrong) && !ScopeRequest.interactive.isDisjoint(with: request.scopes),
             canChangePassword: request.isOnPages,
-            canEnroll: try request.isOnPages && !hasStrongEnrollment(user.id) && !snapshot.enrollable(for: user).isEmpty)
-    }
-
-    /// Whether a person has a second factor, usable or not: what is suspended, or whose authenticator is off, is no reason to ask for less.
-    private func hasStrongEnrollment(_ userID: String) throws -> Bool {
-        try heldEnrollments(of: userID).contains(where: \.isStrong)
-    }
-
-    /// All that a person has set up, usable or not.
-    func heldEnrollments(of userID: String) throws -> [Enrollment] {
-        try records(.enrollment, where: "user", is: userID, limit: 200).map(Enrollment.init)
-            .filter { $0.status == .active || $0.status == .suspended }
+            // A suspended factor, or one whose authenticator is off, does not permit another one by the password alone.
+            canEnroll: request.isOnPages && !enrollments.held.contains(where: \.isStrong) && !snapshot.enrollable(for: user).isEmpty,
+            enrollments: enrollments)
     }
 
     /// The same for a transaction that goes on; nil if its application is gone. The scopes are what the tokens will permit, where the
@@ -72,22 +61,5 @@ extension StoreView {
         let isBelieved =
             try transaction.classic?.renewsDevice != true || rememberedDevice(of: userID, device: device) != nil
         return RequestOrigin(context, application: application, device: isBelieved ? device : nil)
-    }
-
-    /// What approved a transaction's challenge, if it still could: who lost a device, or distrusts it, has closed it since.
-    func approver(of transaction: SignInTransaction, snapshot: OrgSnapshot) throws -> Enrollment? {
-        guard let target = transaction.challenge?.approver, let id = transaction.userID else { return nil }
-        return try usableEnrollments(of: id, snapshot: snapshot).first { $0.id == target.enrollmentID && $0.push?.id == target.methodID }
-    }
-
-    /// The factors of a user that can be presented now: enrolled, their device active, their authenticator on.
-    func usableEnrollments(of userID: String, snapshot: OrgSnapshot) throws -> [Enrollment] {
-        try records(.enrollment, where: "user", is: userID, limit: 100).map(Enrollment.init).filter { enrollment in
-            guard enrollment.status == .active else { return false }
-            guard let push = enrollment.push else { return true }
-            guard snapshot.authenticator(push.authenticatorID)?.isActive == true else { return false }
-            let device = try record(.device, id: push.deviceID).map(Device.init)
-            return device?.status == .active
-        }
     }
 }

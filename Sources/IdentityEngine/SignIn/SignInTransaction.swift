@@ -116,6 +116,8 @@ extension SignInTransaction {
         var canEnroll = false
         /// What else is there to be set up once all is proved: at the classic API, as its policy says.
         var offer = FactorOffer.none
+        /// The factors of the user.
+        var enrollments = UserEnrollments()
     }
 
     /// What happens to a transaction.

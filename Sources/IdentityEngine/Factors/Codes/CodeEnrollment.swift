@@ -14,8 +14,8 @@ struct CodeEnrollmentRequest: Sendable {
 
 /// What confirming a telephone or a mailbox came to.
 struct CodeConfirmation: Sendable {
-    /// To be committed, also of a refusal: wrong answers count.
-    var changes: [Change]
+    /// Committed also with a refusal: wrong answers count.
+    var writes = Writes()
     /// The factor, if it is set up now.
     var enrollment: Enrollment?
     /// Why it is not.
@@ -65,7 +65,7 @@ extension IdentityEngine {
                 purpose: .enrollment, owner: request.owner,
                 isConfirmed: enrollments.contains { $0.status == .active && $0.code?.destination.phoneNumber == destination.phoneNumber }),
             for: enrollment, of: user, snapshot: snapshot, context: context)
-        prepared.changes = waiting.filter { $0.id != enrollment.id }.map(\.removal) + prepared.changes
+        prepared.writes.changes = waiting.filter { $0.id != enrollment.id }.map(\.removal) + prepared.writes.changes
         return prepared
     }
 
@@ -85,35 +85,29 @@ extension IdentityEngine {
     ) throws -> CodeConfirmation {
         guard let pending = enrollments.first(where: { $0.id == id && $0.status == .pending }), let method = pending.code,
             let until = pending.pendingUntil, context.now < until
-        else { return CodeConfirmation(changes: [], refusal: .notPending) }
+        else { return CodeConfirmation(refusal: .notPending) }
         if let until = method.closedUntil(at: context.now) {
-            return CodeConfirmation(changes: [], refusal: .tooMany(method.channel, until: until))
+            return CodeConfirmation(refusal: .tooMany(method.channel, until: until))
         }
         let verifier = CodeVerifier(
             environment: environment, channel: method.channel, enrollments: [pending], owner: owner, now: context.now)
         let type = "user.mfa.factor.activate"
         switch verifier.verify(.code(code), of: user.value, policy: PasswordPolicy()) {
         case .failed, .proved(_, nil):
-            return CodeConfirmation(changes: [], refusal: .wrongCode)
+            return CodeConfirmation(refusal: .wrongCode)
         case .wrong(let counted):
-            let log = try logEntry(
-                type, .failure, reason: "\(method.channel.rawValue): wrong code", userID: user.value.id, context: context)
-            return CodeConfirmation(changes: [.put(try counted.record()), log], refusal: .wrongCode)
+            var writes = Writes([.put(try counted.record())])
+            writes.log(type, .failure, reason: "\(method.channel.rawValue): wrong code", userID: user.value.id)
+            return CodeConfirmation(writes: writes, refusal: .wrongCode)
         case .proved(_, var confirmed?):
             confirmed.status = .active
             confirmed.pendingUntil = nil
             confirmed.updatedAt = context.now
             let others = enrollments.filter { $0.id != id && $0.code?.channel == method.channel && $0.status != .deleted }
             let isReplacing = others.contains { $0.status != .pending }
-            let changes: [Change] =
-                try others.map(\.removal) + confirmed.changes() + [
-                    // Rewritten unchanged, so that two concurrent enrolments cause a version conflict.
-                    user.renewing(method.channel.factor),
-                    logEntry(
-                        type, .success, reason: method.channel.rawValue + (isReplacing ? ", replaced" : ""), userID: user.value.id,
-                        context: context),
-                ]
-            return CodeConfirmation(changes: changes, enrollment: confirmed)
+            let reason = method.channel.rawValue + (isReplacing ? ", replaced" : "")
+            let writes = try user.enrolling(confirmed, replacing: others, reason: reason)
+            return CodeConfirmation(writes: writes, enrollment: confirmed)
         }
     }
 
@@ -130,24 +124,14 @@ extension IdentityEngine {
     package func grantCodeFactor(
         _ channel: CodeChannel, to destination: CodeDestination, userID: String, context: RequestContext
     ) async throws -> String? {
-        for _ in 0..<Self.attempts {
-            let found = try await store.read { [self] view -> (StoredUser, [Enrollment])? in
-                guard let user = try user(id: userID, in: view) else { return nil }
-                return (user, try view.records(.enrollment, where: "user", is: userID, limit: 200).map(Enrollment.init))
-            }
-            guard let (user, enrollments) = found else { return nil }
-            var enrollment = Enrollment(
-                id: try environment.random.identifier(prefix: channel.idPrefix), userID: userID, factor: channel.factor, status: .active,
-                createdAt: context.now)
-            enrollment.code = CodeMethod(channel: channel, destination: destination)
-            let changes: [Change] =
-                try enrollments.filter { $0.code?.channel == channel }.map(\.removal) + [
-                    .put(enrollment.record()), user.renewing(channel.factor),
-                    logEntry("user.mfa.factor.activate", .success, reason: channel.rawValue, userID: userID, context: context),
-                ]
-            if try await store.commit(changes) == .committed { return enrollment.id }
-        }
-        throw StoreError(.unavailable, "The user \(userID) changed on every attempt to write them. Try again.")
+        var made = Enrollment(
+            id: try environment.random.identifier(prefix: channel.idPrefix), userID: userID, factor: channel.factor, status: .active,
+            createdAt: context.now)
+        made.code = CodeMethod(channel: channel, destination: destination)
+        let enrollment = made
+        return try await grantFactor(userID: userID, context: context) { user, own in
+            try user.enrolling(enrollment, replacing: own.filter { $0.code?.channel == channel }, reason: channel.rawValue)
+        }.map { _ in enrollment.id }
     }
 }
 

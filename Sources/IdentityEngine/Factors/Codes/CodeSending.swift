@@ -5,8 +5,8 @@ internal import JOSE
 struct PreparedCode: Sendable {
     /// As it is written, in the version that was read.
     var enrollment: Enrollment
-    /// The enrolment, the link, and a line of the log.
-    var changes: [Change]
+    /// The enrolment, the link, and a log event.
+    var writes: Writes
     /// To be sent once.
     var message: OutgoingMessage
 }
@@ -68,26 +68,22 @@ extension IdentityEngine {
             })
         lane.sent = lane.sent.filter { $0 > context.now.addingTimeInterval(-CodeMethod.sendingWindow) } + [context.now]
         next.code?[occasion] = lane
-        var changes: [Change] = []
-        if let old = replaced?.link { changes.append(.close(.mailLink, digest: TicketDigest(bytes: old))) }
-        changes.append(.put(try next.record()))
+        var writes = Writes()
+        if let old = replaced?.link { writes += [.close(.mailLink, digest: TicketDigest(bytes: old))] }
+        writes += [.put(try next.record())]
         if let link {
-            changes.append(
-                .issue(
-                    Ticket(
-                        kind: .mailLink, digest: TicketDigest(of: link), owner: RecordReference(.enrollment, enrollment.id),
-                        use: .untilClosed, expiresAt: expiresAt)))
+            let ticket = Ticket(
+                kind: .mailLink, digest: TicketDigest(of: link), owner: RecordReference(.enrollment, enrollment.id), use: .untilClosed,
+                expiresAt: expiresAt)
+            writes += [.issue(ticket)]
         }
-        changes.append(
-            try logEntry(
-                "user.mfa.code.send", .success, reason: "\(channel.rawValue), \(request.purpose.rawValue)", userID: user.id,
-                context: context))
+        writes.log("user.mfa.code.send", .success, reason: "\(channel.rawValue), \(request.purpose.rawValue)", userID: user.id)
         let message = OutgoingMessage(
             id: try environment.random.identifier(prefix: "msg"), channel: channel, destination: method.destination,
             purpose: request.purpose, code: code, linkToken: link, expiresAt: expiresAt, recipient: .init(user),
             organizationName: snapshot.organization.name, applicationName: request.applicationName,
             origin: .init(requestID: context.requestID, address: context.address, time: context.now))
-        return PreparedCode(enrollment: next, changes: changes, message: message)
+        return PreparedCode(enrollment: next, writes: writes, message: message)
     }
 
     /// Counts a message; returns why it must not be sent.

@@ -61,8 +61,9 @@ extension IdentityEngine {
             "interval": .integer(Int64(PollPacer.interval)),
         ]
         members["challenge_type"] = start.type.map(JSONValue.string)
-        let changes = closing + [.put(try next.record(version: start.version)), .issue(ticket)] + prepared.changes
-        return Plan(.success(StartedChallenge(members: members, pushes: [], messages: [prepared.message])), Writes(changes))
+        let changes = closing + [.put(try next.record(version: start.version)), .issue(ticket)]
+        return Plan(
+            .success(StartedChallenge(members: members, pushes: [], messages: [prepared.message])), Writes(changes) + prepared.writes)
     }
 }
 
@@ -81,7 +82,6 @@ private struct FoundCode: Sendable {
         guard let subject = try view.subject(user, of: transaction, snapshot: admitted.snapshot, from: admitted.context) else {
             throw Refusal.overTransaction
         }
-        let enrollments = try view.usableEnrollments(of: user.id, snapshot: admitted.snapshot)
         if start.obstacle != nil { try start.requireUsable(subject, in: view) }
         guard transaction.end == nil, now < transaction.expiresAt, transaction.isAbout(user), user.status == .active else {
             throw Refusal.overTransaction
@@ -95,7 +95,7 @@ private struct FoundCode: Sendable {
                 throw ChallengePlan.unusable("no further factor of this kind is asked for")
             }
         }
-        guard let enrollment = enrollments.first(where: { $0.code?.channel == channel }) else {
+        guard let enrollment = subject.enrollments.usable.first(where: { $0.code?.channel == channel }) else {
             throw ChallengePlan.unusable("the channel is not enrolled")
         }
         (self.start, self.enrollment, snapshot, application) = (start, enrollment, admitted.snapshot, admitted.application)

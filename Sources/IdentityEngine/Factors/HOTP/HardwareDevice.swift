@@ -17,33 +17,20 @@ extension IdentityEngine {
     ) async throws -> String? {
         guard secret.count >= TimeBasedCode.shortestSecret, (1...100).contains(credentialID.utf8.count), (0...Int64.max >> 1) ~= counter
         else { return nil }
-        for _ in 0..<Self.attempts {
-            let planned = try await store.read { [self] view -> (id: String, [Change])? in
-                guard let user = try user(id: userID, in: view) else { return nil }
-                let own = try view.records(.enrollment, where: "user", is: userID, limit: 200).map(Enrollment.init).filter {
-                    $0.hotp != nil
-                }
-                var counters = DeviceCounters(view, environment: environment)
-                let others = try counters.devices(ofSeed: secret, notOf: userID)
-                let removals = try (own + others).flatMap { try counters.take($0) }
-                let losses = try others.map {
-                    try logEntry("user.mfa.factor.deactivate", .success, reason: "hotp", userID: $0.userID, context: context)
-                }
-                let device = try Enrollment(
-                    hardwareDevice: secret, credentialID: credentialID, counter: counters.start(counter, ofSeed: secret), of: userID,
-                    environment: environment, now: context.now)
-                return (
-                    device.id,
-                    try removals + counters.changes() + losses + [
-                        .put(device.record()), user.renewing(.hotp),
-                        logEntry("user.mfa.factor.activate", .success, reason: "hotp", userID: userID, context: context),
-                    ]
-                )
-            }
-            guard let (id, changes) = planned else { return nil }
-            if try await store.commit(changes) == .committed { return id }
+        return try await transact(context) { [self] reading -> (id: String, Writes)? in
+            guard let user = try user(id: userID, in: reading.view) else { return nil }
+            let own = try reading.view.enrollments(of: userID).filter { $0.hotp != nil }
+            var counters = DeviceCounters(reading.view, environment: environment)
+            let others = try counters.devices(ofSeed: secret, notOf: userID)
+            var writes = Writes(try (own + others).flatMap { try counters.take($0) } + counters.changes())
+            for other in others { writes.log("user.mfa.factor.deactivate", .success, reason: "hotp", userID: other.userID) }
+            let device = try Enrollment(
+                hardwareDevice: secret, credentialID: credentialID, counter: counters.start(counter, ofSeed: secret), of: userID,
+                environment: environment, now: context.now)
+            return (device.id, writes + (try user.enrolling(device, reason: "hotp")))
+        } decide: { planned in
+            planned.map { Plan($0.id, $0.1) } ?? Plan(nil)
         }
-        throw StoreError(.unavailable, "The user \(userID) changed on every attempt to write them. Try again.")
     }
 }
 

@@ -40,21 +40,13 @@ extension IdentityEngine {
     ///   - enrollment: What ``makeQuestion(_:answer:userID:policy:context:)`` made.
     ///   - user: The person, as they were read.
     ///   - enrollments: All that they have, as they were read.
-    ///   - context: When and from where it came.
-    /// - Returns: What is committed.
+    /// - Returns: The writes.
     /// - Throws: What encoding throws.
     func questionEnrollment(
-        _ enrollment: Enrollment, user: StoredUser, holding enrollments: [Enrollment], context: RequestContext
-    ) throws -> [Change] {
+        _ enrollment: Enrollment, user: StoredUser, holding enrollments: [Enrollment]
+    ) throws -> Writes {
         let others = enrollments.filter { $0.question != nil }
-        return try others.map(\.removal) + [
-            .put(enrollment.record()),
-            // Rewritten unchanged, so that two concurrent enrolments cause a version conflict.
-            user.renewing(.question),
-            logEntry(
-                "user.mfa.factor.activate", .success, reason: others.isEmpty ? "question" : "question, replaced", userID: user.value.id,
-                context: context),
-        ]
+        return try user.enrolling(enrollment, replacing: others, reason: others.isEmpty ? "question" : "question, replaced")
     }
 
     /// Gives a user a security question without the ceremony that sets it up: for tests and the sandbox.
@@ -70,15 +62,8 @@ extension IdentityEngine {
         let policy = try await snapshot().passwordPolicy
         guard case .success(let made) = try await makeQuestion(key, answer: answer, userID: userID, policy: policy, context: context)
         else { return nil }
-        for _ in 0..<Self.attempts {
-            let found = try await store.read { [self] view -> (StoredUser, [Enrollment])? in
-                guard let user = try user(id: userID, in: view) else { return nil }
-                return (user, try view.records(.enrollment, where: "user", is: userID, limit: 200).map(Enrollment.init))
-            }
-            guard let (user, enrollments) = found else { return nil }
-            let changes = try questionEnrollment(made, user: user, holding: enrollments, context: context)
-            if try await store.commit(changes) == .committed { return made.id }
-        }
-        throw StoreError(.unavailable, "The user \(userID) changed on every attempt to write them. Try again.")
+        return try await grantFactor(userID: userID, context: context) { user, own in
+            try questionEnrollment(made, user: user, holding: own)
+        }.map { _ in made.id }
     }
 }

@@ -2,11 +2,6 @@ internal import Foundation
 
 /// Setting up an authenticator app: a secret that is shown once, and a code that shows that the app has it.
 extension IdentityEngine {
-    /// Seconds in which a secret can be confirmed.
-    static let totpEnrollmentLifetime: TimeInterval = 600
-    /// Secrets that can wait to be confirmed: pages that were opened again, and nobody's way to fill the store.
-    static let mostPendingTOTPEnrollments = 5
-
     /// Begins to enrol an authenticator app. Nothing that the person has is replaced before it is confirmed.
     ///
     /// - Parameters:
@@ -19,37 +14,12 @@ extension IdentityEngine {
     public func beginTOTPEnrollment(
         _ authentication: AuthenticationContext, provider: TOTPProvider = .google, context: RequestContext
     ) async throws -> Result<TOTPEnrollmentOffer, Refusal> {
-        guard authentication.isFresh(at: context.now) else {
-            return .failure(.staleSignIn)
+        try await transact(context, refusing: Refusal.self) { [self] reading in
+            try AuthenticatorAppSetup(authentication, reading.view, reading.snapshot, environment, now: context.now)
+        } decide: { setup in
+            let (offer, writes) = try setup.offer(of: provider)
+            return Plan(.success(offer), writes)
         }
-        for _ in 0..<Self.attempts {
-            let found = try await store.read { [self] view in
-                try TOTPHolder(authentication, snapshot: snapshot(view), view: view, now: context.now)
-            }
-            guard let holder = found else { return .failure(.unknownPerson) }
-            if let refusal = holder.refusal { return .failure(refusal) }
-            let secret = try environment.random.bytes(TimeBasedCode.secretLength)
-            var enrollment = Enrollment(
-                id: try environment.random.identifier(prefix: "enr"), userID: holder.user.value.id, factor: .totp, status: .pending,
-                createdAt: context.now)
-            enrollment.totp = try TOTPMethod(
-                sealing: secret, forEnrollment: enrollment.id, provider: provider, environment: environment)
-            let expiresAt = context.now.addingTimeInterval(Self.totpEnrollmentLifetime)
-            enrollment.pendingUntil = expiresAt
-            let crowded = holder.pending.sorted { $0.createdAt > $1.createdAt }.dropFirst(Self.mostPendingTOTPEnrollments - 1)
-            let changes =
-                crowded.map(\.removal) + [
-                    .put(try enrollment.record()),
-                    try logEntry("user.mfa.factor.begin", .success, reason: "totp", userID: enrollment.userID, context: context),
-                ]
-            if try await store.commit(changes) == .committed {
-                return .success(
-                    TOTPEnrollmentOffer(
-                        id: enrollment.id, secret: secret, issuer: holder.organizationName, account: holder.user.value.login,
-                        expiresAt: expiresAt))
-            }
-        }
-        throw StoreError(.unavailable, "The enrolments changed on every attempt to write them. Try again.")
     }
 
     /// Confirms an authenticator app by a code that it shows: from now on it is the person's, in place of the one that they had.
@@ -67,51 +37,12 @@ extension IdentityEngine {
     public func confirmTOTPEnrollment(
         id: String, code: String, _ authentication: AuthenticationContext, context: RequestContext
     ) async throws -> Result<Void, Refusal> {
-        for _ in 0..<Self.attempts {
-            let plan = try await store.read { [self] view in
-                try totpConfirmation(id: id, code: code, authentication, view: view, context: context)
-            }
-            switch plan {
-            case .failure(let refusal): return .failure(refusal)
-            case .success(let changes): if try await store.commit(changes) == .committed { return .success(()) }
-            }
+        try await transact(context, refusing: Refusal.self) { [self] reading in
+            try AuthenticatorAppSetup(
+                authentication, isBegun: true, reading.view, reading.snapshot, environment, now: context.now)
+        } decide: { setup in
+            Plan(.success(()), try setup.confirmation(id: id, code: code))
         }
-        throw StoreError(.unavailable, "The enrolments changed on every attempt to write them. Try again.")
-    }
-
-    /// What confirming writes; for use inside `store.read`, and in a commit with what else the confirmation brings about.
-    func totpConfirmation(
-        id: String, code: String, _ authentication: AuthenticationContext, view: any StoreView, context: RequestContext
-    ) throws -> Result<[Change], Refusal> {
-        guard let holder = try TOTPHolder(authentication, snapshot: snapshot(view), view: view, now: context.now) else {
-            return .failure(.unknownPerson)
-        }
-        if let refusal = holder.refusal { return .failure(refusal) }
-        guard let pending = holder.pending.first(where: { $0.id == id }), let until = pending.pendingUntil, context.now < until else {
-            return .failure(
-                Refusal(
-                    .invalidGrant, "The code came too late. Begin to set up the authenticator app again.", reason: "totp: nothing pending"))
-        }
-        guard var confirmed = try pending.using(code: code, environment: environment, now: context.now) else {
-            return .failure(
-                Refusal(
-                    .invalidGrant, "The code is wrong. Enter the one that the app shows now; the phone's clock must be right.",
-                    reason: "totp: wrong code at enrolment"))
-        }
-        confirmed.status = .active
-        confirmed.pendingUntil = nil
-        confirmed.updatedAt = context.now
-        let others = (holder.confirmed + holder.pending).filter { $0.id != id && $0.totp?.provider == confirmed.totp?.provider }
-        let isReplacing = others.contains { $0.status != .pending }
-        return .success(
-            try others.map(\.removal) + [
-                .put(confirmed.record()),
-                // Rewritten unchanged, so that two concurrent enrolments cause a version conflict.
-                holder.user.renewing(.totp),
-                logEntry(
-                    "user.mfa.factor.activate", .success, reason: isReplacing ? "totp, replaced" : "totp",
-                    userID: holder.user.value.id, context: context),
-            ])
     }
 
     /// Deletes a person's authenticator app.
@@ -125,22 +56,11 @@ extension IdentityEngine {
     public func deleteTOTPEnrollment(
         id: String, _ authentication: AuthenticationContext, context: RequestContext
     ) async throws -> Result<Void, Refusal> {
-        guard authentication.isFresh(at: context.now) else {
-            return .failure(.staleSignIn)
+        try await transact(context, refusing: Refusal.self) { [self] reading in
+            try AuthenticatorAppSetup(authentication, reading.view, reading.snapshot, environment, now: context.now)
+        } decide: { setup in
+            Plan(.success(()), try setup.deletion(id: id))
         }
-        for _ in 0..<Self.attempts {
-            let found = try await store.read { [self] view in
-                try TOTPHolder(authentication, snapshot: snapshot(view), view: view, now: context.now)
-            }
-            guard let holder = found else { return .failure(.unknownPerson) }
-            if let refusal = holder.refusal { return .failure(refusal) }
-            guard let enrollment = holder.confirmed.first(where: { $0.id == id }) else {
-                return .failure(Refusal(.invalidGrant, "There is no such authenticator app.", reason: "totp: unknown enrolment"))
-            }
-            let log = try logEntry("user.mfa.factor.deactivate", .success, reason: "totp", userID: enrollment.userID, context: context)
-            if try await store.commit([enrollment.removal, log]) == .committed { return .success(()) }
-        }
-        throw StoreError(.unavailable, "The enrolments changed on every attempt to write them. Try again.")
     }
 
     /// A person's authenticator apps: none, or one.
@@ -150,43 +70,102 @@ extension IdentityEngine {
     /// - Throws: ``StoreError`` if the store failed.
     public func totpEnrollments(ofUser userID: String) async throws -> [TOTPEnrollmentSummary] {
         try await store.read { view in
-            try view.records(.enrollment, where: "user", is: userID, limit: 200).map(Enrollment.init)
+            try view.enrollments(of: userID)
                 .filter { $0.factor == .totp && $0.status == .active }
                 .map { TOTPEnrollmentSummary(id: $0.id, createdAt: $0.createdAt) }
         }
     }
 }
 
-/// A person who sets up an authenticator app, as one view of the store has them.
-private struct TOTPHolder: Sendable {
-    let user: StoredUser
-    let organizationName: String
-    /// The app that they have.
-    let confirmed: [Enrollment]
-    /// Secrets that were shown to them.
-    let pending: [Enrollment]
-    /// Why they may not; nil if they may.
-    let refusal: Refusal?
+/// A user who sets up an authenticator app, as one read finds them.
+struct AuthenticatorAppSetup: Sendable {
+    /// Seconds in which a secret can be confirmed.
+    static let lifetime: TimeInterval = 600
+    /// The maximum number of unconfirmed secrets of a user: each reload of a page makes another one.
+    static let mostPending = 5
 
-    init?(_ authentication: AuthenticationContext, snapshot: OrgSnapshot, view: any StoreView, now: Date) throws {
-        guard let record = try view.record(.user, id: authentication.userID) else { return nil }
-        user = try StoredUser(record)
-        organizationName = snapshot.organization.name
+    private let user: StoredUser
+    private let organizationName: String
+    private let confirmed: [Enrollment]
+    private let pending: [Enrollment]
+    private let environment: EngineEnvironment
+    private let now: Date
+
+    /// Reads the user's apps.
+    ///
+    /// - Parameters:
+    ///   - authentication: What the user proved.
+    ///   - isBegun: Whether the setup was begun before; only its beginning requires a fresh sign-in.
+    ///   - view: The store.
+    ///   - snapshot: The configuration.
+    ///   - environment: Seals secrets.
+    ///   - now: The time.
+    /// - Throws: ``Refusal`` if the user may not set an app up; ``StoreError``.
+    init(
+        _ authentication: AuthenticationContext, isBegun: Bool = false, _ view: any StoreView, _ snapshot: OrgSnapshot,
+        _ environment: EngineEnvironment, now: Date
+    ) throws {
+        guard isBegun || authentication.isFresh(at: now) else { throw Refusal.staleSignIn }
+        guard let user = try view.record(.user, id: authentication.userID).map(StoredUser.init), user.value.status == .active else {
+            throw Refusal.unknownPerson
+        }
+        let own = try view.enrollments(of: user.value.id)
         let directory = DeviceDirectory(snapshot: snapshot, view: view, now: now)
-        let own = try directory.enrollments(ofUser: authentication.userID).filter { $0.factor == .totp }
-        confirmed = own.filter { $0.status == .active || $0.status == .suspended }
-        pending = own.filter { $0.status == .pending }
-        // As for phones: a password that was stolen must never do it.
-        let factors = try EnrollmentPermission.factors(ofUser: authentication.userID, directory)
-        if user.value.status != .active {
-            refusal = .unknownPerson
-        } else if !factors.isEmpty && !authentication.methods.contains("mfa") {
-            refusal = Refusal(
+        // As for phones, a stolen password must not suffice.
+        guard try EnrollmentPermission.factors(among: own, directory).isEmpty || authentication.methods.contains("mfa") else {
+            throw Refusal(
                 .accessDenied, "Another factor is enrolled for this account. Sign in again with it, then try once more.",
                 reason: "second factor is not proved")
-        } else {
-            refusal = nil
         }
+        (self.user, self.environment, self.now) = (user, environment, now)
+        organizationName = snapshot.organization.name
+        confirmed = own.filter { $0.factor == .totp && $0.isHeld }
+        pending = own.filter { $0.factor == .totp && $0.status == .pending }
+    }
+
+    /// Offers a new secret.
+    func offer(of provider: TOTPProvider) throws -> (TOTPEnrollmentOffer, Writes) {
+        let secret = try environment.random.bytes(TimeBasedCode.secretLength)
+        let expiresAt = now.addingTimeInterval(Self.lifetime)
+        var enrollment = Enrollment(
+            id: try environment.random.identifier(prefix: "enr"), userID: user.value.id, factor: .totp, status: .pending, createdAt: now)
+        enrollment.totp = try TOTPMethod(sealing: secret, forEnrollment: enrollment.id, provider: provider, environment: environment)
+        enrollment.pendingUntil = expiresAt
+        let crowded = pending.sorted { $0.createdAt > $1.createdAt }.dropFirst(Self.mostPending - 1)
+        var writes = Writes(crowded.map(\.removal) + [.put(try enrollment.record())])
+        writes.log("user.mfa.factor.begin", .success, reason: "totp", userID: user.value.id)
+        let offer = TOTPEnrollmentOffer(
+            id: enrollment.id, secret: secret, issuer: organizationName, account: user.value.login, expiresAt: expiresAt)
+        return (offer, writes)
+    }
+
+    /// Confirms an app by a code, in place of the user's other one of the same provider.
+    func confirmation(id: String, code: String) throws -> Writes {
+        guard let pending = pending.first(where: { $0.id == id }), let until = pending.pendingUntil, now < until else {
+            throw Refusal(
+                .invalidGrant, "The code came too late. Begin to set up the authenticator app again.", reason: "totp: nothing pending")
+        }
+        guard var confirmed = try pending.using(code: code, environment: environment, now: now) else {
+            throw Refusal(
+                .invalidGrant, "The code is wrong. Enter the one that the app shows now; the phone's clock must be right.",
+                reason: "totp: wrong code at enrolment")
+        }
+        confirmed.status = .active
+        confirmed.pendingUntil = nil
+        confirmed.updatedAt = now
+        let others = (self.confirmed + self.pending).filter { $0.id != id && $0.totp?.provider == confirmed.totp?.provider }
+        let isReplacing = others.contains { $0.status != .pending }
+        return try user.enrolling(confirmed, replacing: others, reason: isReplacing ? "totp, replaced" : "totp")
+    }
+
+    /// Deletes an app.
+    func deletion(id: String) throws -> Writes {
+        guard let enrollment = confirmed.first(where: { $0.id == id }) else {
+            throw Refusal(.invalidGrant, "There is no such authenticator app.", reason: "totp: unknown enrolment")
+        }
+        var writes = Writes([enrollment.removal])
+        writes.log("user.mfa.factor.deactivate", .success, reason: "totp", userID: enrollment.userID)
+        return writes
     }
 }
 

@@ -124,7 +124,7 @@ final class ClassicExploration {
         guard (jane[jane.callers(from: origin)].lockedAt != nil) == oracle.isLocked else { throw broken("the lock is not as it should be") }
         let held = Set(
             try await desk.engine.store.read { view in
-                try view.heldEnrollments(of: jane.id).compactMap { ClassicMove.Kind(rawValue: $0.factor.rawValue) }
+                try view.enrollments(of: jane.id).filter(\.isHeld).compactMap { ClassicMove.Kind(rawValue: $0.factor.rawValue) }
             })
         guard held == oracle.held else { throw broken("they have \(held)") }
         let answer = note(try await desk.engine.classicTransaction(stateToken: token ?? "none", context: desk.context))

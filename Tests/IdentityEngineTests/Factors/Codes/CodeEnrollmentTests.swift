@@ -36,7 +36,7 @@ struct CodeEnrollmentTests {
         let prepared = try engine.beginCodeEnrollment(
             CodeEnrollmentRequest(channel: channel, phoneNumber: number, phoneExtension: more, replaces: replaces, owner: owner),
             for: person.user.value, holding: person.enrollments, snapshot: snapshot, context: PushFixture.context(seconds))
-        #expect(try await organization.store.commit(prepared.changes) == .committed)
+        try await engine.write(prepared.writes, context: PushFixture.context(seconds))
         return prepared
     }
 
@@ -46,7 +46,7 @@ struct CodeEnrollmentTests {
         let person = try await person()
         let confirmation = try engine.confirmCodeEnrollment(
             id: id, code: code, owner: owner, user: person.user, holding: person.enrollments, context: PushFixture.context(seconds))
-        if !confirmation.changes.isEmpty { #expect(try await organization.store.commit(confirmation.changes) == .committed) }
+        try await engine.write(confirmation.writes, context: PushFixture.context(seconds))
         return confirmation
     }
 

@@ -18,7 +18,7 @@ struct MailLinkTests {
         let prepared = try fixture.engine.prepareCode(
             CodeRequest(purpose: .signIn, owner: owner, hasLink: true), for: enrollment, of: user,
             snapshot: try await fixture.engine.snapshot(), context: PushFixture.context(seconds))
-        #expect(try await fixture.organization.store.commit(prepared.changes) == .committed)
+        try await fixture.engine.write(prepared.writes, context: PushFixture.context(seconds))
         return (try #require(prepared.message.linkToken), try #require(prepared.message.code))
     }
 
