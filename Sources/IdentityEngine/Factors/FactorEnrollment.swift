@@ -21,7 +21,7 @@ extension IdentityEngine {
     ) async throws -> (user: User, organizationName: String)? {
         try await transact(context) { [self] reading in
             try user(id: userID, in: reading.view).map {
-                (user: $0, own: try reading.view.enrollments(of: userID), name: reading.snapshot.organization.name)
+                (user: $0, own: try reading.view.enrollments(of: userID), name: try reading.snapshot.organization.name)
             }
         } decide: { found in
             guard let found else { return Plan(nil) }

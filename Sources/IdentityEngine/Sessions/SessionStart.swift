@@ -38,7 +38,7 @@ extension IdentityEngine {
     ) async throws -> Result<StartedSession, ClassicRefusal> {
         let digest = TicketDigest(of: token)
         return try await transact(context, refusing: ClassicRefusal.self) { reading in
-            let snapshot = reading.snapshot
+            let snapshot = try reading.snapshot
             guard snapshot.organization.classic != nil, let server = snapshot.server(nil) else { throw ClassicRefusal.notEnabled }
             guard let proved = try SessionToken.proved(digest, in: reading.view, now: context.now) else {
                 throw ClassicRefusal.invalidToken("sessionToken: unknown, used or too old")
