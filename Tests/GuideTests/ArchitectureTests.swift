@@ -1,0 +1,69 @@
+import Foundation
+import JOSE
+import TestSupport
+import Testing
+
+/// Compares ARCHITECTURE.md with the sources and the package.
+@Suite("Architecture")
+struct ArchitectureTests {
+    /// A row of a request's table: a function, and the file that declares it.
+    private struct Hop {
+        var request: String
+        var function: String
+        var file: String
+    }
+
+    private func text(_ path: String) throws -> String {
+        try String(contentsOf: OutsidePart.root.appending(path: path), encoding: .utf8)
+    }
+
+    /// The tables below the heading, by the request that each one follows.
+    private func hops() throws -> [Hop] {
+        let page = try text("ARCHITECTURE.md")
+        let section = try #require(page.split(separator: "\n## ").first { $0.hasPrefix("The path of a sign-in") })
+        var request = ""
+        return section.split(separator: "\n").compactMap { line in
+            if let heading = line.firstMatch(of: /^### (.+)$/) { request = String(heading.1) }
+            guard let row = line.firstMatch(of: /^\| \d+ \| `([^`]+)` \| `([^`]+)` \|/) else { return nil }
+            return Hop(request: request, function: String(row.1), file: String(row.2))
+        }
+    }
+
+    @Test("Each function on the path of a sign-in with password and push is declared in the named file, and no request has more than 20 hops.")
+    func path() throws {
+        let hops = try hops()
+        #expect(Set(hops.map(\.request)).count == 4)
+        for (request, path) in Dictionary(grouping: hops, by: \.request) {
+            #expect((5...20).contains(path.count), "\(request) has \(path.count) hops.")
+        }
+        for hop in hops {
+            let source = try text("Sources/" + hop.file)
+            let name = try #require(hop.function.split(separator: ".").last)
+            let declaration = name == "init" ? "\\binit[?]?[(<]" : "\\bfunc \(NSRegularExpression.escapedPattern(for: String(name)))[(<]"
+            #expect(source.range(of: declaration, options: .regularExpression) != nil, "\(hop.file) has no \(hop.function).")
+        }
+    }
+
+    @Test("The module table names every target below Sources and the modules that it depends on.")
+    func modules() async throws {
+        let scratch = try TemporaryFolder()
+        let dumped = try await ChildProcess.run(
+            URL(filePath: "/usr/bin/env"),
+            ["swift", "package", "--package-path", OutsidePart.root.path, "--scratch-path", scratch.url.path, "dump-package"])
+        let package = try JSONValue(parsing: Data(dumped.output.utf8))
+        var expected: [String: Set<String>] = [:]
+        let targets = try #require(package["targets"]?.arrayValue).filter {
+            ["regular", "executable"].contains($0["type"]?.stringValue) && $0["path"]?.stringValue?.hasPrefix("Tests") != true
+        }
+        let names = Set(targets.compactMap { $0["name"]?.stringValue })
+        for target in targets {
+            let own = (target["dependencies"]?.arrayValue ?? []).compactMap { $0["byName"]?.arrayValue?.first?.stringValue }
+            expected[try #require(target["name"]?.stringValue)] = names.intersection(own)
+        }
+        var documented: [String: Set<String>] = [:]
+        for row in try text("ARCHITECTURE.md").matches(of: /(?m)^\| `(\w+)` \| [^|]+ \| ([^|]*) \|$/) {
+            documented[String(row.1)] = Set(row.2.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }.filter { $0 != "–" })
+        }
+        #expect(documented == expected)
+    }
+}
