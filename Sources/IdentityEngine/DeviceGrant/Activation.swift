@@ -56,10 +56,16 @@ extension IdentityEngine {
         guard let code = UserCode.reading(entered) else { return try activationPage(browser: browser, isWrong: true) }
         let limit = countUserCode(context)
         guard limit.isAdmitted else { return ActivationAnswer(outcome: .refused(HostedRefusal(tooMany: limit))) }
-        let found = try await store.read { [self] view in
-            try WaitingDevice(code, browser: browser, snapshot: snapshot(view), view: view, now: context.now)
+        return try await transact(context) { reading in
+            try WaitingDevice(code, browser: browser, snapshot: reading.snapshot, view: reading.view, now: context.now)
+        } decide: { found in
+            guard let found else { return Plan(try activationPage(browser: browser, isWrong: true)) }
+            return try begin(found, code: code, browser: secret, context: context)
         }
-        guard let found else { return try activationPage(browser: browser, isWrong: true) }
+    }
+
+    /// Begins the sign-in for a device.
+    private func begin(_ found: WaitingDevice, code: String, browser: String, context: RequestContext) throws -> Plan<ActivationAnswer> {
         let device = found.transaction
         var transaction = SignInTransaction(
             id: try environment.random.identifier(prefix: "txn"), request: found.request, now: context.now,
@@ -68,14 +74,14 @@ extension IdentityEngine {
             clientID: device.applicationID, server: device.server, redirectURI: found.origin + "/activate", responseMode: .query,
             scopes: device.scopes, state: "device", contextClasses: device.contextClasses)
         transaction.hosted = HostedSignIn(
-            request: request, browser: BrowserBinding(secret), login: found.held?.user.value.login ?? "",
+            request: request, browser: BrowserBinding(browser), login: found.held?.user.value.login ?? "",
             device: HostedDevice(transactionID: device.id, userCode: code))
-        var changes: [Change] = []
+        var writes = Writes()
         if let held = found.held, !held.proofs.isEmpty {
             let (next, outcome, effects) = transaction.step(.resumed(held.proofs, held.subject), now: context.now)
             transaction = next
             if !transaction.proofs.isEmpty { transaction.hosted?.session = found.sessionID }
-            changes += try logEntries(effects, userID: held.user.value.id, of: next, context: context)
+            writes = try Writes(effects, of: next, user: nil, userID: held.user.value.id)
             switch outcome {
             case .authenticated(let proved): transaction.hosted?.authentication = proved
             case .refused(let refusal): transaction.hosted?.refuse(refusal)
@@ -85,11 +91,7 @@ extension IdentityEngine {
         let token = try environment.random.secret()
         var answer = ActivationAnswer(outcome: .goOn(token: token))
         if !transaction.proofs.isEmpty { answer.cookies.signIn = try bind(&transaction) }
-        changes += [.put(try transaction.record()), .issue(transaction.stateTicket(token))]
-        guard try await store.commit(changes) == .committed else {
-            throw StoreError(.unavailable, "The sign-in could not be begun. Try again.")
-        }
-        return answer
+        return Plan(answer, writes + [.put(try transaction.record()), .issue(transaction.stateTicket(token))])
     }
 }
 

@@ -20,43 +20,15 @@ extension IdentityEngine {
     public func deviceAuthorize(
         _ request: TokenRequest, context: RequestContext
     ) async throws -> Result<DeviceAuthorizationStart, Refusal> {
-        for _ in 0..<Self.attempts {
-            let (admitted, signIn) = try await store.read { [self] view -> (AdmittedRequest?, Result<SignInRequest, Refusal>) in
-                var admitted: AdmittedRequest?
-                do {
-                    let known = try admit(request, snapshot: snapshot(view), context: context)
-                    admitted = known
-                    return (known, .success(try Self.deviceSignIn(known)))
-                } catch let refusal as Refusal {
-                    return (admitted, .failure(refusal))
-                }
-            }
-            var changes = admitted?.assertionUse.map { [$0] } ?? []
-            let answer: Result<DeviceAuthorizationStart, Refusal>
-            switch signIn {
-            case .failure(let refusal):
-                if admitted?.application.isConfidential == true {
-                    changes.append(
-                        try logEntry(
-                            "device.authorization.start", .failure, reason: refusal.reason, clientID: admitted?.application.id,
-                            server: request.server, context: context))
-                }
-                guard !changes.isEmpty else { return .failure(refusal) }
-                answer = .failure(refusal)
-            case .success(let signIn):
-                let (start, own) = try beginDevice(signIn, origin: admitted?.snapshot.origin ?? "", now: context.now)
-                changes += own
-                answer = .success(start)
-            }
-            switch try await store.commit(changes) {
-            case .committed: return answer
-            case .conflict(index: 0, .version) where admitted?.assertionUse != nil:
-                return .failure(ClientAuthenticator.wrong("client.assertion: used"))
-            // The code belongs to another device: there are others.
-            case .conflict: continue
-            }
+        try await transact(request, context: context) { (refusal, admitted, _: DeviceBeginning?) in
+            guard let admitted, admitted.application.isConfidential else { return nil }
+            return LoggedEvent(
+                "device.authorization.start", .failure, reason: refusal.reason, clientID: admitted.application.id, server: request.server)
+        } read: { admitted, _ in
+            DeviceBeginning(signIn: try Self.deviceSignIn(admitted), origin: admitted.snapshot.origin)
+        } decide: { (beginning: DeviceBeginning) in
+            try plan(beginning, now: context.now)
         }
-        throw StoreError(.unavailable, "The request met other writers \(Self.attempts) times. Try it again.")
     }
 
     private static func deviceSignIn(_ request: AdmittedRequest) throws(Refusal) -> SignInRequest {
@@ -71,12 +43,10 @@ extension IdentityEngine {
             contextClasses: Array((request["acr_values"]?.spaceSeparated ?? []).filter { $0.utf8.count <= 200 }.prefix(20)))
     }
 
-    private func beginDevice(
-        _ request: SignInRequest, origin: String, now: Date
-    ) throws -> (DeviceAuthorizationStart, [Change]) {
+    private func plan(_ beginning: DeviceBeginning, now: Date) throws -> Plan<Result<DeviceAuthorizationStart, Refusal>> {
         let (deviceCode, userCode) = (try environment.random.secret(prefix: "dc_"), try UserCode.make(environment.random))
         var transaction = SignInTransaction(
-            id: try environment.random.identifier(prefix: "txn"), purpose: .device, request: request, now: now,
+            id: try environment.random.identifier(prefix: "txn"), purpose: .device, request: beginning.signIn, now: now,
             lifetime: DeviceRequest.lifetime)
         transaction.device = DeviceRequest(userCode: TicketDigest(of: userCode).bytes)
         let owner = RecordReference(.transaction, transaction.id)
@@ -91,13 +61,19 @@ extension IdentityEngine {
                     kind: .deviceCode, digest: TicketDigest(of: deviceCode), owner: owner, use: .once,
                     expiresAt: transaction.expiresAt.addingTimeInterval(SignInTransaction.keptAfter))),
         ]
-        let page = origin + "/activate"
-        return (
-            DeviceAuthorizationStart(members: [
-                "device_code": .string(deviceCode), "user_code": .string(userCode), "verification_uri": .string(page),
-                "verification_uri_complete": .string("\(page)?user_code=\(userCode)"),
-                "expires_in": .integer(Int64(DeviceRequest.lifetime)), "interval": .integer(Int64(PollPacer.interval)),
-            ]), changes
-        )
+        let page = beginning.origin + "/activate"
+        let start = DeviceAuthorizationStart(members: [
+            "device_code": .string(deviceCode), "user_code": .string(userCode), "verification_uri": .string(page),
+            "verification_uri_complete": .string("\(page)?user_code=\(userCode)"),
+            "expires_in": .integer(Int64(DeviceRequest.lifetime)), "interval": .integer(Int64(PollPacer.interval)),
+        ])
+        return Plan(.success(start), Writes(changes))
     }
+}
+
+/// A device's sign-in that begins.
+private struct DeviceBeginning: Sendable {
+    var signIn: SignInRequest
+    /// The organization's own origin.
+    var origin: String
 }

@@ -23,8 +23,7 @@ extension IdentityEngine {
             let snapshot = access.snapshot
             let representation = EnrollmentRepresentation(origin: snapshot.origin)
             let linked = snapshot.authenticators.filter { $0.isActive && $0.clientID == clientID }
-            return DeviceDecision(
-                answer: .array(linked.map { representation.authenticator($0, organizationID: snapshot.id) }))
+            return Plan(.array(linked.map { representation.authenticator($0, organizationID: snapshot.id) }))
         }
     }
 
@@ -49,14 +48,11 @@ extension IdentityEngine {
             guard let user = try self.user(id: caller.user.id, in: access.view) else {
                 throw DeviceRefusal.account(nil) ?? .invalidToken("user.removed")
             }
-            var changes = try enrolling.changes
-            // Written as they were, so that of two enrolments at one moment the second sees the first.
-            changes.append(.put(try user.record(holding: user.value)))
-            changes.append(
-                try logEntry(
-                    "device.enrollment.create", .success, reason: enrolling.explanation, userID: caller.user.id, clientID: caller.clientID,
-                    context: context))
-            return DeviceDecision(answer: enrolling.answer, changes: changes)
+            // The user is written unchanged, so that two concurrent enrolments cause a version conflict.
+            var writes = Writes(try enrolling.changes + [.put(user.record(holding: user.value))])
+            writes.log(
+                "device.enrollment.create", .success, reason: enrolling.explanation, userID: caller.user.id, clientID: caller.clientID)
+            return Plan(enrolling.answer, writes)
         }
     }
 
@@ -76,17 +72,20 @@ extension IdentityEngine {
         let parsed = Result { () throws(DeviceRefusal) in try EnrollmentPatch(patch) }
         let scopes = (try? parsed.get())?.scopes ?? [DeviceScope.manage, DeviceScope.maintenanceManage]
         return try await answerDevice("device.enrollment.update", authorization, needing: scopes, context: context) {
-            [self] access, caller in
+            access, caller in
             let enrolled = try access.enrollment(id: id, of: caller)
             let patch = try parsed.get()
             let changed = try enrolled.applying(patch, caller, access.directory)
-            let log = try logEntry(
-                "device.enrollment.update", .success, reason: "\(id): \(patch.names.joined(separator: ", "))", userID: caller.user.id,
-                clientID: caller.clientID, context: context)
-            return DeviceDecision(
-                answer: EnrollmentRepresentation(origin: access.snapshot.origin)
-                    .enrollment(changed, changed.push ?? enrolled.method, enrolled.device, of: caller.user),
-                changes: patch.names.isEmpty ? [] : [.put(try changed.record()), log])
+            var writes = Writes()
+            if !patch.names.isEmpty {
+                writes += [.put(try changed.record())]
+                writes.log(
+                    "device.enrollment.update", .success, reason: "\(id): \(patch.names.joined(separator: ", "))", userID: caller.user.id,
+                    clientID: caller.clientID)
+            }
+            let answer = EnrollmentRepresentation(origin: access.snapshot.origin)
+                .enrollment(changed, changed.push ?? enrolled.method, enrolled.device, of: caller.user)
+            return Plan(answer, writes)
         }
     }
 
@@ -104,12 +103,12 @@ extension IdentityEngine {
         id: String, authorization: DeviceAuthorization, context: RequestContext
     ) async throws -> Result<Void, DeviceRefusal> {
         try await answerDevice("device.enrollment.delete", authorization, needing: [DeviceScope.manage], context: context) {
-            [self] access, caller in
+            access, caller in
             let enrolled = try access.enrollment(id: id, of: caller)
             try EnrollmentPermission(caller, access.directory).checkTaking(from: enrolled.enrollment)
-            let log = try logEntry(
-                "device.enrollment.delete", .success, reason: id, userID: caller.user.id, clientID: caller.clientID, context: context)
-            return DeviceDecision(answer: (), changes: try enrolled.deleting(access.directory) + [log])
+            var writes = Writes(try enrolled.deleting(access.directory))
+            writes.log("device.enrollment.delete", .success, reason: id, userID: caller.user.id, clientID: caller.clientID)
+            return Plan((), writes)
         }
     }
 }

@@ -98,33 +98,31 @@ extension IdentityEngine {
     private func changeEnrollment(
         _ id: String, type: String, context: RequestContext, _ body: (inout Enrollment) -> Bool
     ) async throws -> Bool {
-        for _ in 0..<Self.attempts {
-            guard var enrollment = try await store.read({ try $0.record(.enrollment, id: id).map(Enrollment.init) }), body(&enrollment)
-            else {
-                return false
-            }
+        try await transact(context) { reading in
+            try reading.view.record(.enrollment, id: id).map(Enrollment.init)
+        } decide: { found in
+            guard var enrollment = found, body(&enrollment) else { return Plan(false) }
             enrollment.updatedAt = context.now
-            let log = try logEntry(type, .success, reason: id, userID: enrollment.userID, context: context)
-            if try await store.commit([.put(try enrollment.record()), log]) == .committed { return true }
+            var writes = Writes([.put(try enrollment.record())])
+            writes.log(type, .success, reason: id, userID: enrollment.userID)
+            return Plan(true, writes)
         }
-        throw StoreError(.unavailable, "The enrolment \(id) changed on every attempt to write it. Try again.")
     }
 
     private func changeDevice(
         _ id: String, type: String, context: RequestContext, takesEnrollmentsAlong: Bool = false, _ body: (inout Device) -> Bool
     ) async throws -> Bool {
-        for _ in 0..<Self.attempts {
-            let (stored, enrollments) = try await store.read { view in
-                let enrollments = takesEnrollmentsAlong ? try view.records(.enrollment, where: "device", is: id, limit: .max) : []
-                return (try view.record(.device, id: id).map(Device.init), try enrollments.map(Enrollment.init))
-            }
-            guard var device = stored, body(&device) else { return false }
+        try await transact(context) { reading in
+            let enrollments = takesEnrollmentsAlong ? try reading.view.records(.enrollment, where: "device", is: id, limit: .max) : []
+            return (try reading.view.record(.device, id: id).map(Device.init), try enrollments.map(Enrollment.init))
+        } decide: { (found: Device?, enrollments: [Enrollment]) in
+            guard var device = found, body(&device) else { return Plan(false) }
             device.updatedAt = context.now
-            let log = try logEntry(type, .success, reason: id, context: context)
             let deleted = try enrollments.map { Change.put(try $0.deleted(at: context.now).record()) }
-            if try await store.commit([.put(try device.record()), log] + deleted) == .committed { return true }
+            var writes = Writes([.put(try device.record())] + deleted)
+            writes.log(type, .success, reason: id)
+            return Plan(true, writes)
         }
-        throw StoreError(.unavailable, "The device \(id) changed on every attempt to write it. Try again.")
     }
 }
 

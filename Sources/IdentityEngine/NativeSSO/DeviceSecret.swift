@@ -18,6 +18,16 @@ enum DeviceSecret {
             expiresAt: grant.refresh?.endsAt)
     }
 
+    /// The writes that end a secret and the grants that were made by it; none without a grant.
+    static func revocation(_ digest: TicketDigest, of grants: [Grant], clientID: String?, server: String?, now: Date) -> Writes {
+        guard !grants.isEmpty else { return Writes() }
+        var writes = Writes(grants.flatMap { $0.revoking(at: now) } + [.close(.deviceSecret, digest: digest)])
+        writes.log(
+            "token.revoke.device_secret", .success, reason: "\(grants.count) grants", userID: grants.first?.userID, clientID: clientID,
+            server: server)
+        return writes
+    }
+
     /// The claim `ds_hash`: the left half of the secret's SHA-256, in base64url (oauth reference 3.6).
     static func hash(_ digest: [UInt8]) -> String { Base64URL.encode(Array(digest.prefix(16))) }
 }
@@ -50,19 +60,14 @@ extension IdentityEngine {
     ///   - context: When and from where it came.
     /// - Throws: ``StoreError`` if the store failed.
     func revokeDeviceSecret(_ digest: TicketDigest, clientID: String?, server: String?, context: RequestContext) async throws {
-        for _ in 0..<Self.attempts {
-            let grants = try await store.read { try $0.openGrants(by: digest).filter { $0.server == server } }
-            guard !grants.isEmpty else { return }
-            var changes = grants.flatMap { $0.revoking(at: context.now) }
-            changes += [
-                .close(.deviceSecret, digest: digest),
-                try logEntry(
-                    "token.revoke.device_secret", .success, reason: "\(grants.count) grants", userID: grants.first?.userID,
-                    clientID: clientID, server: server, context: context),
-            ]
-            // Who has more is asked for the rest; who was faster is read again.
-            if try await store.commit(changes) == .committed, grants.count < DeviceSecret.most { return }
-        }
-        throw StoreError(.unavailable, "The revocation met other writers \(Self.attempts) times. Try it again.")
+        // Each commit revokes a limited number of grants.
+        while try await transact(
+            context,
+            read: { try $0.view.openGrants(by: digest).filter { $0.server == server } },
+            decide: { (grants: [Grant]) in
+                let writes = DeviceSecret.revocation(digest, of: grants, clientID: clientID, server: server, now: context.now)
+                return Plan(grants.count == DeviceSecret.most, writes)
+            })
+        {}
     }
 }

@@ -58,18 +58,19 @@ extension IdentityEngine {
     /// - Returns: What became of it.
     /// - Throws: ``StoreError``; ``PasswordHasher/Overloaded``; `CancellationError`.
     public func setPassword(userID: String, to password: String, context: RequestContext) async throws -> AccountChange {
-        let (policy, known) = try await store.read { [self] view in
-            (try snapshot(view).passwordPolicy, try self.user(id: userID, in: view)?.value)
-        }
-        guard let known else { return .unknownUser }
-        if let problem = policy.problem(withNewPassword: password, login: known.login, names: known.names) {
-            return .unacceptablePassword(problem)
-        }
-        if await isBreached(password) { return .unacceptablePassword(PasswordRule.unexposed.violation) }
-        let hash = try await environment.passwordHasher.hash(
-            password, logN: policy.scryptLogN, salt: try environment.random.bytes(16))
-        return try await change(userID, type: "user.account.update_password", context: context) {
-            $0.setPasswordHash(hash, remembering: policy.age.history, now: context.now)
+        try await transact(context) { [self] reading in
+            (policy: try reading.snapshot.passwordPolicy, user: try user(id: userID, in: reading.view))
+        } check: { found in
+            found.user.map { givenPasswordCheck(password, of: $0.value, policy: found.policy) }
+        } decide: { found, verdict in
+            guard let stored = found.user, let verdict else { return Plan(.unknownUser) }
+            switch verdict {
+            case .refused(let rules): return Plan(.unacceptablePassword(rules.first?.violation ?? ""))
+            case .good(let hash):
+                return try stored.changing(type: "user.account.update_password") {
+                    $0.setPasswordHash(hash, remembering: found.policy.age.history, now: context.now)
+                }
+            }
         }
     }
 
@@ -143,20 +144,26 @@ extension IdentityEngine {
         try await store.read { [self] in try self.user(login: login, in: $0)?.value }
     }
 
-    /// Writes a change to a user and its line in the log, against whoever else writes.
+    /// Writes a change of a user with its log event.
     private func change(
         _ userID: String, type: String, reason: String? = nil, context: RequestContext, _ body: (inout User) -> Void
     ) async throws -> AccountChange {
-        for _ in 0..<100 {
-            guard let stored = try await store.read({ [self] in try self.user(id: userID, in: $0) }) else { return .unknownUser }
-            var user = stored.value
-            body(&user)
-            if user == stored.value { return .changed(user) }
-            let changes: [Change] = [
-                .put(try stored.record(holding: user)), try logEntry(type, .success, reason: reason, userID: userID, context: context),
-            ]
-            if try await store.commit(changes) == .committed { return .changed(user) }
+        try await transact(context) { [self] reading in
+            try user(id: userID, in: reading.view)
+        } decide: { stored in
+            try stored?.changing(type: type, reason: reason, body) ?? Plan(.unknownUser)
         }
-        throw StoreError(.unavailable, "The user \(userID) changed on every attempt to write them. Try again.")
+    }
+}
+
+extension StoredUser {
+    /// The plan that changes the user; it writes nothing if the change has no effect.
+    fileprivate func changing(type: String, reason: String? = nil, _ change: (inout User) -> Void) throws -> Plan<AccountChange> {
+        var user = value
+        change(&user)
+        if user == value { return Plan(.changed(user)) }
+        var writes = Writes([.put(try record(holding: user))])
+        writes.log(type, .success, reason: reason, userID: user.id)
+        return Plan(.changed(user), writes)
     }
 }

@@ -47,8 +47,17 @@ extension IdentityEngine {
         let inputs = NewPasswordInputs(
             hashes: user.rememberedPasswords(under: policy), isKept: user.keepsPassword(under: policy, at: now), login: user.login,
             names: user.names, policy: policy)
-        let share = HashingShare(origin, of: user)
-        return Check(of: inputs) { [self] in
+        return check(password, inputs, for: HashingShare(origin, of: user))
+    }
+
+    /// The check of a password that an administrator gives a user: earlier passwords don't matter.
+    func givenPasswordCheck(_ password: String, of user: User, policy: PasswordPolicy) -> Check<NewPassword> {
+        check(password, NewPasswordInputs(hashes: [], isKept: false, login: user.login, names: user.names, policy: policy))
+    }
+
+    private func check(_ password: String, _ inputs: NewPasswordInputs, for share: HashingShare = .server) -> Check<NewPassword> {
+        Check(of: inputs) { [self] in
+            let policy = inputs.policy
             guard !inputs.isKept else { return .refused([.kept(minutes: policy.age.minimumMinutes)]) }
             let violated = policy.violations(byNewPassword: password, login: inputs.login, names: inputs.names)
             guard violated.isEmpty else { return .refused(violated) }

@@ -78,16 +78,14 @@ extension IdentityEngine {
         try await answerDevice("device.challenge.list", authorization, needing: DeviceScope.any, context: context) {
             [self] access, caller in
             let enrolled = try access.enrollment(id: enrollmentID, of: caller)
-            guard enrolled.isUsable else { return DeviceDecision(answer: .array([])) }
+            guard enrolled.isUsable else { return Plan(.array([])) }
             let open = try openChallenges(for: enrolled.enrollment, in: access.view, now: context.now)
-            return DeviceDecision(
-                answer: .array(
+            return Plan(
+                .array(
                     try open.map { transaction, challenge, target in
-                        .object(
-                            ChallengeToken.payload(
-                                try ChallengeToken(
-                                    snapshot: access.snapshot, transaction: transaction, challenge: challenge, target: target
-                                ).signed(now: context.now)))
+                        let token = try ChallengeToken(
+                            snapshot: access.snapshot, transaction: transaction, challenge: challenge, target: target)
+                        return .object(ChallengeToken.payload(try token.signed(now: context.now)))
                     }))
         }
     }

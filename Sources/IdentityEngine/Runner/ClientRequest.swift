@@ -11,13 +11,14 @@ extension IdentityEngine {
     /// - Parameters:
     ///   - request: The client and the parameters.
     ///   - context: The request.
+    ///   - replays: The type of the log event of an assertion that was used before; `nil` for none.
     ///   - refusal: Returns the log event of a refusal; `nil` for none. An attacker who knows the name of a public client could fill the log.
     ///   - read: Reads what the decision needs; may throw ``Refusal``.
     ///   - decide: Decides; may throw ``Refusal``.
     /// - Returns: The answer of the decision, or the refusal.
     /// - Throws: ``StoreError``.
     func transact<Found: Sendable, Success: Sendable>(
-        _ request: TokenRequest, context: RequestContext,
+        _ request: TokenRequest, context: RequestContext, loggingReplays replays: String? = nil,
         logging refusal: (Refusal, AdmittedRequest?, Found?) -> LoggedEvent? = { _, _, _ in nil },
         read: @escaping @Sendable (AdmittedRequest, Reading<Never>) throws -> Found,
         decide: (Found) throws -> Plan<Result<Success, Refusal>>
@@ -41,7 +42,11 @@ extension IdentityEngine {
                 if let event = refusal(error, state.admitted, try? state.found.get()) { plan.writes.events.append(event) }
             }
             if let use = state.admitted?.assertionUse {
-                plan.uses.append(.init(change: use, refused: .failure(ClientAuthenticator.wrong("client.assertion: used"))))
+                let used = ClientAuthenticator.wrong("client.assertion: used")
+                let event = replays.map {
+                    LoggedEvent($0, .failure, reason: used.reason, clientID: state.admitted?.application.id, server: request.server)
+                }
+                plan.uses.append(.init(change: use, refused: .failure(used), event: event))
             }
             return plan
         }

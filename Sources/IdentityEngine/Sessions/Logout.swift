@@ -20,67 +20,33 @@ extension IdentityEngine {
         _ parameters: AuthorizationParameters, formToken: String? = nil, server: String?, browser: BrowserSecrets,
         context: RequestContext
     ) async throws -> LogoutAnswer {
-        for _ in 0..<Self.attempts {
-            switch try await logoutState(parameters, server: server, browser: browser, context: context) {
-            case .failure(let refusal): return LogoutAnswer(.refused(HostedRefusal(.badRequest, detail: refusal)))
-            case .success(let state):
-                if let digest = state.deviceSecret {
-                    // Who has the secret proves that it is theirs to end, whatever becomes of the browser.
-                    try await revokeDeviceSecret(digest, clientID: state.request.application?.id, server: server, context: context)
-                }
-                if state.mustAsk, let secret = browser.session, let own = state.own {
-                    guard let formToken else { return LogoutAnswer(.confirm(state.question(secret: secret, of: own))) }
-                    guard FormToken.isRight(formToken, browser: secret, transaction: own.logoutForm) else {
-                        return LogoutAnswer(.refused(HostedRefusal(.otherBrowser)))
-                    }
-                }
-                let logouts = try state.ending.flatMap {
-                    try backchannelLogouts(of: SessionSummary($0), snapshot: state.snapshot, now: context.now)
-                }
-                if try await end(state, server: server, context: context) {
-                    var answer = LogoutAnswer(
-                        state.request.location.map { .goOn(to: $0) } ?? .signedOut, endsCookie: browser.session != nil)
-                    answer.logouts = logouts
-                    return answer
-                }
+        let result = try await transact(context, refusing: Refusal.self) { reading in
+            let snapshot = try reading.snapshot
+            let request = try LogoutRequest(
+                parameters, snapshot: snapshot, server: snapshot.knownServer(server), now: context.now)
+            return try LogoutState(request, snapshot: snapshot, server: server, browser: browser, view: reading.view, now: context.now)
+        } decide: { state in
+            // A client that has the device secret may end it, whatever becomes of the browser's session.
+            let secret = state.revocation(now: context.now)
+            if let answer = state.objection(formToken: formToken, browser: browser) { return Plan(.success((answer, state)), secret) }
+            var answer = LogoutAnswer(state.request.location.map { .goOn(to: $0) } ?? .signedOut, endsCookie: browser.session != nil)
+            answer.logouts = try state.ending.flatMap {
+                try backchannelLogouts(of: SessionSummary($0), snapshot: state.snapshot, now: context.now)
             }
+            return Plan(.success((answer, state)), secret + state.end())
         }
-        throw StoreError(.unavailable, "The sign-out met other writers \(Self.attempts) times. Try it again.")
-    }
-
-    private func logoutState(
-        _ parameters: AuthorizationParameters, server id: String?, browser: BrowserSecrets, context: RequestContext
-    ) async throws -> Result<LogoutState, Refusal> {
-        try await store.read { [self] view in
-            do {
-                let snapshot = try snapshot(view)
-                let server = try snapshot.knownServer(id)
-                let request = try LogoutRequest(parameters, snapshot: snapshot, server: server, now: context.now)
-                return .success(
-                    try LogoutState(request, snapshot: snapshot, server: id, browser: browser, view: view, now: context.now))
-            } catch let refusal as Refusal {
-                return .failure(refusal)
+        switch result {
+        case .failure(let refusal): return LogoutAnswer(.refused(HostedRefusal(.badRequest, detail: refusal)))
+        case .success((let answer, let state)):
+            if let digest = state.deviceSecret, state.deviceGrants.count == DeviceSecret.most {
+                try await revokeDeviceSecret(digest, clientID: state.request.application?.id, server: server, context: context)
             }
+            return answer
         }
-    }
-
-    /// - Returns: False if somebody else was faster.
-    private func end(_ state: LogoutState, server: String?, context: RequestContext) async throws -> Bool {
-        var changes: [Change] = []
-        for session in state.ending {
-            changes += [
-                .remove(.session, id: session.id, version: session.version),
-                try logEntry(
-                    "user.session.end", .success, reason: state.request.application == nil ? "signed out" : "signed out by the application",
-                    userID: session.userID, clientID: state.request.application?.id, server: server, context: context),
-            ]
-        }
-        guard !changes.isEmpty else { return true }
-        return try await store.commit(changes) == .committed
     }
 }
 
-/// What a request to sign out finds.
+/// A request to sign out as one read finds it.
 private struct LogoutState: Sendable {
     let request: LogoutRequest
     let snapshot: OrgSnapshot
@@ -90,8 +56,11 @@ private struct LogoutState: Sendable {
     let hinted: Session?
     /// Whether the hint is about the browser's session: an old id token, or that of another device, speaks for nobody here.
     private let isHinted: Bool
-    /// A device's secret that ends, whatever it gave with it.
+    /// A device secret that ends.
     let deviceSecret: TicketDigest?
+    /// The open grants of the device secret, at most ``DeviceSecret/most``.
+    let deviceGrants: [Grant]
+    private let server: String?
 
     init(
         _ request: LogoutRequest, snapshot: OrgSnapshot, server: String?, browser: BrowserSecrets, view: any StoreView, now: Date
@@ -102,13 +71,15 @@ private struct LogoutState: Sendable {
         self.own = own
         isHinted = own.map { $0.userID == request.hint?.userID && $0.id == request.hint?.sessionID } ?? false
         let digest = request.deviceSecret.map { TicketDigest(of: $0) }
-        if let digest, let hint = request.hint, let grant = try view.openGrants(by: digest).first,
+        let grants = try digest.map(view.openGrants) ?? []
+        if let hint = request.hint, let grant = grants.first,
             grant.userID != hint.userID || grant.sessionID != hint.sessionID
         {
             throw Refusal(
                 .invalidRequest, "The device_secret does not belong to the id_token_hint.", reason: "logout: device_secret and hint")
         }
-        deviceSecret = digest
+        (deviceSecret, self.server) = (digest, server)
+        deviceGrants = grants.filter { $0.server == server }
         let client = request.application.map { Session.Client(id: $0.id, server: server) }
         hinted = try request.hint.flatMap { hint in
             guard let id = hint.sessionID, id != own?.id, let session = try view.openSession(id: id, now: now)?.0,
@@ -118,13 +89,30 @@ private struct LogoutState: Sendable {
         }
     }
 
-    /// Whether somebody is signed in whom nobody proved to speak for.
-    var mustAsk: Bool { own != nil && !isHinted }
+    /// The question to the user, or the refusal of the answer's form; `nil` if the request may end the browser's session.
+    func objection(formToken: String?, browser: BrowserSecrets) -> LogoutAnswer? {
+        guard !isHinted, let own, let secret = browser.session else { return nil }
+        guard let formToken else { return LogoutAnswer(.confirm(question(secret: secret, of: own))) }
+        let isRight = FormToken.isRight(formToken, browser: secret, transaction: own.logoutForm)
+        return isRight ? nil : LogoutAnswer(.refused(HostedRefusal(.otherBrowser)))
+    }
+
+    /// The writes that end the device secret with its grants.
+    func revocation(now: Date) -> Writes {
+        guard let deviceSecret else { return Writes() }
+        return DeviceSecret.revocation(deviceSecret, of: deviceGrants, clientID: request.application?.id, server: server, now: now)
+    }
 
     /// The sessions that end.
     var ending: [Session] { [own, hinted].compactMap { $0 } }
 
-    func question(secret: String, of session: Session) -> LogoutQuestion {
+    /// The writes that end the sessions.
+    func end() -> Writes {
+        let reason = request.application == nil ? "signed out" : "signed out by the application"
+        return ending.reduce(Writes()) { $0 + $1.ending(reason: reason, clientID: request.application?.id, server: server) }
+    }
+
+    private func question(secret: String, of session: Session) -> LogoutQuestion {
         LogoutQuestion(
             applicationName: request.application?.name,
             formToken: FormToken.make(browser: secret, transaction: session.logoutForm), parameters: request.repeated,

@@ -32,22 +32,28 @@ extension IdentityEngine {
     /// - Returns: The token, good for five minutes and once; nil if there is no such active person.
     /// - Throws: ``StoreError`` if the store failed.
     package func mintSessionToken(userID: String, isTwoFactors: Bool = true, context: RequestContext) async throws -> String? {
-        guard let user = try await store.read({ [self] in try user(id: userID, in: $0) })?.value, user.status == .active else { return nil }
-        var transaction = SignInTransaction(
-            id: try environment.random.identifier(prefix: "txn"),
-            request: SignInRequest(application: Application(id: "", name: "", kind: .service, signOnPolicy: ""), server: nil, scopes: []),
-            now: context.now, lifetime: SessionToken.lifetime)
-        transaction.meet(user)
-        transaction.proofs = [.init(factor: .password, factorClasses: [.knowledge], methods: ["pwd"], time: context.now)]
-        if isTwoFactors {
-            transaction.proofs.append(.init(factor: .push, factorClasses: [.possession], methods: ["swk"], time: context.now))
+        try await transact(context) { [self] reading in
+            try user(id: userID, in: reading.view)?.value
+        } decide: { user in
+            guard let user, user.status == .active else { return Plan(nil) }
+            var transaction = SignInTransaction(
+                id: try environment.random.identifier(prefix: "txn"),
+                request: SignInRequest(
+                    application: Application(id: "", name: "", kind: .service, signOnPolicy: ""), server: nil, scopes: []),
+                now: context.now, lifetime: SessionToken.lifetime)
+            transaction.meet(user)
+            transaction.proofs = [.init(factor: .password, factorClasses: [.knowledge], methods: ["pwd"], time: context.now)]
+            if isTwoFactors {
+                transaction.proofs.append(.init(factor: .push, factorClasses: [.possession], methods: ["swk"], time: context.now))
+            }
+            transaction.end = .authenticated
+            let token = try environment.random.secret()
+            let ticket = Ticket(
+                kind: .sessionToken, digest: TicketDigest(of: token), owner: RecordReference(.transaction, transaction.id), use: .once,
+                expiresAt: context.now.addingTimeInterval(SessionToken.lifetime))
+            var writes = Writes([.put(try transaction.record()), .issue(ticket)])
+            writes.log("user.session.token", .success, userID: user.id)
+            return Plan(token, writes)
         }
-        transaction.end = .authenticated
-        let token = try environment.random.secret()
-        let ticket = Ticket(
-            kind: .sessionToken, digest: TicketDigest(of: token), owner: RecordReference(.transaction, transaction.id), use: .once,
-            expiresAt: context.now.addingTimeInterval(SessionToken.lifetime))
-        let log = try logEntry("user.session.token", .success, userID: user.id, context: context)
-        return try await store.commit([.put(try transaction.record()), .issue(ticket), log]) == .committed ? token : nil
     }
 }

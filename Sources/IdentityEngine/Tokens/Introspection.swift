@@ -86,42 +86,27 @@ extension IdentityEngine {
             guard let found = try finder.find(token) else { return .inactive }
             guard found.grant.clientID == application.id || application.mayIntrospect(found) else { return .inactive }
             return Introspection(found)
+        } decide: {
+            Plan(.success($0))
         }
     }
 
     /// The phases that introspection and revocation share: the server, the client, the parameter; all in one read.
-    func answerAboutToken<Answer: Sendable>(
+    func answerAboutToken<Found: Sendable, Answer: Sendable>(
         _ request: TokenRequest, type: String, context: RequestContext,
-        answer: @escaping @Sendable (Application, TokenFinder, String) throws -> Answer
+        read: @escaping @Sendable (Application, TokenFinder, String) throws -> Found,
+        decide: (Found) throws -> Plan<Result<Answer, Refusal>>
     ) async throws -> Result<Answer, Refusal> {
-        let (result, client): (Result<Answer, Refusal>, ClientAuthenticator.Outcome?) = try await store.read { [self] view in
-            var known: ClientAuthenticator.Outcome?
-            do {
-                let snapshot = try snapshot(view)
-                let server = try snapshot.knownServer(request.server)
-                let client = try ClientAuthenticator(snapshot: snapshot, server: server, now: context.now).authenticate(request.client)
-                known = client
-                guard let token = request.parameters["token"], !token.isEmpty else {
-                    throw Refusal(.invalidRequest, "The request needs the parameter token.", reason: "parameter.missing: token")
-                }
-                let finder = TokenFinder(snapshot: snapshot, server: server, view: view, now: context.now)
-                return (.success(try answer(client.application, finder, token)), known)
-            } catch let refusal as Refusal {
-                return (.failure(refusal), known)
-            }
+        try await transact(request, context: context, loggingReplays: type) { (refusal, admitted, _: Found?) in
+            // Refusals of clients that proved nothing are in the access log: they could fill the disk.
+            guard let admitted, admitted.application.isConfidential else { return nil }
+            return LoggedEvent(type, .failure, reason: refusal.reason, clientID: admitted.application.id, server: request.server)
+        } read: { admitted, reading in
+            let token = try admitted.required("token")
+            let finder = TokenFinder(snapshot: admitted.snapshot, server: admitted.server, view: reading.view, now: context.now)
+            return try read(admitted.application, finder, token)
+        } decide: { (found: Found) in
+            try decide(found)
         }
-        func line(_ refusal: Refusal) throws -> Change {
-            try logEntry(
-                type, .failure, reason: refusal.reason, clientID: client?.application.id, server: request.server, context: context)
-        }
-        var changes = client?.assertionUse.map { [$0] } ?? []
-        // Refusals of those who proved nothing are for the access log: they could fill the disk.
-        if case .failure(let refusal) = result, client?.application.isConfidential == true { changes.append(try line(refusal)) }
-        if !changes.isEmpty, try await store.commit(changes) != .committed {
-            let used = ClientAuthenticator.wrong("client.assertion: used")
-            _ = try await store.commit([try line(used)])
-            return .failure(used)
-        }
-        return result
     }
 }

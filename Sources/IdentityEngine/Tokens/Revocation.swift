@@ -13,28 +13,15 @@ extension IdentityEngine {
     /// - Returns: Nothing, or a refusal of the request itself.
     /// - Throws: ``StoreError`` if the store failed; then nothing was revoked.
     public func revoke(_ request: TokenRequest, context: RequestContext) async throws -> Result<Void, Refusal> {
-        let found = try await answerAboutToken(request, type: "token.revoke", context: context) { application, finder, token in
-            try Revocable(token, of: application, finder: finder)
+        let result = try await answerAboutToken(request, type: "token.revoke", context: context) { application, finder, token in
+            try TokenRevocation(token, of: application, finder: finder)
+        } decide: { revocation in
+            Plan(.success(revocation), revocation.writes)
         }
-        guard case .success(let revocable?) = found else { return found.map { _ in () } }
-        if case .deviceSecret(let digest, let clientID) = revocable {
-            try await revokeDeviceSecret(digest, clientID: clientID, server: request.server, context: context)
-            return .success(())
+        if case .success(let revocation) = result, let digest = revocation.unfinished {
+            try await revokeDeviceSecret(digest, clientID: revocation.clientID, server: request.server, context: context)
         }
-        if case .transaction(let secret, let clientID) = revocable {
-            _ = try await cancelTransaction(by: secret, clientID: clientID, server: request.server, context: context)
-            return .success(())
-        }
-        for _ in 0..<Self.attempts {
-            guard let grant = try await store.read({ try $0.record(.grant, id: revocable.grantID).map(Grant.init) }),
-                let changes = revocable.changes(to: grant, now: context.now)
-            else { return .success(()) }
-            let line = try logEntry(
-                revocable.logType, .success, reason: grant.id, userID: grant.userID, clientID: grant.clientID, server: request.server,
-                context: context)
-            if try await store.commit(changes + [line]) == .committed { return .success(()) }
-        }
-        throw StoreError(.unavailable, "The revocation met other writers \(Self.attempts) times. Try it again.")
+        return result.map { _ in () }
     }
 
     /// Revokes every grant of a user, and those that are made at this moment by sign-ins that were let in before: signed out everywhere.
@@ -49,88 +36,79 @@ extension IdentityEngine {
     func revokeAllGrants(ofUser userID: String, context: RequestContext) async throws -> Int {
         // The account first: from then on each of them is closed. What follows tells it to who looks at the grant alone.
         if case .unknownUser = try await markGrantsEnded(ofUser: userID, context: context) { return 0 }
-        let grants = try await store.read { view in
-            try view.records(.grant, where: "user", is: userID, limit: .max).map(Grant.init).filter { $0.revokedAt == nil }
+        var count = 0
+        while true {
+            let revoked = try await transact(context) { reading in
+                Array(
+                    try reading.view.records(.grant, where: "user", is: userID, limit: .max).map(Grant.init).filter { $0.revokedAt == nil }
+                        .prefix(Self.mostRevoked))
+            } decide: { (grants: [Grant]) in
+                var writes = Writes(grants.flatMap { $0.revoking(at: context.now) })
+                for grant in grants {
+                    writes.log(
+                        "grant.revoked", .success, reason: grant.id, userID: grant.userID, clientID: grant.clientID, server: grant.server)
+                }
+                return Plan(grants.count, writes)
+            }
+            count += revoked
+            if revoked < Self.mostRevoked { return count }
         }
-        for grant in grants {
-            try await revoke(grantID: grant.id, context: context)
-        }
-        return grants.count
     }
 
-    private func revoke(grantID: String, context: RequestContext) async throws {
-        for _ in 0..<Self.attempts {
-            guard let grant = try await store.read({ try $0.record(.grant, id: grantID).map(Grant.init) }), grant.revokedAt == nil else {
-                return
-            }
-            let line = try logEntry(
-                "grant.revoked", .success, reason: grant.id, userID: grant.userID, clientID: grant.clientID, server: grant.server,
-                context: context)
-            if try await store.commit(grant.revoking(at: context.now) + [line]) == .committed { return }
-        }
-        throw StoreError(.unavailable, "The revocation met other writers \(Self.attempts) times. Try it again.")
-    }
+    /// The maximum number of grants that one commit revokes.
+    private static let mostRevoked = 100
 }
 
-/// What a client's own token would take along.
-private enum Revocable: Sendable {
-    case accessToken(id: String, grantID: String, issuedAt: Int, expiresAt: Int)
-    case grant(String)
-    /// A sign-in that is under way, by the secret that leads to it.
-    case transaction(String, clientID: String)
-    /// What the apps of a device share, by one of them.
-    case deviceSecret(TicketDigest, clientID: String)
+/// The revocation of a token by its client.
+private struct TokenRevocation: Sendable {
+    let clientID: String
+    /// Empty if the token is unknown, expired, revoked or another client's.
+    private(set) var writes = Writes()
+    /// A device secret with more grants than one commit revokes.
+    private(set) var unfinished: TicketDigest?
 
-    /// Nil if there is nothing to revoke.
-    init?(_ token: String, of application: Application, finder: TokenFinder) throws {
-        if ["mfa_", "oob_", "ft_"].contains(where: token.hasPrefix) {
-            self = .transaction(token, clientID: application.id)
+    init(_ token: String, of application: Application, finder: TokenFinder) throws {
+        clientID = application.id
+        if let cancellation = try finder.view.cancellation(by: token, clientID: clientID, server: finder.server.id, now: finder.now) {
+            writes = cancellation
         } else if token.hasPrefix(DeviceSecret.prefix) {
-            let digest = TicketDigest(of: token)
-            guard try finder.view.openGrants(by: digest).contains(where: { $0.clientID == application.id }) else { return nil }
-            self = .deviceSecret(digest, clientID: application.id)
+            try revoke(deviceSecret: TicketDigest(of: token), finder)
         } else if token.utf8.contains(UInt8(ascii: ".")) {
-            guard let (claims, grant, _) = try finder.access(token), grant.clientID == application.id, let id = claims.jwtID,
-                let issuedAt = claims.issuedAt, let expiresAt = claims.expiresAt
-            else { return nil }
-            self = .accessToken(id: id, grantID: grant.id, issuedAt: Int(clamping: issuedAt), expiresAt: Int(clamping: expiresAt))
+            try revoke(accessToken: token, finder)
         } else {
-            // A token that was replaced revokes as well: its holder may have lost the answer that replaced it.
-            guard let ticket = try finder.view.ticket(.refreshToken, digest: TicketDigest(of: token), now: finder.now).ticket,
-                let grant = try finder.view.record(.grant, id: ticket.owner.id).map(Grant.init), grant.clientID == application.id,
-                grant.server == finder.server.id
-            else { return nil }
-            self = .grant(grant.id)
+            try revoke(refreshToken: token, finder)
         }
     }
 
-    var grantID: String {
-        switch self {
-        case .accessToken(_, let grantID, _, _), .grant(let grantID): grantID
-        case .transaction, .deviceSecret: ""
-        }
+    private mutating func revoke(deviceSecret digest: TicketDigest, _ finder: TokenFinder) throws {
+        let open = try finder.view.openGrants(by: digest)
+        guard open.contains(where: { $0.clientID == clientID }) else { return }
+        let grants = open.filter { $0.server == finder.server.id }
+        writes = DeviceSecret.revocation(digest, of: grants, clientID: clientID, server: finder.server.id, now: finder.now)
+        if grants.count == DeviceSecret.most { unfinished = digest }
     }
 
-    var logType: String {
-        switch self {
-        case .accessToken: "token.revoke.access_token"
-        case .grant: "token.revoke.refresh_token"
-        case .transaction: "user.authentication.cancel"
-        case .deviceSecret: "token.revoke.device_secret"
-        }
+    private mutating func revoke(accessToken token: String, _ finder: TokenFinder) throws {
+        guard let (claims, grant, _) = try finder.access(token), grant.clientID == clientID, let id = claims.jwtID,
+            let issuedAt = claims.issuedAt, let expiresAt = claims.expiresAt
+        else { return }
+        var changed = grant
+        changed.revokedTokens.insert(
+            id, issuedAt: Int(clamping: issuedAt), expiresAt: Int(clamping: expiresAt), now: Int(finder.now.numericDate))
+        write([.put(changed.record)], "token.revoke.access_token", of: grant)
     }
 
-    /// Nil if it is revoked already.
-    func changes(to grant: Grant, now: Date) -> [Change]? {
-        switch self {
-        case .transaction, .deviceSecret: return nil
-        case .grant:
-            return grant.revokedAt == nil ? grant.revoking(at: now) : nil
-        case .accessToken(let id, _, let issuedAt, let expiresAt):
-            guard !grant.isRevoked(tokenID: id, issuedAt: issuedAt) else { return nil }
-            var changed = grant
-            changed.revokedTokens.insert(id, issuedAt: issuedAt, expiresAt: expiresAt, now: Int(now.numericDate))
-            return [.put(changed.record)]
-        }
+    private mutating func revoke(refreshToken token: String, _ finder: TokenFinder) throws {
+        // A token that was replaced revokes as well: the client may have lost the answer that replaced it.
+        guard let ticket = try finder.view.ticket(.refreshToken, digest: TicketDigest(of: token), now: finder.now).ticket,
+            let grant = try finder.view.record(.grant, id: ticket.owner.id).map(Grant.init), grant.clientID == clientID,
+            grant.server == finder.server.id, grant.revokedAt == nil
+        else { return }
+        write(grant.revoking(at: finder.now), "token.revoke.refresh_token", of: grant)
+    }
+
+    private mutating func write(_ changes: [Change], _ type: String, of grant: Grant) {
+        writes = Writes(changes)
+        writes.log(type, .success, reason: grant.id, userID: grant.userID, clientID: grant.clientID, server: grant.server)
     }
 }

@@ -23,38 +23,36 @@ extension IdentityEngine {
         case .success(let good): possession = good
         case .failure(let refusal): return .failure(refusal)
         }
-        let answer = try await claims(openedBy: accessToken, possession, server: server, context: context)
-        guard let possession, case .success = answer else { return answer }
-        guard case .committed = try await store.commit([possession.use.change]) else { return .failure(.usedProof) }
-        return answer
-    }
-
-    private func claims(
-        openedBy accessToken: String?, _ possession: ProofOfPossession?, server: String?, context: RequestContext
-    ) async throws -> Result<[String: JSONValue], Refusal> {
-        try await store.read { [self] view in
-            do {
-                let snapshot = try snapshot(view)
-                let server = try snapshot.knownServer(server)
-                let finder = TokenFinder(snapshot: snapshot, server: server, view: view, now: context.now)
-                guard let accessToken, let (claims, _, user) = try finder.access(accessToken) else {
-                    throw Refusal(.invalidToken, "The access token is invalid or expired.", reason: "token.invalid")
-                }
-                try claims.requireBinding(to: possession)
-                guard let user else {
-                    throw Refusal(.insufficientScope, "The access token is not for a user.", reason: "token.no_user")
-                }
-                let source = ClaimSource(user: user, server: server, scopes: claims.scopes)
-                guard source.isOpenID else {
-                    throw Refusal(.insufficientScope, "The access token must have the scope openid.", reason: "token.no_openid")
-                }
-                var answer = try ClaimSource.custom(of: server, for: .idToken, scopes: claims.scopes, user: user)
-                answer.merge(try source.forUserInfo()) { _, standard in standard }
-                answer["sub"] = .string(user.id)
-                return .success(answer)
-            } catch let refusal as Refusal {
-                return .failure(refusal)
-            }
+        return try await transact(context, refusing: Refusal.self) { reading in
+            let snapshot = try reading.snapshot
+            let finder = TokenFinder(
+                snapshot: snapshot, server: try snapshot.knownServer(server), view: reading.view, now: context.now)
+            return try finder.userInfo(accessToken, possession)
+        } decide: { (claims: [String: JSONValue]) in
+            var plan = Plan(Result<[String: JSONValue], Refusal>.success(claims))
+            if let use = possession?.use { plan.uses.append(.init(change: use.change, refused: .failure(.usedProof))) }
+            return plan
         }
+    }
+}
+
+extension TokenFinder {
+    /// The claims about the user of an access token; throws ``Refusal``.
+    fileprivate func userInfo(_ accessToken: String?, _ possession: ProofOfPossession?) throws -> [String: JSONValue] {
+        guard let accessToken, let (claims, _, user) = try access(accessToken) else {
+            throw Refusal(.invalidToken, "The access token is invalid or expired.", reason: "token.invalid")
+        }
+        try claims.requireBinding(to: possession)
+        guard let user else {
+            throw Refusal(.insufficientScope, "The access token is not for a user.", reason: "token.no_user")
+        }
+        let source = ClaimSource(user: user, server: server, scopes: claims.scopes)
+        guard source.isOpenID else {
+            throw Refusal(.insufficientScope, "The access token must have the scope openid.", reason: "token.no_openid")
+        }
+        var answer = try ClaimSource.custom(of: server, for: .idToken, scopes: claims.scopes, user: user)
+        answer.merge(try source.forUserInfo()) { _, standard in standard }
+        answer["sub"] = .string(user.id)
+        return answer
     }
 }

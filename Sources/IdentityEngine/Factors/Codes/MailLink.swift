@@ -27,12 +27,7 @@ extension IdentityEngine {
     /// - Returns: Nil if the link is unknown, too old, replaced by another, or of a code that was used.
     /// - Throws: ``StoreError`` if the store failed.
     public func mailLink(_ token: String, context: RequestContext) async throws -> MailLinkQuestion? {
-        try await openMailLink(token, context: context).map { found in
-            MailLinkQuestion(
-                login: found.login, sentAt: found.open.sentAt, isApproved: found.open.approvedAt != nil,
-                applicationName: found.open.origin?.applicationName, address: found.open.origin?.address,
-                userAgent: found.open.origin?.userAgent)
-        }
+        try await store.read { try OpenMailLink(token, in: $0, now: context.now)?.question }
     }
 
     /// Takes the answer of a link's page: yes lets the sign-in go on; no ends it, and makes the code and the link good for nothing.
@@ -44,44 +39,63 @@ extension IdentityEngine {
     /// - Returns: Whether it was taken; false if the link is good for nothing.
     /// - Throws: ``StoreError`` if the store failed.
     public func answerMailLink(_ token: String, isApproved: Bool, context: RequestContext) async throws -> Bool {
-        for _ in 0..<Self.attempts {
-            guard let found = try await openMailLink(token, context: context) else { return false }
-            var next = found.enrollment
-            if isApproved { next.code?.open?.approvedAt = found.open.approvedAt ?? context.now } else { next.code?.open = nil }
-            let log = try logEntry(
-                isApproved ? "user.mfa.email.answer" : "user.account.report_suspicious_activity", isApproved ? .success : .denied,
-                reason: isApproved ? "by the link" : "by the link: it was not me", userID: next.userID, context: context)
-            var changes: [Change] = [.require(.mailLink, digest: TicketDigest(of: token), now: context.now), .put(try next.record()), log]
-            if !isApproved {
-                changes.append(.close(.mailLink, digest: TicketDigest(of: token)))
-                if var refused = found.signIn?.value, refused.end == nil {
-                    refused.end = .refused
-                    changes += try [found.signIn?.writing(refused)].compactMap(\.self)
-                }
-            }
-            if try await store.commit(changes) == .committed { return true }
+        try await transact(context) { reading in
+            try OpenMailLink(token, in: reading.view, now: context.now)
+        } decide: { link in
+            guard let link else { return Plan(false) }
+            return Plan(true, try isApproved ? link.approval(now: context.now) : link.denial(now: context.now))
         }
-        throw StoreError(.unavailable, "The factor changed on every attempt to write it. Try again.")
     }
+}
 
-    private struct FoundLink: Sendable {
-        var enrollment: Enrollment
-        var open: CodeMethod.OpenCode
-        var login: String
-        /// What it was sent for.
-        var signIn: StoredTransaction?
-    }
+/// A link that can be answered, as one read finds it.
+private struct OpenMailLink: Sendable {
+    private let digest: TicketDigest
+    private let enrollment: Enrollment
+    private let code: CodeMethod.OpenCode
+    private let login: String
+    /// The sign-in that the mail was sent for.
+    private let signIn: StoredTransaction?
 
-    private func openMailLink(_ token: String, context: RequestContext) async throws -> FoundLink? {
+    /// `nil` if the link is unknown, too old, replaced by another, or of a code that was used.
+    init?(_ token: String, in view: any StoreView, now: Date) throws {
         guard token.utf8.count <= 64 else { return nil }
-        let digest = TicketDigest(of: token)
-        return try await store.read { [self] view in
-            guard case .fresh(let ticket) = try view.ticket(.mailLink, digest: digest, now: context.now), ticket.owner.kind == .enrollment,
-                let enrollment = try view.record(.enrollment, id: ticket.owner.id).map(Enrollment.init), let open = enrollment.code?.open,
-                open.link == digest.bytes, context.now < open.expiresAt, let user = try user(id: enrollment.userID, in: view)
-            else { return nil }
-            let signIn = try view.record(.transaction, id: open.owner).map(StoredTransaction.init)
-            return FoundLink(enrollment: enrollment, open: open, login: user.value.login, signIn: signIn)
+        digest = TicketDigest(of: token)
+        guard case .fresh(let ticket) = try view.ticket(.mailLink, digest: digest, now: now), ticket.owner.kind == .enrollment,
+            let enrollment = try view.record(.enrollment, id: ticket.owner.id).map(Enrollment.init), let code = enrollment.code?.open,
+            code.link == digest.bytes, now < code.expiresAt,
+            let user = try view.record(.user, id: enrollment.userID).map(StoredUser.init)
+        else { return nil }
+        (self.enrollment, self.code, login) = (enrollment, code, user.value.login)
+        signIn = try view.record(.transaction, id: code.owner).map(StoredTransaction.init)
+    }
+
+    var question: MailLinkQuestion {
+        MailLinkQuestion(
+            login: login, sentAt: code.sentAt, isApproved: code.approvedAt != nil, applicationName: code.origin?.applicationName,
+            address: code.origin?.address, userAgent: code.origin?.userAgent)
+    }
+
+    func approval(now: Date) throws -> Writes {
+        var next = enrollment
+        next.code?.open?.approvedAt = code.approvedAt ?? now
+        var writes = Writes([.require(.mailLink, digest: digest, now: now), .put(try next.record())])
+        writes.log("user.mfa.email.answer", .success, reason: "by the link", userID: next.userID)
+        return writes
+    }
+
+    func denial(now: Date) throws -> Writes {
+        var next = enrollment
+        next.code?.open = nil
+        var writes = Writes([
+            .require(.mailLink, digest: digest, now: now), .put(try next.record()), .close(.mailLink, digest: digest),
+        ])
+        if let signIn, signIn.value.end == nil {
+            var refused = signIn.value
+            refused.end = .refused
+            writes += [try signIn.writing(refused)]
         }
+        writes.log("user.account.report_suspicious_activity", .denied, reason: "by the link: it was not me", userID: next.userID)
+        return writes
     }
 }

@@ -103,10 +103,9 @@ extension IdentityEngine {
     public func noteUndelivered(_ message: OutgoingMessage, reason: String, context: RequestContext) async throws {
         var context = context
         context.requestID = message.origin.requestID
-        _ = try await store.commit([
-            logEntry(
-                "user.mfa.code.undelivered", .failure, reason: "\(message.channel.rawValue): \(reason)", userID: message.recipient.userID,
-                context: context)
-        ])
+        var writes = Writes()
+        writes.log(
+            "user.mfa.code.undelivered", .failure, reason: "\(message.channel.rawValue): \(reason)", userID: message.recipient.userID)
+        try await write(writes, context: context)
     }
 }
