@@ -3,111 +3,35 @@ internal import Foundation
 extension IdentityEngine {
     /// Answers a request to the authorize endpoint (RFC 6749 section 3.1; oauth reference 2.3).
     ///
-    /// Whoever proved enough with the browser's session gets the code at once; everybody else a page. What was begun or given is
-    /// committed before this returns.
+    /// A browser whose session proves enough gets the code at once; every other browser gets a page.
     ///
     /// - Parameters:
-    ///   - parameters: What the client sent, unchecked; or the name of what it pushed.
-    ///   - server: The authorization server's id; nil for the org server.
-    ///   - isForm: Whether it came as a form, which another site may have sent.
+    ///   - parameters: The parameters of the client, unchecked; or the name of a pushed request.
+    ///   - server: The authorization server's id; `nil` for the org server.
+    ///   - isForm: Whether the request is a posted form, which another site may have sent.
     ///   - browser: The browser's cookies.
-    ///   - context: When and from where it came.
-    /// - Returns: Where the browser goes, and its cookies.
-    /// - Throws: ``StoreError`` if the store failed; then nothing was begun.
+    ///   - context: The request.
+    /// - Returns: The page or the redirect, and the browser's cookies.
+    /// - Throws: ``StoreError`` if the store failed; then nothing was started.
     public func authorize(
         _ parameters: AuthorizationParameters, server: String?, isForm: Bool = false, browser: BrowserSecrets, context: RequestContext
     ) async throws -> HostedAnswer {
-        for _ in 0..<Self.attempts {
-            let start = try await store.read { [self] in
-                // A form only becomes a link: who comes with it is asked then, and what is good once stays good.
-                try HostedStart(
-                    parameters, server: server, browser: isForm ? nil : browser, snapshot: snapshot($0), view: $0, now: context.now)
-            }
-            switch start {
-            case .refused(.page(let refusal)): return HostedAnswer(.refused(HostedRefusal(.badRequest, detail: refusal)))
-            case .refused(.client(_, let response)): return HostedAnswer(.respond(response))
-            case .request(let begun):
-                let answer =
-                    isForm ? try await sendAgain(begun, context: context) : try await begin(begun, browser: browser, context: context)
-                if let answer { return answer }
-            }
-        }
-        throw StoreError(.unavailable, "The request met other writers \(Self.attempts) times. Try it again.")
-    }
-
-    /// Sends a browser that posted a form to the same request by a link: a form of another site comes without our cookies, and new ones
-    /// in their place would part the browser from the sign-ins that it has under way.
-    private func sendAgain(_ begun: HostedStart.Begun, context: RequestContext) async throws -> HostedAnswer? {
-        if let refused = countBeginning(snapshot: begun.snapshot, context: context) { return refused }
-        let secret = try environment.random.secret()
-        let ticket = try PushedRequest.ticket(begun.request, secret: secret, now: context.now)
-        guard try await store.commit(begun.changes + [.issue(ticket)]) == .committed else { return nil }
-        return HostedAnswer(.again(clientID: begun.request.clientID, requestURI: PushedRequest.uri(secret)))
-    }
-
-    /// Begins the sign-in of a good request.
-    ///
-    /// - Returns: Nil if somebody else was faster.
-    private func begin(_ begun: HostedStart.Begun, browser: BrowserSecrets, context: RequestContext) async throws -> HostedAnswer? {
-        let request = begun.request
-        let secret = try browser.possibleBrowser ?? environment.random.secret()
-        var transaction = SignInTransaction(
-            id: try environment.random.identifier(prefix: "txn"),
-            request: SignInRequest(
-                application: begun.application, server: request.server, scopes: request.scopes, contextClasses: request.contextClasses),
-            now: context.now, lifetime: HostedSignIn.lifetime)
-        transaction.hosted = HostedSignIn(
-            request: request, browser: BrowserBinding(secret), login: request.loginHint ?? begun.held?.user.value.login ?? "")
-        var changes = begun.changes
-        func respond(_ refusal: Refusal) async throws -> HostedAnswer? {
-            let response = AuthorizationResponse(refusal, to: request, issuer: begun.snapshot.issuer(of: begun.server))
-            if !changes.isEmpty, try await store.commit(changes) != .committed { return nil }
-            return HostedAnswer(.respond(response))
-        }
-        if let held = begun.held, !held.proofs.isEmpty {
-            let (next, outcome, effects) = transaction.step(.resumed(held.proofs, held.subject), now: context.now)
-            transaction = next
-            // What a token proves was never a session's: it begins one.
-            if held.isToken {
-                transaction.hosted?.inherited = 0
-            } else if !transaction.proofs.isEmpty {
-                transaction.hosted?.session = begun.session?.id
-            }
-            changes += try logEntries(effects, userID: held.user.value.id, of: next, context: context)
-            switch outcome {
-            case .authenticated(let proved):
-                transaction.hosted?.authentication = proved
-                guard begun.needsConsent || begun.needsConfirmation else {
-                    return try await finish(
-                        .init(
-                            transaction: transaction, version: 0, user: held.user, session: begun.session, snapshot: begun.snapshot,
-                            server: begun.server, changes: changes), context: context)
+        try await HostedAnswer {
+            try await transact(context) { (reading: Reading<Void>) in
+                do {
+                    var start = try AuthorizeStart(parameters, server: server, browser: browser, reading, context: context)
+                    // The cookies of a form count when the browser follows the link.
+                    if isForm { start.next = .link } else { try start.identify(reading.view) }
+                    return start
+                } catch let refusal as AuthorizationRefusal {
+                    throw EarlyAnswer(refusal.answer)
                 }
-            case .refused(let refusal): return try await respond(refusal)
-            case .factorRequired, .enrollmentRequired, .enrollmentOffered, .passwordDue, .recovering, .unlocked, .tryAgain, .challenged,
-                .pending, .judged, .tooLate, .cancelled:
-                break
+            } check: { start in
+                start.check
+            } decide: { start, _ in
+                try start.plan()
             }
         }
-        if request.prompts.contains(.none) {
-            if transaction.end != nil, begun.needsConsent {
-                return try await respond(
-                    Refusal(.consentRequired, "The person must be asked whether they allow this.", reason: "prompt=none: consent"))
-            }
-            return try await respond(
-                transaction.proofs.isEmpty
-                    ? Refusal(.loginRequired, "Nobody is signed in whose sign-in is enough.", reason: "prompt=none: no session")
-                    : Refusal(.interactionRequired, "The person must be asked for more.", reason: "prompt=none: more is asked for"))
-        }
-        if let refused = countBeginning(snapshot: begun.snapshot, context: context) { return refused }
-        let token = try environment.random.secret()
-        var answer = HostedAnswer(.goOn(token: token))
-        // Only this browser may continue with what the session proved.
-        if !transaction.proofs.isEmpty { answer.cookies.signIn = try bind(&transaction) }
-        changes += [.put(try transaction.record()), .issue(transaction.stateTicket(token))]
-        guard try await store.commit(changes) == .committed else { return nil }
-        if browser.possibleBrowser == nil { answer.cookies.browser = secret }
-        return answer
     }
 
     /// Binds a sign-in to the browser that completed a proof.
@@ -132,83 +56,89 @@ extension IdentityEngine {
     }
 }
 
-/// What a read finds of an authorize request.
-enum HostedStart: Sendable {
-    case refused(AuthorizationRefusal)
-    case request(Begun)
-
-    /// A good request, and who comes with it.
-    struct Begun: Sendable {
-        var request: AuthorizationRequest
-        var application: Application
-        var server: AuthorizationServerDefinition
-        var snapshot: OrgSnapshot
-        /// The browser's open session, whoever's it is.
-        var session: Session?
-        /// Who proved something before.
-        var held: Held?
-        /// Whether they must be asked what the client may have.
-        var needsConsent = false
-        /// Whether they must be asked if they meant the client.
-        var needsConfirmation = false
-        /// What it uses up.
-        var changes: [Change] = []
+/// A valid authorize request as one read finds it.
+private struct AuthorizeStart: Sendable {
+    /// The next step.
+    enum Next: Sendable {
+        /// The browser that posted a form is sent to the same request by a link. A form of another site comes without our cookies, and new
+        /// cookies would separate the browser from its sign-ins.
+        case link
+        case page
+        /// Everything is proved.
+        case code(KnownUser)
+        case refused(Refusal)
     }
 
-    /// Somebody, and what they prove to this application now.
-    struct Held: Sendable {
-        var user: StoredUser
-        var subject: SignInTransaction.Subject
-        var proofs: [SignInTransaction.Proof]
-        /// Whether by a one-time token, not by the session.
-        var isToken = false
-    }
+    let engine: IdentityEngine
+    let context: RequestContext
+    let browser: BrowserSecrets
+    let snapshot: OrgSnapshot
+    let server: AuthorizationServerDefinition
+    let request: AuthorizationRequest
+    let application: Application
+    /// Consumes the pushed request, the session token; and the log of the first step.
+    var writes = Writes()
+    /// The secret of the browser; a new one if the browser has none.
+    let secret: String
+    var transaction: SignInTransaction
+    /// The open session of the browser; it can belong to another user.
+    var session: Session?
+    var next = Next.page
 
+    /// Reads the request, or the pushed request that it names; throws ``AuthorizationRefusal``.
     init(
-        _ parameters: AuthorizationParameters, server id: String?, browser: BrowserSecrets?, snapshot: OrgSnapshot,
-        view: any StoreView, now: Date
+        _ parameters: AuthorizationParameters, server id: String?, browser: BrowserSecrets, _ reading: Reading<Void>,
+        context: RequestContext
     ) throws {
-        do {
-            var begun = try Begun(parameters, server: id, snapshot: snapshot, view: view, now: now)
-            if let browser { try begun.hold(by: browser, view: view, now: now) }
-            self = .request(begun)
-        } catch let refusal as AuthorizationRefusal {
-            self = .refused(refusal)
-        }
-    }
-}
-
-extension HostedStart.Begun {
-    /// Reads the request, or finds the one that was pushed.
-    fileprivate init(
-        _ parameters: AuthorizationParameters, server id: String?, snapshot: OrgSnapshot, view: any StoreView, now: Date
-    ) throws {
+        let snapshot = reading.snapshot
         guard let server = snapshot.server(id) else {
             throw AuthorizationRefusal.page(Refusal(.notFound, "There is no such authorization server.", reason: "server.unknown"))
         }
-        let request: AuthorizationRequest
         if let uri = parameters.values["request_uri"] {
-            let found = try HostedStart.pushed(
-                uri, clientID: parameters.values["client_id"], snapshot: snapshot, server: server, view: view, now: now)
+            let found = try PushedRequest.find(
+                uri, clientID: parameters.values["client_id"], snapshot: snapshot, server: server, view: reading.view, now: context.now)
             guard let found, parameters.repeated.isDisjoint(with: ["client_id", "request_uri"]) else {
                 throw AuthorizationRefusal.page(
                     Refusal(
                         .invalidRequestURI, "The application's request is not known here, too old, or was used before.",
                         reason: "authorize: request_uri"))
             }
-            request = found.0
-            changes = [found.1]
+            request = found.request
+            writes += [found.taking]
         } else {
-            request = try AuthorizationRequestReader(snapshot: snapshot, server: server, now: now).read(parameters)
+            request = try AuthorizationRequestReader(snapshot: snapshot, server: server, now: context.now).read(parameters)
         }
         guard let application = snapshot.application(request.clientID) else {
             throw AuthorizationRefusal.page(Refusal(.invalidClient, "The application is not known.", reason: "authorize: client_id"))
         }
-        (self.request, self.application, self.server, self.snapshot) = (request, application, server, snapshot)
+        (engine, self.context, self.browser) = (reading.engine, context, browser)
+        (self.snapshot, self.server, self.application) = (snapshot, server, application)
+        let random = reading.engine.environment.random
+        secret = try browser.possibleBrowser ?? random.secret()
+        transaction = SignInTransaction(
+            id: try random.identifier(prefix: "txn"),
+            request: SignInRequest(
+                application: application, server: request.server, scopes: request.scopes, contextClasses: request.contextClasses),
+            now: context.now, lifetime: HostedSignIn.lifetime)
+        transaction.hosted = HostedSignIn(request: request, browser: BrowserBinding(secret), login: request.loginHint ?? "")
     }
 
-    /// Finds who comes with it: by a one-time token, or by the browser's session.
-    fileprivate mutating func hold(by browser: BrowserSecrets, view: any StoreView, now: Date) throws {
+    // MARK: - The user
+
+    /// Reads the user whom a one-time token or the browser's session identifies, and takes the first step with their proofs.
+    mutating func identify(_ view: any StoreView) throws {
+        guard let known = try knownUser(view) else {
+            next = next(nil, nil, needsConsent: false)
+            return
+        }
+        let needsConsent = try view.needsConsent(of: known.user.value.id, to: request, by: application)
+        if request.loginHint == nil { transaction.hosted?.login = known.user.value.login }
+        let outcome = try resume(known)
+        next = next(known, outcome, needsConsent: needsConsent)
+    }
+
+    private mutating func knownUser(_ view: any StoreView) throws -> KnownUser? {
+        let now = context.now
         let known = try view.session(secret: browser.session, now: now)
         session = known?.0
         let isInteractive = !ScopeRequest.interactive.isDisjoint(with: request.scopes)
@@ -216,22 +146,21 @@ extension HostedStart.Begun {
         let proofs: [SignInTransaction.Proof]
         if let bytes = request.sessionToken {
             let digest = TicketDigest(bytes: bytes)
-            func refuse(_ description: String, _ reason: String) -> AuthorizationRefusal {
-                let refusal = Refusal(.loginRequired, description, reason: reason)
-                return .client(refusal, AuthorizationResponse(refusal, to: request, issuer: snapshot.issuer(of: server)))
+            func refusal(_ description: String, _ reason: String) -> EarlyAnswer {
+                EarlyAnswer(response(Refusal(.loginRequired, description, reason: reason)))
             }
             guard let proved = try SessionToken.proved(digest, in: view, now: now) else {
-                throw refuse("The session token is unknown, too old, or was used before.", "authorize: sessionToken")
+                throw refusal("The session token is unknown, too old, or was used before.", "authorize: sessionToken")
             }
-            // Whoever makes a browser follow a link must not turn somebody's session into another person's unseen.
+            // A link of an attacker must not replace the user's session by the session of another user.
             guard known.map({ $0.1.value.id == proved.user.value.id }) ?? true else {
-                throw refuse("Somebody else is signed in with this browser.", "authorize: sessionToken of another person")
+                throw refusal("Somebody else is signed in with this browser.", "authorize: sessionToken of another person")
             }
-            changes.append(.take(.sessionToken, digest: digest, now: now, gave: []))
+            writes += [.take(.sessionToken, digest: digest, now: now, gave: [])]
             (user, proofs) = (proved.user, proved.transaction.proofs)
         } else {
-            guard let known else { return }
-            // What such a scope permits is for who signs in for it, not for who finds a session open.
+            guard let known else { return nil }
+            // These scopes require a fresh sign-in; an existing session is not enough.
             (user, proofs) = (known.1, request.prompts.contains(.login) || isInteractive ? [] : known.0.proofs)
         }
         var signIn = SignInRequest(
@@ -239,33 +168,121 @@ extension HostedStart.Begun {
         signIn.isHosted = true
         signIn.isOnPages = true
         let subject = try view.subject(user.value, of: signIn, snapshot: snapshot)
-        // A token may bring a password of an hour ago beside a push of just now.
+        // A token can contain an old password and a recent push.
         let mostForEnrollment = isInteractive ? Int(EnrollmentPermission.freshness) : nil
         let age = [request.maxAge, subject.decision.reauthenticateAfter, mostForEnrollment].compactMap { $0 }.min()
-        held = HostedStart.Held(
-            user: user, subject: subject, proofs: proofs.recent(atMost: age, now: now).proved(with: subject.enrollments.usable),
-            isToken: request.sessionToken != nil)
-        needsConsent = try view.needsConsent(of: user.value.id, to: request, by: application)
-        // A one-time token was the client's to bring.
-        needsConfirmation = request.sessionToken == nil && application.needsConfirmation(of: request, in: session?.id)
+        return KnownUser(
+            user: user, subject: subject, proofs: proofs.recent(atMost: age, now: now).proved(with: subject.enrollments.usable))
+    }
+
+    /// Takes the first step with the user's proofs; `nil` without a proof.
+    private mutating func resume(_ known: KnownUser) throws -> SignInTransaction.Outcome? {
+        guard !known.proofs.isEmpty else { return nil }
+        let (resumed, outcome, effects) = transaction.step(.resumed(known.proofs, known.subject), now: context.now)
+        transaction = resumed
+        transaction.hosted?.record(outcome)
+        if request.sessionToken != nil {
+            // The proofs of a token never belonged to a session: they start one.
+            transaction.hosted?.inherited = 0
+        } else if !transaction.proofs.isEmpty {
+            transaction.hosted?.session = session?.id
+        }
+        writes += try Writes(effects, of: resumed, user: nil, userID: known.user.value.id)
+        return outcome
+    }
+
+    private func next(_ known: KnownUser?, _ outcome: SignInTransaction.Outcome?, needsConsent: Bool) -> Next {
+        switch outcome {
+        case .authenticated:
+            // A one-time token came from the client itself.
+            let needsConfirmation = request.sessionToken == nil && application.needsConfirmation(of: request, in: session?.id)
+            if let known, !needsConsent, !needsConfirmation { return .code(known) }
+        case .refused(let refusal): return .refused(refusal)
+        default: break
+        }
+        guard request.prompts.contains(.none) else { return .page }
+        if transaction.end != nil, needsConsent {
+            return .refused(
+                Refusal(.consentRequired, "The person must be asked whether they allow this.", reason: "prompt=none: consent"))
+        }
+        return .refused(
+            transaction.proofs.isEmpty
+                ? Refusal(.loginRequired, "Nobody is signed in whose sign-in is enough.", reason: "prompt=none: no session")
+                : Refusal(.interactionRequired, "The person must be asked for more.", reason: "prompt=none: more is asked for"))
+    }
+
+    // MARK: - The decision
+
+    /// Counts a sign-in that starts.
+    var check: Check<Void>? {
+        switch next {
+        case .link, .page: Check(of: "beginning") { try engine.countBeginning(snapshot: snapshot, context: context) }
+        case .code, .refused: nil
+        }
+    }
+
+    func plan() throws -> Plan<HostedAnswer> {
+        let random = engine.environment.random
+        switch next {
+        case .refused(let refusal): return Plan(response(refusal), writes)
+        case .code(let known):
+            let proved = ProvedSignIn(
+                transaction: transaction, version: 0, user: known.user, session: session, snapshot: snapshot, server: server,
+                writes: writes)
+            return try engine.finish(proved, context: context)
+        case .link:
+            let secret = try random.secret()
+            let ticket = try PushedRequest.ticket(request, secret: secret, now: context.now)
+            let answer = HostedAnswer(.again(clientID: request.clientID, requestURI: PushedRequest.uri(secret)))
+            return Plan(answer, writes + [.issue(ticket)])
+        case .page:
+            var transaction = transaction
+            let token = try random.secret()
+            var answer = HostedAnswer(.goOn(token: token))
+            // Only this browser may continue with the proofs of the session.
+            if !transaction.proofs.isEmpty { answer.cookies.signIn = try engine.bind(&transaction) }
+            if browser.possibleBrowser == nil { answer.cookies.browser = secret }
+            return Plan(answer, writes + [.put(try transaction.record()), .issue(transaction.stateTicket(token))])
+        }
+    }
+
+    private func response(_ refusal: Refusal) -> HostedAnswer {
+        HostedAnswer(.respond(AuthorizationResponse(refusal, to: request, issuer: snapshot.issuer(of: server))))
+    }
+}
+
+/// A user whom a request identifies, and their proofs for its application.
+struct KnownUser: Sendable {
+    var user: StoredUser
+    var subject: SignInTransaction.Subject
+    var proofs: [SignInTransaction.Proof]
+}
+
+extension AuthorizationRefusal {
+    /// Where the browser goes: to a page of the server, or back to the client.
+    fileprivate var answer: HostedAnswer {
+        switch self {
+        case .page(let refusal): HostedAnswer(.refused(HostedRefusal(.badRequest, detail: refusal)))
+        case .client(_, let response): HostedAnswer(.respond(response))
+        }
     }
 }
 
 extension [SignInTransaction.Proof] {
-    /// Those that are no older than some seconds; all of them without a limit.
+    /// The proofs that are no older than some seconds; all proofs without a limit.
     func recent(atMost age: Int?, now: Date) -> Self {
         guard let age else { return self }
         return filter { $0.time > now.addingTimeInterval(-TimeInterval(age)) }
     }
 
-    /// Those that were proved with what the person still has: what was taken away, or is distrusted, proves nothing any more.
+    /// The proofs with enrolments that the user still has.
     func proved(with enrollments: [Enrollment]) -> Self {
         filter { proof in proof.enrollmentID.map { id in enrollments.contains { $0.id == id } } ?? true }
     }
 }
 
 extension SignInTransaction {
-    /// The ticket by which a page's address names it. It opens nothing without the browser's secret.
+    /// The ticket of the token in the address of a page. It is useless without the browser's secret.
     func stateTicket(_ token: String) -> Ticket {
         Ticket(
             kind: .stateToken, digest: TicketDigest(of: token), owner: RecordReference(.transaction, id), use: .untilClosed,

@@ -1,120 +1,82 @@
 internal import Foundation
 
-/// Setting up a telephone or a mailbox in the middle of a sign-in: for who has no second factor yet, where the policy asks for two.
+/// The setup of a telephone or a mailbox during a sign-in, if the user has no second factor and the policy requires two.
 ///
-/// The same ceremony as elsewhere; the code that confirms it counts as the second factor.
-extension IdentityEngine {
-    /// Begins with a channel: for a telephone, the page asks for the number; to a mailbox, the code is sent at once.
-    ///
-    /// - Returns: Where the browser goes, and what is to be sent; nil if somebody else was faster.
-    func beginCode(
-        _ channel: CodeChannel, _ state: HostedState, token: String, context: RequestContext
-    ) async throws -> HostedAnswer? {
-        guard state.canEnroll(by: channel) else { return HostedAnswer(.goOn(token: token)) }
-        guard channel != .email else { return try await sendNumber("", channel, state, token: token, context: context) }
-        var next = state.transaction
-        next.hosted?.stopEnrolling()
-        next.hosted?.number = channel
-        let changes = try state.closingPhone + [state.stored.writing(next)]
-        return try await store.commit(changes) == .committed ? HostedAnswer(.goOn(token: token)) : nil
-    }
-
-    /// Sends a code to what was typed, or once more to what waits for it.
-    ///
-    /// - Parameters:
-    ///   - number: As it was typed; empty for the one that waits, and for a mailbox.
-    ///   - channel: The way.
-    ///   - state: The sign-in.
-    ///   - token: What its address names it by.
-    ///   - context: When and from where it came.
-    /// - Returns: Where the browser goes, and what is to be sent; nil if somebody else was faster.
-    /// - Throws: ``StoreError`` if the store failed.
-    func sendNumber(
-        _ number: String, _ channel: CodeChannel, _ state: HostedState, token: String, context: RequestContext
-    ) async throws -> HostedAnswer? {
-        var answer = HostedAnswer(.goOn(token: token))
-        guard state.canEnroll(by: channel), let user = state.user, let proof = state.transaction.proofs.last else { return answer }
-        // Proved too long ago: from the beginning, as with an app.
-        guard context.now < proof.time.addingTimeInterval(EnrollmentPermission.freshness) else {
-            return try await restart(state, context: context)
-        }
-        let attempts = countAttempt(
-            login: user.value.login, of: user.value, from: state.subject?.origin ?? .unknown, snapshot: state.snapshot, context: context)
-        guard attempts.isAdmitted else {
-            return try await note(.tooManyAttempts, until: attempts.reset, state) ? answer : nil
-        }
-        let waiting = state.pendingCode(at: context.now)?.code
-        let request = CodeEnrollmentRequest(
-            channel: channel, phoneNumber: number.isEmpty ? waiting?.destination.phoneNumber?.e164 : number, owner: state.transaction.id)
-        do {
-            let prepared = try beginCodeEnrollment(
-                request, for: user.value, holding: state.held, snapshot: state.snapshot, context: context)
-            var next = state.transaction
-            next.hosted?.stopEnrolling()
-            next.hosted?.enrolling = prepared.enrollment.id
-            next.hosted?.number = channel
-            // The person's record as it was, so that of two that begin at one moment in two sign-ins the second counts what the first sent.
-            let changes =
-                try state.closingPhone + self.changes(of: prepared.writes, context: context) + [
-                    .put(user.record(holding: user.value)), state.stored.writing(next),
-                ]
-            guard try await store.commit(changes) == .committed else { return nil }
-            answer.messages = [prepared.message]
-            return answer
-        } catch let refusal as CodeRefusal {
-            return try await note(HostedSignIn.Notice(refusal), until: refusal.until, state) ? answer : nil
-        }
-    }
-
-    /// Confirms it by the code that came back; the factor is the person's in the same write as the sign-in goes on.
-    ///
-    /// - Returns: Whether the page can show what came of it; false if somebody else was faster.
-    func confirmCode(_ code: String, _ pending: Enrollment, _ state: HostedState, context: RequestContext) async throws -> Bool {
-        guard let channel = pending.code?.channel, state.canEnroll(by: channel), let user = state.user, let subject = state.subject else {
-            return true
-        }
-        let attempts = countAttempt(
-            login: user.value.login, of: user.value, from: state.subject?.origin ?? .unknown, snapshot: state.snapshot, context: context)
-        guard attempts.isAdmitted else {
-            return try await note(.tooManyAttempts, until: attempts.reset, state)
-        }
-        let confirmation = try confirmCodeEnrollment(
-            id: pending.id, code: code, owner: state.transaction.id, user: user, holding: state.held, context: context)
-        guard confirmation.refusal == nil else {
-            var next = state.transaction
-            next.hosted?.notice = confirmation.refusal == .wrongCode ? .wrongSentCode : .tooManyAttempts
-            return try await store.commit(changes(of: confirmation.writes, context: context) + [state.stored.writing(next)]) == .committed
-        }
-        var (next, outcome, effects) = state.transaction.step(
-            .enrolled(channel.factor, .possession, methods: [channel.method], subject), now: context.now)
-        next.hosted?.stopEnrolling()
-        switch outcome {
-        case .authenticated(let proved): next.hosted?.authentication = proved
-        case .refused(let refusal): next.hosted?.refuse(refusal)
-        default: break
-        }
-        let log = try logEntries(effects, userID: user.value.id, of: next, context: context)
-        return try await store.commit(changes(of: confirmation.writes, context: context) + log + [state.stored.writing(next)]) == .committed
-    }
-
-    /// Goes back to the choice of what to set up.
-    func chooseEnrollment(_ state: HostedState) async throws -> Bool {
-        var next = state.transaction
-        next.hosted?.stopEnrolling()
-        guard next != state.transaction else { return true }
-        return try await store.commit(state.closingPhone + [state.stored.writing(next)]) == .committed
-    }
-}
-
+/// The setup is the usual one; the code that confirms it counts as the second factor.
 extension HostedState {
+    /// Starts with a channel: the page asks for a telephone's number; to a mailbox, the code is sent at once.
+    func beginCode(_ channel: CodeChannel, _ reading: Reading<HostedStep.Verdict>) -> HostedStep {
+        guard canEnroll(by: channel) else { return unchanged }
+        guard channel != .email else { return sendNumber("", channel, reading) }
+        return HostedStep {
+            var next = transaction
+            next.hosted?.stopEnrolling()
+            next.hosted?.number = channel
+            return try moving(to: next, Writes(transaction.closingPhone))
+        }
+    }
+
+    /// Sends a code to a number as it was typed; an empty one is the number that waits for its code, or the mailbox.
+    func sendNumber(_ number: String, _ channel: CodeChannel, _ reading: Reading<HostedStep.Verdict>) -> HostedStep {
+        guard canEnroll(by: channel), let user, let proof = transaction.proofs.last else { return unchanged }
+        // The proofs are too old, as for an app.
+        guard now < proof.time.addingTimeInterval(EnrollmentPermission.freshness) else { return restart() }
+        let waiting = pendingCode?.code?.destination.phoneNumber?.e164
+        let request = CodeEnrollmentRequest(
+            channel: channel, phoneNumber: number.isEmpty ? waiting : number, owner: transaction.id)
+        return attempt(reading) { _ in
+            do {
+                let prepared = try engine.beginCodeEnrollment(
+                    request, for: user.value, holding: held, snapshot: snapshot, context: context)
+                var next = transaction
+                next.hosted?.stopEnrolling()
+                next.hosted?.enrolling = prepared.enrollment.id
+                next.hosted?.number = channel
+                // The user is rewritten unchanged, so that concurrent setups in two sign-ins conflict: the second one counts the first code.
+                let changes = [.put(try user.record(holding: user.value))] + transaction.closingPhone
+                var answer = onward
+                answer.messages = [prepared.message]
+                return try moving(to: next, prepared.writes + changes, answer: answer)
+            } catch let refusal as CodeRefusal {
+                return try note(HostedSignIn.Notice(refusal), until: refusal.until)
+            }
+        }
+    }
+
+    /// Confirms the factor by the code that was sent, and continues the sign-in in the same commit.
+    func confirmCode(_ code: String, _ pending: Enrollment, _ reading: Reading<HostedStep.Verdict>) -> HostedStep {
+        guard let channel = pending.code?.channel, canEnroll(by: channel), let user, let subject else { return unchanged }
+        return attempt(reading) { _ in
+            let confirmation = try engine.confirmCodeEnrollment(
+                id: pending.id, code: code, owner: transaction.id, user: user, holding: held, context: context)
+            guard confirmation.refusal == nil else {
+                var next = transaction
+                next.hosted?.notice = confirmation.refusal == .wrongCode ? .wrongSentCode : .tooManyAttempts
+                return try moving(to: next, confirmation.writes)
+            }
+            var (next, outcome, effects) = transaction.step(
+                .enrolled(channel.factor, .possession, methods: [channel.method], subject), now: now)
+            next.hosted?.stopEnrolling()
+            next.hosted?.record(outcome)
+            return try moving(to: next, confirmation.writes + Writes(effects, of: next, user: nil))
+        }
+    }
+
+    /// Returns to the choice of what to set up.
+    func chooseEnrollment() throws -> Plan<HostedAnswer> {
+        var next = transaction
+        next.hosted?.stopEnrolling()
+        return try next == transaction ? Plan(onward) : moving(to: next, Writes(transaction.closingPhone))
+    }
+
     /// Whether a telephone or a mailbox can be set up now.
     func canEnroll(by channel: CodeChannel) -> Bool {
         guard canEnroll, let user else { return false }
         return snapshot.enrollable(for: user.value).contains(.code(channel))
     }
 
-    /// The telephone or mailbox that waits for its code; nil if there is none, or it is too late.
-    func pendingCode(at now: Date) -> Enrollment? {
+    /// The telephone or mailbox that waits for its code; `nil` after its time.
+    var pendingCode: Enrollment? {
         guard let pending, pending.status == .pending, pending.code != nil, let until = pending.pendingUntil, now < until else {
             return nil
         }
@@ -123,7 +85,7 @@ extension HostedState {
 }
 
 extension HostedSignIn {
-    /// Drops what is being set up, and what was told of it.
+    /// Ends the setup of a factor, and removes its notice.
     mutating func stopEnrolling() {
         (enrolling, phone, number, notice) = (nil, nil, nil, nil)
     }
@@ -140,7 +102,7 @@ public enum HostedEnrollment: Sendable, Equatable {
 }
 
 extension OrgSnapshot {
-    /// What a person without a second factor can set up, in the order in which it is offered.
+    /// The factors that a user without a second factor can set up, in the order in which the page offers them.
     func enrollable(for user: User) -> [HostedEnrollment] {
         let phones = phoneAuthenticators(for: user).map { HostedEnrollment.phone(authenticatorID: $0.id, name: $0.name) }
         let policy = organization.classic

@@ -1,58 +1,44 @@
 internal import Foundation
 
-/// A sign-in on the pages that proved all that was asked for, and what must be known to give its client a code.
+/// A sign-in on the pages with all required proofs, and the state that its code depends on.
 struct ProvedSignIn: Sendable {
     var transaction: SignInTransaction
-    /// The stored version; 0 if it was not stored yet.
+    /// The stored version; 0 for a new transaction.
     var version: Int64
     var user: StoredUser
-    /// The browser's open session, whoever's it is.
+    /// The open session of the browser; it can belong to another user.
     var session: Session?
     var snapshot: OrgSnapshot
     var server: AuthorizationServerDefinition
-    /// The changes to commit with it, except for the user.
-    var changes: [Change] = []
+    /// The writes to commit with it, except for the user.
+    var writes = Writes()
     /// Whether the user record differs from the stored one.
     var isUserChanged = false
 }
 
 extension IdentityEngine {
-    /// Gives the client its code, and the browser its session.
+    /// Issues the code to the client, and the session to the browser.
     ///
-    /// What the session alone proved leaves its secret as it is; what was proved now gives it a new one, or begins one, so that a
-    /// secret that somebody knew before leads nowhere (RFC 9700 section 4.7; session fixation).
-    ///
-    /// - Returns: Nil if somebody else was faster.
-    func finish(_ proved: ProvedSignIn, context: RequestContext) async throws -> HostedAnswer? {
-        let now = context.now
-        var transaction = proved.transaction
-        guard let hosted = transaction.hosted, hosted.authentication != nil else { return HostedAnswer(.refused(HostedRefusal(.over))) }
-        let issuer = proved.snapshot.issuer(of: proved.server)
+    /// A session that alone proved the sign-in keeps its secret. A new proof replaces the secret or starts a session, so that an attacker
+    /// cannot fix the session in advance (RFC 9700 section 4.7).
+    func finish(_ proved: ProvedSignIn, context: RequestContext) throws -> Plan<HostedAnswer> {
+        let transaction = proved.transaction
+        guard let hosted = transaction.hosted, hosted.authentication != nil else {
+            return Plan(HostedAnswer(.refused(HostedRefusal(.over))))
+        }
         let evaluation = AccessPolicyEvaluation(
             of: proved.server,
             for: .init(
                 clientID: transaction.applicationID, grantType: GrantType.authorizationCode, groups: proved.user.value.groups,
                 scopes: transaction.scopes))
-        var changes = proved.changes
         do throws(Refusal) {
             _ = try evaluation.permitted()
         } catch {
-            changes.append(
-                try logEntry(
-                    "authorization.code", .denied, reason: error.reason, userID: proved.user.value.id, clientID: transaction.applicationID,
-                    server: transaction.server, context: context))
-            // Told once: who loads the page again gets the same answer, and no further line.
-            if proved.version > 0 {
-                transaction.end = .refused
-                transaction.hosted?.refused = .init(error: error.code.rawValue, description: error.description)
-                changes.append(.put(try transaction.record(version: proved.version)))
-            }
-            guard try await store.commit(changes) == .committed else { return nil }
-            return HostedAnswer(.respond(AuthorizationResponse(error, to: hosted.request, issuer: issuer)))
+            return try denied(proved, error)
         }
-
+        var writes = proved.writes
         let (session, secret, sessionWrites, logouts) = try session(after: proved, context: context)
-        changes += try self.changes(of: sessionWrites, context: context)
+        writes += sessionWrites
         // A new session began with a proof, so its device becomes known. It gets a new secret, because an attacker may have planted the old one.
         var user = proved.user.value
         var device: String?
@@ -61,29 +47,52 @@ extension IdentityEngine {
             user.remember(browser: made, provedBy: Set(transaction.proofs.map(\.factor.rawValue)))
             device = made
         }
-        if proved.isUserChanged || user != proved.user.value { changes.append(.put(try proved.user.record(holding: user))) }
-        let code = try environment.random.secret(prefix: "ac_")
-        let digest = TicketDigest(of: code)
-        if let earlier = hosted.code { changes.append(.close(.authorizationCode, digest: TicketDigest(bytes: earlier))) }
-        transaction.hosted?.code = digest.bytes
-        transaction.hosted?.firstCodeAt = hosted.firstCodeAt ?? now
-        transaction.hosted?.session = session.id
-        changes += [
-            .put(try transaction.record(version: proved.version)),
-            .issue(
-                Ticket(
-                    kind: .authorizationCode, digest: digest, owner: RecordReference(.transaction, transaction.id), use: .once,
-                    expiresAt: now.addingTimeInterval(HostedSignIn.codeLifetime))),
-            try logEntry(
-                "authorization.code", .success, reason: evaluation.explanation, userID: proved.user.value.id,
-                clientID: transaction.applicationID, server: transaction.server, context: context),
-        ]
-        guard try await store.commit(changes) == .committed else { return nil }
+        if proved.isUserChanged || user != proved.user.value { writes += [.put(try proved.user.record(holding: user))] }
+        let (code, codeWrites) = try code(for: proved, hosted, in: session, now: context.now)
+        writes += codeWrites
+        writes.log(
+            "authorization.code", .success, reason: evaluation.explanation, userID: user.id, clientID: transaction.applicationID,
+            server: transaction.server)
+        let issuer = proved.snapshot.issuer(of: proved.server)
         var answer = HostedAnswer(.respond(AuthorizationResponse(code: code, to: hosted.request, issuer: issuer)))
         answer.cookies.session = secret
         answer.cookies.device = device
         answer.logouts = logouts
-        return answer
+        return Plan(answer, writes)
+    }
+
+    /// Refuses the client that the access policy denies. A page that is loaded again gets the same answer without another log event.
+    private func denied(_ proved: ProvedSignIn, _ refusal: Refusal) throws -> Plan<HostedAnswer> {
+        var transaction = proved.transaction
+        guard let request = transaction.hosted?.request else { return Plan(HostedAnswer(.refused(HostedRefusal(.over)))) }
+        var writes = proved.writes
+        writes.log(
+            "authorization.code", .denied, reason: refusal.reason, userID: proved.user.value.id, clientID: transaction.applicationID,
+            server: transaction.server)
+        if proved.version > 0 {
+            transaction.end = .refused
+            transaction.hosted?.refused = .init(error: refusal.code.rawValue, description: refusal.description)
+            writes += [.put(try transaction.record(version: proved.version))]
+        }
+        let issuer = proved.snapshot.issuer(of: proved.server)
+        return Plan(HostedAnswer(.respond(AuthorizationResponse(refusal, to: request, issuer: issuer))), writes)
+    }
+
+    /// A new code, and its writes; the previous code becomes invalid.
+    private func code(
+        for proved: ProvedSignIn, _ hosted: HostedSignIn, in session: Session, now: Date
+    ) throws -> (code: String, Writes) {
+        var transaction = proved.transaction
+        let code = try environment.random.secret(prefix: "ac_")
+        let digest = TicketDigest(of: code)
+        transaction.hosted?.code = digest.bytes
+        transaction.hosted?.firstCodeAt = hosted.firstCodeAt ?? now
+        transaction.hosted?.session = session.id
+        let ticket = Ticket(
+            kind: .authorizationCode, digest: digest, owner: RecordReference(.transaction, transaction.id), use: .once,
+            expiresAt: now.addingTimeInterval(HostedSignIn.codeLifetime))
+        let closing = hosted.code.map { [Change.close(.authorizationCode, digest: TicketDigest(bytes: $0))] } ?? []
+        return (code, Writes(closing + [.put(try transaction.record(version: proved.version)), .issue(ticket)]))
     }
 
     /// The session after a sign-in, its new secret if it has one, its writes, and the logout tokens for the applications whose session ends

@@ -1,59 +1,39 @@
 internal import Foundation
 
-/// Setting a new password in the middle of a sign-in: for who proved one that is due.
-extension IdentityEngine {
-    /// Takes a new password, typed twice; the account has it in the same write as the sign-in goes on.
-    ///
-    /// - Returns: Whether the page can show what came of it; false if somebody else was faster.
-    func changePassword(_ password: String, repeated: String, _ state: HostedState, context: RequestContext) async throws -> Bool {
-        // Sent twice, or by going back: the page tells where it stands.
-        guard let user = state.user, let subject = state.subject, state.passwordDue != nil else { return true }
-        let attempts = countAttempt(
-            login: user.value.login, of: user.value, from: state.subject?.origin ?? .unknown, snapshot: state.snapshot, context: context)
-        guard attempts.isAdmitted else {
-            return try await note(.tooManyAttempts, until: attempts.reset, state)
-        }
-        // As they are compared later: two keyboards compose accents each in its own way.
+/// A new password during a sign-in, if the password that the user proved is due.
+extension HostedState {
+    /// Takes a new password, typed twice, and continues the sign-in in the same commit.
+    func changePassword(_ password: String, repeated: String, _ reading: Reading<HostedStep.Verdict>) -> HostedStep {
+        // A form that is sent again changes nothing.
+        guard let user, let subject, passwordDue != nil else { return unchanged }
+        // Compared like stored passwords: keyboards compose accents differently.
         guard password.precomposedStringWithCanonicalMapping == repeated.precomposedStringWithCanonicalMapping else {
-            return try await tell(.passwordsDiffer, nil, state)
+            return attempt(reading) { _ in try tell(.passwordsDiffer, nil) }
         }
-        let judged: NewPassword
-        do {
-            judged = try await newPasswordCheck(
-                password, of: user.value, from: subject.origin, policy: state.snapshot.passwordPolicy, now: context.now
-            ).judge()
-        } catch is PasswordHasher.Overloaded {
-            return try await note(.busy, state)
-        }
-        switch judged {
-        case .refused(let rules): return try await tell(nil, rules, state)
-        case .good(let hash):
-            var (next, outcome, effects) = state.transaction.step(.passwordChanged(hash: hash, subject), now: context.now)
-            next.hosted?.notice = nil
-            next.hosted?.violatedRules = nil
-            var changes = try logEntries(effects, userID: user.value.id, of: next, context: context)
-            for case .writeUser(let changed) in effects { changes.append(.put(try user.record(holding: changed))) }
-            switch outcome {
-            case .authenticated(let proved): next.hosted?.authentication = proved
-            case .refused(let refusal): next.hosted?.refuse(refusal)
-            default: break
+        let check = engine.newPasswordCheck(password, of: user.value, from: subject.origin, policy: snapshot.passwordPolicy, now: now)
+        return attempt(reading, check: check.map { .password(try await $0()) }) { verdict in
+            switch verdict {
+            case .password(.good(let hash)):
+                var (next, outcome, effects) = transaction.step(.passwordChanged(hash: hash, subject), now: now)
+                next.hosted?.notice = nil
+                next.hosted?.violatedRules = nil
+                next.hosted?.record(outcome)
+                return try moving(to: next, Writes(effects, of: next, user: user))
+            case .password(.refused(let rules)): return try tell(nil, rules)
+            default: return Plan(onward)
             }
-            return try await store.commit(changes + [state.stored.writing(next)]) == .committed
         }
     }
 
-    /// Leaves word for the page: why the last new password was refused.
-    private func tell(_ notice: HostedSignIn.Notice?, _ violated: [PasswordRule]?, _ state: HostedState) async throws -> Bool {
-        var next = state.transaction
+    /// Stores why the new password was refused, for the page.
+    private func tell(_ notice: HostedSignIn.Notice?, _ violated: [PasswordRule]?) throws -> Plan<HostedAnswer> {
+        var next = transaction
         next.hosted?.notice = notice
         next.hosted?.violatedRules = violated
-        guard next != state.transaction else { return true }
-        return try await store.commit([state.stored.writing(next)]) == .committed
+        return try next == transaction ? Plan(onward) : moving(to: next)
     }
-}
 
-extension HostedState {
-    /// What the password is due for; nil if it is not what is missing.
+    /// Why the password must be changed; `nil` if it is not due.
     var passwordDue: PasswordStanding? {
         guard transaction.end == nil, !transaction.proofs.isEmpty, let subject,
             case (_, .passwordDue(let standing), _) = transaction.proved(subject, "", [])

@@ -13,6 +13,38 @@ public struct HostedPushWait: Sendable, Equatable {
 }
 
 extension HostedState {
+    /// Sends a push to the devices of the user.
+    func startPush(_ reading: Reading<HostedStep.Verdict>) throws -> HostedStep {
+        guard let user, let subject, !transaction.proofs.isEmpty,
+            case (_, .factorRequired(let grants), _) = transaction.proved(subject, "", []), grants.contains(GrantType.secondFactorOOB)
+        else { return unchanged }
+        // A form that is sent twice sends one push.
+        if transaction.isChallengeYoung(at: now) { return unchanged }
+        if let resendAt = transaction.challenge?.resendTime(at: now) {
+            return HostedStep { try note(.pushSentJustNow, until: resendAt) }
+        }
+        var start = ChallengeStart(stored: stored, user: user, type: GrantType.secondFactorOOB)
+        start.transaction.hosted?.notice = nil
+        start.transaction.hosted?.sending = nil
+        let admitted = AdmittedRequest(
+            snapshot: snapshot, server: server, application: application, grantType: GrantType.authorizationCode, parameters: [:],
+            context: context, assertionUse: nil)
+        let planned: PlannedChallenge
+        do {
+            planned = try engine.plan(start, admitted, reading.view)
+        } catch let refusal as Refusal {
+            let limit = refusal.rateLimit
+            return HostedStep { try note(limit == nil ? .noDevice : .tooManyChallenges, until: limit?.reset) }
+        }
+        return HostedStep {
+            try engine.commitment(of: planned, context: context).map { started in
+                var answer = onward
+                if case .success(let challenge) = started { answer.pushes = challenge.pushes }
+                return answer
+            }
+        }
+    }
+
     /// The notice about a finished push on the choice of a factor; `nil` if the user chose another factor or a later step has its own notice.
     func notice(ofPush notice: HostedSignIn.Notice) -> HostedSignIn.Notice? {
         let isLeft = hosted.sending != nil || hosted.leftChallenge == transaction.challengeCount
@@ -20,7 +52,7 @@ extension HostedState {
     }
 
     /// The page of a push that waits for its answer.
-    func pushPage(_ challenge: PushChallenge, now: Date) -> HostedAnswer {
+    func pushPage(_ challenge: PushChallenge) -> HostedAnswer {
         var hasOthers = false
         if let subject, case (_, .factorRequired(let grants), _) = transaction.proved(subject, "", []) {
             hasOthers = choices(of: grants).contains { $0.factor != .push }

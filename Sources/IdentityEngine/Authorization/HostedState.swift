@@ -2,6 +2,11 @@ internal import Foundation
 
 /// A sign-in on the pages, as one read finds it for the browser that asks.
 struct HostedState: Sendable {
+    /// The token in the address of the page.
+    let token: String
+    let context: RequestContext
+    /// The source of random bytes and the in-memory counters.
+    let engine: IdentityEngine
     let stored: StoredTransaction
     let hosted: HostedSignIn
     /// The secret by which the browser continues, and to which its forms are bound.
@@ -11,24 +16,22 @@ struct HostedState: Sendable {
     /// The secrets of the browser.
     let secrets: BrowserSecrets
     let snapshot: OrgSnapshot
-    /// When it was read.
-    let now: Date
     let application: Application
     let server: AuthorizationServerDefinition
-    /// Whom it is about, once somebody proved something.
+    /// The user; `nil` before the first proof.
     let user: StoredUser?
     let subject: SignInTransaction.Subject?
-    /// What they can present now.
+    /// The usable factors of the user.
     let enrollments: [Enrollment]
-    /// All that they have, those that wait among them.
+    /// All factors of the user, also pending ones.
     let held: [Enrollment]
-    /// The enrolment whose device approved; written as it was, so that nobody closes it at the same moment unseen.
+    /// The enrolment whose device approved.
     let approver: Enrollment?
-    /// The session that it gave a code by; before that the browser's open one, whoever's it is.
+    /// The session of the last code; before the first code the open session of the browser, which can belong to another user.
     let session: Session?
-    /// Whether the person must still be asked what the client may have.
+    /// Whether the user must still be asked for their consent.
     let needsConsent: Bool
-    /// What they allowed it before.
+    /// The consent that is stored.
     let consent: Consent?
     /// The authenticator app that is being set up.
     let pending: Enrollment?
@@ -36,49 +39,51 @@ struct HostedState: Sendable {
     let waitingDevice: StoredTransaction?
 
     var transaction: SignInTransaction { stored.value }
+    var now: Date { context.now }
 
-    /// Finds the sign-in that a page's address names; throws ``HostedEnd`` if it does not go on in this browser.
+    /// Reads the sign-in that the address of a page names; throws ``EarlyAnswer`` if it does not continue in this browser.
     ///
     /// `mayProveAgain` also accepts a browser that has only the secret from before the first proof, because the response to its proof may be
     /// lost. An attacker may have that secret too, so ``isBound`` is `false` then.
-    init(
-        _ token: String, browser: BrowserSecrets, mayProveAgain: Bool = false, snapshot: OrgSnapshot, view: any StoreView,
-        context: RequestContext
+    init<Verdict>(
+        _ token: String, browser: BrowserSecrets, mayProveAgain: Bool = false, _ reading: Reading<Verdict>, context: RequestContext
     ) throws {
-        let now = context.now
+        let (now, view, snapshot) = (context.now, reading.view, reading.snapshot)
         guard token.utf8.count <= 64, case (let stored, .fresh)? = try view.transaction(.stateToken, secret: token, now: now),
             let hosted = stored.value.hosted
-        else { throw HostedEnd(.over) }
+        else { throw EarlyAnswer(.over) }
         let bound = hosted.browser.secret(of: browser)
-        guard let secret = bound ?? (mayProveAgain ? hosted.browser.startSecret(of: browser) : nil) else { throw HostedEnd(.otherBrowser) }
+        guard let secret = bound ?? (mayProveAgain ? hosted.browser.startSecret(of: browser) : nil) else {
+            throw EarlyAnswer(.otherBrowser)
+        }
         (isBound, secrets) = (bound != nil, browser)
         guard let application = snapshot.application(stored.value.applicationID), application.isActive,
             let server = snapshot.server(stored.value.server)
-        else { throw HostedEnd(.over) }
+        else { throw EarlyAnswer(.over) }
         let code = try hosted.code.map { try view.ticket(.authorizationCode, digest: TicketDigest(bytes: $0), now: now) }
-        // Given and used: whoever comes back to it is told so, also long after.
-        if let code, !code.isFresh { throw HostedEnd(.finished) }
-        // A code whose answer was lost is replaced as long as the first one could have been exchanged.
-        if let first = hosted.firstCodeAt, now >= first.addingTimeInterval(HostedSignIn.codeLifetime) { throw HostedEnd(.finished) }
-        guard now < stored.value.expiresAt else { throw HostedEnd(.over) }
-        // What a session proved counts as long as it is open; and what began one goes no further than it.
+        if let code, !code.isFresh { throw EarlyAnswer(.finished) }
+        // A code whose response was lost is replaced as long as the client could have exchanged the first one.
+        if let first = hosted.firstCodeAt, now >= first.addingTimeInterval(HostedSignIn.codeLifetime) { throw EarlyAnswer(.finished) }
+        guard now < stored.value.expiresAt else { throw EarlyAnswer(.over) }
+        // The proofs of a session count only while it is open, and a sign-in does not outlive the session that it started.
         let own = try hosted.session.flatMap { try view.openSession(id: $0, now: now)?.0 }
-        if hosted.session != nil, own == nil { throw HostedEnd(.over) }
-        (self.stored, self.hosted, self.browser, self.snapshot, self.now) = (stored, hosted, secret, snapshot, now)
+        if hosted.session != nil, own == nil { throw EarlyAnswer(.over) }
+        (self.token, self.context, engine) = (token, context, reading.engine)
+        (self.stored, self.hosted, self.browser, self.snapshot) = (stored, hosted, secret, snapshot)
         (self.application, self.server) = (application, server)
         user = try stored.value.userID.flatMap { try view.record(.user, id: $0) }.map(StoredUser.init)
         if stored.value.userID != nil {
-            guard let user, stored.value.isAbout(user.value), user.value.status == .active else { throw HostedEnd(.over) }
+            guard let user, stored.value.isAbout(user.value), user.value.status == .active else { throw EarlyAnswer(.over) }
         }
         subject = try user.flatMap { try view.subject($0.value, of: stored.value, snapshot: snapshot, from: context) }
         held = subject?.enrollments.all ?? []
         enrollments = subject?.enrollments.usable ?? []
         if hosted.inherited > 0 {
-            // What the session proved with something that was taken away since counts no more, nor what has become too old on the page.
+            // Proofs of the session do not count if their factor was removed or if they became too old.
             let inherited = Array(stored.value.proofs.prefix(hosted.inherited))
             let age = [hosted.request.maxAge, subject?.decision.reauthenticateAfter].compactMap { $0 }.min()
             guard inherited.recent(atMost: age, now: now).proved(with: enrollments).count == inherited.count else {
-                throw HostedEnd(.over)
+                throw EarlyAnswer(.over)
             }
         }
         waitingDevice = try hosted.device.flatMap { try view.waiting($0, now: now) }
@@ -86,14 +91,14 @@ struct HostedState: Sendable {
         approver = subject?.enrollments.approver(of: stored.value)
         let present = try view.session(secret: browser.session, now: now)?.0
         if hosted.code != nil {
-            // Its session goes on, whose secret may not have arrived, and no other begins; in place of a later one it does not come back.
-            guard present == nil || present?.id == own?.id else { throw HostedEnd(.finished) }
+            // The browser may not have received the secret of the session. It must not replace a later session.
+            guard present == nil || present?.id == own?.id else { throw EarlyAnswer(.finished) }
             session = own
         } else {
             session = present
         }
         consent = try user.flatMap { try view.consent(of: $0.value.id, to: hosted.request) }
-        // Nothing was typed or approved here: the session alone would answer.
+        // Without a proof of this sign-in, the session alone would answer.
         let isSilent = hosted.device == nil && hosted.inherited > 0 && stored.value.proofs.count == hosted.inherited
         needsConsent =
             try hosted.isAllowed != true
@@ -106,12 +111,12 @@ struct HostedState: Sendable {
         hosted.browser.startSecret(of: secrets).map { FormToken.isRight(token, browser: $0, transaction: transaction.id) } ?? false
     }
 
-    /// What proved enough, for the next state of the transaction.
+    /// The proved sign-in with the next state of the transaction.
     func proved(
-        _ next: SignInTransaction, _ user: StoredUser, changes: [Change] = [], isUserChanged: Bool = false
+        _ next: SignInTransaction, _ user: StoredUser, _ writes: Writes = Writes(), isUserChanged: Bool = false
     ) -> ProvedSignIn {
         ProvedSignIn(
-            transaction: next, version: stored.version, user: user, session: session, snapshot: snapshot, server: server, changes: changes,
+            transaction: next, version: stored.version, user: user, session: session, snapshot: snapshot, server: server, writes: writes,
             isUserChanged: isUserChanged)
     }
 
@@ -123,12 +128,20 @@ struct HostedState: Sendable {
         }
     }
 
-    /// What the client asks for, with what the server says of it.
+    /// The scopes of the request, with the descriptions of the server.
     var requestedScopes: [HostedScope] {
         hosted.request.scopes.map { name in HostedScope(name: name, description: server.scopes.first { $0.name == name }?.description) }
     }
 
-    /// A page of it.
+    /// Redirects to the page of the sign-in.
+    var onward: HostedAnswer { HostedAnswer(.goOn(token: token)) }
+
+    /// Writes the next state of the transaction, and redirects to the page.
+    func moving(to next: SignInTransaction, _ writes: Writes = Writes(), answer: HostedAnswer? = nil) throws -> Plan<HostedAnswer> {
+        Plan(answer ?? onward, writes + [try stored.writing(next)])
+    }
+
+    /// A page of the sign-in.
     func page(_ content: HostedPage.Content, notice: HostedSignIn.Notice? = nil) -> HostedAnswer {
         HostedAnswer(
             .page(
@@ -139,11 +152,19 @@ struct HostedState: Sendable {
     }
 }
 
-/// A sign-in does not go on here.
-struct HostedEnd: Error {
-    var reason: HostedRefusal.Reason
+/// Answers a request of the pages without any write.
+struct EarlyAnswer: Error {
+    let answer: HostedAnswer
 
-    init(_ reason: HostedRefusal.Reason) { self.reason = reason }
+    init(_ answer: HostedAnswer) { self.answer = answer }
+    init(_ reason: HostedRefusal.Reason) { answer = HostedAnswer(.refused(HostedRefusal(reason))) }
+}
+
+extension HostedAnswer {
+    /// Runs a request that ``EarlyAnswer`` can end.
+    init(_ body: () async throws -> HostedAnswer) async throws {
+        do { self = try await body() } catch let early as EarlyAnswer { self = early.answer }
+    }
 }
 
 extension TicketState {
@@ -151,13 +172,13 @@ extension TicketState {
 }
 
 extension SignInTransaction {
-    /// Whether a device approved what is not yet among the proofs.
+    /// Whether a device approved, and the approval is not among the proofs yet.
     var hasUncountedApproval: Bool {
         guard let challenge, case .approved = challenge.state else { return false }
         return hosted?.countedChallenge != challengeCount
     }
 
-    /// Closes what leads to its challenge, and to nothing else of it.
+    /// Closes the tickets of its challenge only.
     var closingChallenge: [Change] {
         (challenge?.targets ?? []).map { .close(.pushChallenge, digest: TicketDigest(of: $0.id)) }
             + (challengeTicket.map { [.close(.oobCode, digest: TicketDigest(bytes: $0))] } ?? [])

@@ -1,22 +1,22 @@
 internal import Foundation
 
-/// What a client gets for a request that it pushed (RFC 9126 section 2.2).
+/// The answer to a client that pushed a request (RFC 9126 section 2.2).
 public struct PushedAuthorization: Sendable {
-    /// What it sends the browser with.
+    /// The name of the request, for the browser's authorize request.
     public var requestURI: String
-    /// Seconds that it is good for.
+    /// The lifetime in seconds.
     public var expiresIn: Int
-    /// The nonce that the client's next proof should carry, for the header `DPoP-Nonce`; nil if it knows, or sent no proof.
+    /// The nonce for the client's next proof, for the header `DPoP-Nonce`; `nil` if the client used it, or sent no proof.
     public var nextNonce: String?
 }
 
-/// The `request_uri` of a pushed request: a name of ours, which nobody fetches.
+/// The `request_uri` of a pushed request: a name that cannot be fetched.
 enum PushedRequest {
-    /// Seconds that one is good for (oauth reference 5.2).
+    /// The lifetime of a name in seconds (oauth reference 5.2).
     static let lifetime: TimeInterval = 300
     private static let prefix = "urn:okta:par-"
 
-    /// The ticket that keeps a request until it is used once. It goes with its client.
+    /// The ticket that stores a request until it is used once. The client's record owns it.
     static func ticket(_ request: AuthorizationRequest, secret: String, now: Date) throws -> Ticket {
         Ticket(
             kind: .pushedRequest, digest: TicketDigest(of: secret), owner: RecordReference(.application, request.clientID), use: .once,
@@ -25,7 +25,7 @@ enum PushedRequest {
 
     static func uri(_ secret: String) -> String { prefix + secret }
 
-    /// The digest of a URI's secret; nil for what is not ours.
+    /// The digest of a URI's secret; `nil` for another URI.
     static func digest(of uri: String) -> TicketDigest? {
         uri.hasPrefix(prefix) && uri.utf8.count <= 100 ? TicketDigest(of: String(uri.dropFirst(prefix.count))) : nil
     }
@@ -34,44 +34,25 @@ enum PushedRequest {
 extension IdentityEngine {
     /// Takes an authorization request from the client itself (`/par`, RFC 9126).
     ///
-    /// A proof that comes with it binds the code to its key, as `dpop_jkt` does (RFC 9449 section 10.1).
+    /// A proof of possession binds the code to its key, as `dpop_jkt` does (RFC 9449 section 10.1).
     ///
     /// - Parameters:
-    ///   - request: The client and the parameters of its authorize request.
-    ///   - context: When and from where it came.
-    /// - Returns: The request's name, on disk; or a refusal.
-    /// - Throws: ``StoreError`` if the store failed; then nothing was kept.
+    ///   - request: The client, and the parameters of its authorize request.
+    ///   - context: The request.
+    /// - Returns: The name of the request; or a refusal.
+    /// - Throws: ``StoreError`` if the store failed; then nothing was stored.
     public func pushAuthorizationRequest(
         _ request: TokenRequest, context: RequestContext
     ) async throws -> Result<PushedAuthorization, Refusal> {
-        let snapshot = try await snapshot()
         let proof = request.proof.map { proofs.genuine($0, with: nil, now: context.now) }
-        var assertionUse: Change?
-        var possession: ProofOfPossession?
-        let checked: AuthorizationRequest
-        do throws(Refusal) {
-            let admitted = try admit(request, proof: proof, snapshot: snapshot, context: context)
-            (assertionUse, possession) = (admitted.assertionUse, admitted.proof)
-            checked = try Self.pushed(admitted)
-        } catch {
-            // What authenticated is used, whatever came of it.
-            if let assertionUse, case .conflict = try await store.commit([assertionUse]) {
-                return .failure(ClientAuthenticator.wrong("client.assertion: used"))
-            }
-            var told = error
-            told.nextNonce = error.nextNonce ?? possession?.nextNonce
-            return .failure(told)
-        }
-        let secret = try environment.random.secret()
-        let uses = [assertionUse, possession?.use.change].compactMap { $0 }
-        switch try await store.commit(uses + [.issue(try PushedRequest.ticket(checked, secret: secret, now: context.now))]) {
-        case .committed:
-            return .success(
-                PushedAuthorization(
-                    requestURI: PushedRequest.uri(secret), expiresIn: Int(PushedRequest.lifetime), nextNonce: possession?.nextNonce))
-        case .conflict(let index, _):
-            let isAssertion = assertionUse != nil && index == 0
-            return .failure(isAssertion ? ClientAuthenticator.wrong("client.assertion: used") : .usedProof)
+        return try await transact(request, proof: proof, context: context) { admitted, _ in
+            (request: try Self.pushed(admitted), possession: admitted.proof)
+        } decide: { [self] pushed in
+            let secret = try environment.random.secret()
+            let ticket = try PushedRequest.ticket(pushed.request, secret: secret, now: context.now)
+            let answer = PushedAuthorization(
+                requestURI: PushedRequest.uri(secret), expiresIn: Int(PushedRequest.lifetime), nextNonce: pushed.possession?.nextNonce)
+            return Plan(.success(answer), Writes([.issue(ticket)]))
         }
     }
 
@@ -80,7 +61,7 @@ extension IdentityEngine {
             throw Refusal(.invalidRequest, "A pushed request cannot name another one by request_uri.", reason: "par: request_uri")
         }
         var values = admitted.parameters.filter { !$0.value.isEmpty }
-        // Who it is was shown another way, which may leave the parameter out.
+        // The client authentication may replace the parameter.
         values["client_id"] = admitted.application.id
         var checked: AuthorizationRequest
         do {
@@ -93,7 +74,7 @@ extension IdentityEngine {
             case .client(let refusal, _): throw refusal
             }
         }
-        // As the published API has it; what such scopes open is in an id token and at userinfo, neither of which is there without openid.
+        // Without openid there is no id token and no userinfo for these scopes.
         guard checked.scopes.contains(ScopeRequest.openID) || ScopeRequest.profile.isDisjoint(with: checked.scopes) else {
             throw Refusal(
                 .accessDenied, "The scopes of OpenID Connect need the scope openid beside them.", reason: "par: no openid",
@@ -109,18 +90,16 @@ extension IdentityEngine {
     }
 }
 
-extension HostedStart {
-    /// The request that was pushed, which the browser only names: its parameters are the client's own, whatever stands beside it.
-    ///
-    /// - Returns: It, and the change that uses it up.
-    static func pushed(
+extension PushedRequest {
+    /// The pushed request that a browser names, and the change that consumes it. Other parameters of the browser do not count.
+    static func find(
         _ uri: String, clientID: String?, snapshot: OrgSnapshot, server: AuthorizationServerDefinition, view: any StoreView, now: Date
-    ) throws -> (AuthorizationRequest, Change)? {
+    ) throws -> (request: AuthorizationRequest, taking: Change)? {
         guard let digest = PushedRequest.digest(of: uri),
             case .fresh(let ticket) = try view.ticket(.pushedRequest, digest: digest, now: now)
         else { return nil }
         let request = try RecordCoding.decode(AuthorizationRequest.self, from: ticket.payload)
-        // Held to the configuration as it is now: it may have been changed since.
+        // Checked again, because the configuration may have changed.
         guard request.clientID == clientID, request.server == server.id, let application = snapshot.application(request.clientID),
             application.isActive, application.grantTypes.contains(GrantType.authorizationCode),
             RedirectURI.isRegistered(request.redirectURI, among: application.redirectURIs, of: application),

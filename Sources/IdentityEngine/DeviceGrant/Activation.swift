@@ -102,7 +102,7 @@ private struct WaitingDevice: Sendable {
     let origin: String
     /// The browser's open session.
     let sessionID: String?
-    let held: HostedStart.Held?
+    let held: KnownUser?
 
     /// Nil if the code leads nowhere, or nowhere any more.
     init?(_ code: String, browser: BrowserSecrets, snapshot: OrgSnapshot, view: any StoreView, now: Date) throws {
@@ -122,7 +122,7 @@ private struct WaitingDevice: Sendable {
         sessionID = known?.0.id
         held = try known.map { session, user in
             let subject = try view.subject(user.value, of: request, snapshot: snapshot)
-            return HostedStart.Held(
+            return KnownUser(
                 user: user, subject: subject,
                 proofs: session.proofs.recent(atMost: subject.decision.reauthenticateAfter, now: now))
         }

@@ -69,13 +69,13 @@ extension IdentityEngine {
 }
 
 extension IdentityEngine {
-    /// Counts a sign-in on pages that somebody begins, who proved nothing: what is kept of it must not fill the disk.
+    /// Counts a sign-in that a browser without a proof starts on the pages, so that an attacker can't fill the disk.
     ///
-    /// - Returns: What to answer instead; nil if it may begin.
-    func countBeginning(snapshot: OrgSnapshot, context: RequestContext) -> HostedAnswer? {
-        guard let address = context.address else { return nil }
+    /// - Throws: ``EarlyAnswer`` over the limit.
+    func countBeginning(snapshot: OrgSnapshot, context: RequestContext) throws(EarlyAnswer) {
+        guard let address = context.address else { return }
         let status = rateLimiter.count(.beginnings(from: address), limit: snapshot.rateLimits.perAddressSignIns, now: context.now)
-        return status.isAdmitted ? nil : HostedAnswer(.refused(HostedRefusal(tooMany: status)))
+        guard status.isAdmitted else { throw EarlyAnswer(HostedAnswer(.refused(HostedRefusal(tooMany: status)))) }
     }
 }
 

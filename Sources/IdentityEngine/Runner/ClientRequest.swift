@@ -1,3 +1,5 @@
+internal import JOSE
+
 /// A request of an authenticated client as one read finds it.
 private struct ClientState<Found: Sendable>: Sendable {
     /// `nil` if the client was refused.
@@ -10,6 +12,7 @@ extension IdentityEngine {
     ///
     /// - Parameters:
     ///   - request: The client and the parameters.
+    ///   - proof: The proof of possession, checked without its nonce; `nil` for none.
     ///   - context: The request.
     ///   - replays: The type of the log event of an assertion that was used before; `nil` for none.
     ///   - refusal: Returns the log event of a refusal; `nil` for none. An attacker who knows the name of a public client could fill the log.
@@ -18,7 +21,7 @@ extension IdentityEngine {
     /// - Returns: The answer of the decision, or the refusal.
     /// - Throws: ``StoreError``.
     func transact<Found: Sendable, Success: Sendable>(
-        _ request: TokenRequest, context: RequestContext, loggingReplays replays: String? = nil,
+        _ request: TokenRequest, proof: Result<DPoPProof, Refusal>? = nil, context: RequestContext, loggingReplays replays: String? = nil,
         logging refusal: (Refusal, AdmittedRequest?, Found?) -> LoggedEvent? = { _, _, _ in nil },
         read: @escaping @Sendable (AdmittedRequest, Reading<Never>) throws -> Found,
         decide: (Found) throws -> Plan<Result<Success, Refusal>>
@@ -26,7 +29,7 @@ extension IdentityEngine {
         try await transact(context) { [self] reading in
             var admitted: AdmittedRequest?
             do {
-                var known = try admit(request, snapshot: reading.snapshot, context: context)
+                var known = try admit(request, proof: proof, snapshot: reading.snapshot, context: context)
                 known.isRepeated = reading.isRepeated
                 admitted = known
                 return ClientState(admitted: known, found: .success(try read(known, reading)))
@@ -35,9 +38,12 @@ extension IdentityEngine {
             }
         } decide: { (state: ClientState<Found>) in
             var plan: Plan<Result<Success, Refusal>>
+            let possession = state.admitted?.proof
             do {
                 plan = try decide(try state.found.get())
-            } catch let error as Refusal {
+                if let possession { plan.uses.insert(.init(change: possession.use.change, refused: .failure(.usedProof)), at: 0) }
+            } catch var error as Refusal {
+                error.nextNonce = error.nextNonce ?? possession?.nextNonce
                 plan = Plan(.failure(error))
                 if let event = refusal(error, state.admitted, try? state.found.get()) { plan.writes.events.append(event) }
             }
@@ -46,7 +52,7 @@ extension IdentityEngine {
                 let event = replays.map {
                     LoggedEvent($0, .failure, reason: used.reason, clientID: state.admitted?.application.id, server: request.server)
                 }
-                plan.uses.append(.init(change: use, refused: .failure(used), event: event))
+                plan.uses.insert(.init(change: use, refused: .failure(used), event: event), at: 0)
             }
             return plan
         }

@@ -60,29 +60,41 @@ struct FirstFactor: Sendable {
 
     /// The check of an answer.
     func check(_ response: FactorResponse, by verifier: some FactorVerifier) -> Check<FactorVerdict> {
-        let (user, policy) = (account.user?.value, snapshot.passwordPolicy)
-        return Check(of: Inputs(passwordHash: user?.passwordHash, enrollments: account.enrollments)) {
-            try await verifier.verify(response, of: user, policy: policy)
-        }
+        Check(
+            response, of: account.user?.value, enrollments: account.enrollments, policy: snapshot.passwordPolicy, by: verifier)
     }
 
-    /// Takes the step, and returns it with its writes. A refusal always writes one account record.
+    /// Takes the step, and returns it with its writes. A wrong answer always writes one account record.
     func step(
         _ verdict: FactorVerdict, by verifier: some FactorVerifier, now: Date
     ) throws -> (SignInTransaction, SignInTransaction.Outcome, Writes, user: User?) {
         let (next, outcome, effects) = transaction.step(
             .judged(verifier.kind, verifier.factorClass, methods: verifier.methods, verdict, subject), now: now)
-        var writes = try Writes(effects, of: next, user: account.user)
+        // On a page, a wrong answer does not bind the sign-in to the user.
+        var writes = try Writes(effects, of: next, user: account.user, userID: account.user?.value.id)
         // Issued tokens carry the account's state as it was read: a concurrent password change or sign-out invalidates them.
-        if case .refused = outcome, !effects.writesUser { writes += [try account.idleWrite()] }
+        switch outcome {
+        case .refused, .tryAgain: if !effects.writesUser { writes += [try account.idleWrite()] }
+        default: break
+        }
         return (next, outcome, writes, account.user.map { effects.user(after: $0.value) })
     }
+}
 
-    /// The state that a verdict depends on.
-    private struct Inputs: Equatable, Sendable {
-        let passwordHash: String?
-        let enrollments: [Enrollment]
+extension Check<FactorVerdict> {
+    /// The check of an answer to a factor. Its verdict depends on the user's password and on the enrolments.
+    init(
+        _ response: FactorResponse, of user: User?, enrollments: [Enrollment], policy: PasswordPolicy, by verifier: some FactorVerifier
+    ) {
+        self.init(of: FactorInputs(passwordHash: user?.passwordHash, enrollments: enrollments)) {
+            try await verifier.verify(response, of: user, policy: policy)
+        }
     }
+}
+
+private struct FactorInputs: Equatable, Sendable {
+    let passwordHash: String?
+    let enrollments: [Enrollment]
 }
 
 extension SignInTransaction {

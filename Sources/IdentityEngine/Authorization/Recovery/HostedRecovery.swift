@@ -1,14 +1,14 @@
 internal import Foundation
 internal import JOSE
 
-/// Going on with a recovery on the pages: the code, the person's question, another password.
+/// The steps of a recovery on the pages: the code, the user's question, a new password.
 extension IdentityEngine {
-    /// The page on which a recovery stands.
+    /// Returns the page that shows the current state of a recovery.
     ///
     /// - Parameters:
-    ///   - token: What the page's address names it by.
+    ///   - token: The token in the address of the page.
     ///   - browser: The browser's cookies.
-    ///   - context: When and from where it came.
+    ///   - context: The request.
     /// - Returns: The page.
     /// - Throws: ``StoreError`` if the store failed.
     public func recoveryPage(_ token: String, browser: BrowserSecrets, context: RequestContext) async throws -> HostedAnswer {
@@ -59,12 +59,12 @@ extension IdentityEngine {
     /// Takes a step of a recovery.
     ///
     /// - Parameters:
-    ///   - action: What the person did.
-    ///   - token: What the page's address names it by.
-    ///   - formToken: What the form carried.
+    ///   - action: The action of the form.
+    ///   - token: The token in the address of the page.
+    ///   - formToken: The token of the form.
     ///   - browser: The browser's cookies.
-    ///   - context: When and from where it came.
-    /// - Returns: To the page, which shows what came of it, and what is to be sent.
+    ///   - context: The request.
+    /// - Returns: The redirect to the page that shows the result, and the messages to send.
     /// - Throws: ``StoreError`` if the store failed; `CancellationError`.
     public func recoveryStep(
         _ action: RecoveryAction, of token: String, formToken: String?, browser: BrowserSecrets, context: RequestContext
@@ -93,7 +93,7 @@ extension IdentityEngine {
         case .resend: result = try await classicRecoveryResend(stateToken: token, browser: secret, context: context)
         case .answer(let text): result = try await classicRecoveryAnswer(text, stateToken: token, browser: secret, context: context)
         case .password(let new, let repeated):
-            // As they are compared later: two keyboards compose accents each in its own way.
+            // Compared like stored passwords: keyboards compose accents differently.
             guard new.precomposedStringWithCanonicalMapping == repeated.precomposedStringWithCanonicalMapping else {
                 try await tell(.passwordsDiffer, nil, of: token, browser: secret, context: context)
                 return answer
@@ -133,11 +133,12 @@ extension IdentityEngine {
     private func repeatCode(_ action: RecoveryAction, of token: String, context: RequestContext) async throws -> HostedAnswer {
         let refused = HostedAnswer(.refused(HostedRefusal(.otherBrowser)))
         guard case .code(let code) = action else { return refused }
-        for _ in 0..<Self.attempts {
-            let found = try await store.read { view in try view.transaction(.stateToken, secret: token, now: context.now)?.0 }
+        return try await transact(context) { reading in
+            try reading.view.transaction(.stateToken, secret: token, now: context.now)?.0
+        } decide: { found in
             guard let found, var page = found.value.classic?.page, let accepted = page.acceptedCode,
                 page.repeatedCodes ?? 0 < Self.mostRepeatedCodes
-            else { return refused }
+            else { return Plan(refused) }
             page.repeatedCodes = (page.repeatedCodes ?? 0) + 1
             var answer = refused
             if acceptedDigest(of: code, for: found.value.id).isSameSecret(as: accepted) {
@@ -150,29 +151,29 @@ extension IdentityEngine {
             }
             var next = found.value
             next.classic?.page = page
-            if try await store.commit([found.writing(next)]) == .committed { return answer }
+            return Plan(answer, Writes([try found.writing(next)]))
         }
-        throw StoreError(.unavailable, "The recovery met other writers \(Self.attempts) times. Try it again.")
     }
 
-    /// Leaves word for the page. A recovery that is over tells that by itself.
+    /// Sets the notice of the page, unless the recovery is over.
     private func tell(
         _ notice: RecoveryPage.Notice?, until: Date? = nil, _ violated: [PasswordRule]?, of token: String, browser: String,
         context: RequestContext
     ) async throws {
-        for _ in 0..<Self.attempts {
-            let state: ClassicState
-            do { state = try await classicState(token, browser: browser, context: context) } catch is ClassicRefusal { return }
+        _ = try await transact(context, refusing: ClassicRefusal.self) { reading in
+            try ClassicState(
+                token, browser: browser, snapshot: reading.snapshot, view: reading.view, environment: reading.engine.environment,
+                context: context)
+        } decide: { state in
             var next = state.transaction
             next.classic?.page?.notice = notice
             next.classic?.page?.noticeUntil = until
             next.classic?.page?.violatedRules = violated
-            guard next != state.transaction else { return }
-            if try await store.commit([state.stored.writing(next)]) == .committed { return }
+            return Plan(.success(()), next == state.transaction ? Writes() : Writes([try state.stored.writing(next)]))
         }
     }
 
-    /// What the token of the forms of a recovery is about.
+    /// The subject of the form tokens of a recovery.
     private static func form(of token: String) -> String { "recovery \(token)" }
 }
 
