@@ -90,7 +90,7 @@ private struct AuthorizeStart: Sendable {
         _ parameters: AuthorizationParameters, server id: String?, browser: BrowserSecrets, _ reading: Reading<Void>,
         context: RequestContext
     ) throws {
-        let snapshot = reading.snapshot
+        let snapshot = try reading.snapshot
         guard let server = snapshot.server(id) else {
             throw AuthorizationRefusal.page(Refusal(.notFound, "There is no such authorization server.", reason: "server.unknown"))
         }

@@ -45,7 +45,7 @@ extension IdentityEngine {
     /// The sign-in that the address of a page names; throws ``EarlyAnswer`` if it does not continue in this browser.
     func hostedState(_ token: String, browser: BrowserSecrets, context: RequestContext) async throws -> HostedState {
         try await store.read { [self] view in
-            let reading = Reading<Never>(view: view, engine: self, snapshot: try snapshot(view), verdict: nil, isRepeated: false)
+            let reading = Reading<Never>(view: view, engine: self, verdict: nil, isRepeated: false)
             return try HostedState(token, browser: browser, reading, context: context)
         }
     }

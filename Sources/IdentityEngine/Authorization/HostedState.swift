@@ -48,7 +48,7 @@ struct HostedState: Sendable {
     init<Verdict>(
         _ token: String, browser: BrowserSecrets, mayProveAgain: Bool = false, _ reading: Reading<Verdict>, context: RequestContext
     ) throws {
-        let (now, view, snapshot) = (context.now, reading.view, reading.snapshot)
+        let (now, view, snapshot) = (context.now, reading.view, try reading.snapshot)
         guard token.utf8.count <= 64, case (let stored, .fresh)? = try view.transaction(.stateToken, secret: token, now: now),
             let hosted = stored.value.hosted
         else { throw EarlyAnswer(.over) }

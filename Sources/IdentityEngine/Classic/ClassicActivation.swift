@@ -41,16 +41,17 @@ extension IdentityEngine {
         try await activate(userID, lifetime: lifetime, isMailed: true, context: context)?.mail
     }
 
+    /// Makes a token and, if it is mailed, its mail; `nil` if the user can sign in already.
     private func activate(
         _ userID: String, lifetime: TimeInterval, isMailed: Bool, context: RequestContext
     ) async throws -> (token: String, mail: OutgoingMessage?)? {
         let token = try environment.random.secret(prefix: Self.activationPrefix)
-        var mail: OutgoingMessage?
-        for _ in 0..<Self.attempts {
-            let snapshot = try await snapshot()
-            guard let application = snapshot.classicApplication,
-                let stored = try await store.read({ [self] in try self.user(id: userID, in: $0) }), stored.value.awaitsActivation
-            else { return nil }
+        return try await transact(context) { [self] reading in
+            (user: try user(id: userID, in: reading.view), snapshot: try reading.snapshot)
+        } decide: { found in
+            guard let application = found.snapshot.classicApplication, let stored = found.user, stored.value.awaitsActivation else {
+                return Plan(nil)
+            }
             var user = stored.value
             var transaction = SignInTransaction(
                 id: try environment.random.identifier(prefix: "txn"),
@@ -60,25 +61,20 @@ extension IdentityEngine {
             user.activationID = transaction.id
             transaction.classic = ClassicSignIn()
             transaction.classic?.recovery = ClassicRecovery(kind: .activation, stage: .token)
+            var mail: OutgoingMessage?
             if isMailed {
                 guard let address = user.mailAddress else { throw CodeRefusal.noAddress }
                 transaction.classic?.recovery?.mailedTo = address.text
-                let destination = CodeDestination(address)
-                // A message counts once against the limits, even if the commit is retried.
-                if mail?.destination != destination {
-                    mail = try linkMessage(
-                        .welcome, by: .email, to: destination, token: token, expiresAt: transaction.expiresAt, user: user,
-                        snapshot: snapshot, context: context)
-                }
+                mail = try linkMessage(
+                    .welcome, by: .email, to: CodeDestination(address), token: token, expiresAt: transaction.expiresAt, user: user,
+                    snapshot: found.snapshot, context: context)
             }
-            let ticket = Ticket(
-                kind: .activationToken, digest: TicketDigest(of: token), owner: RecordReference(.transaction, transaction.id), use: .once,
-                expiresAt: transaction.expiresAt)
-            let log = try logEntry("user.lifecycle.activation_token", .success, userID: user.id, context: context)
-            let changes: [Change] = [.put(try transaction.record()), .issue(ticket), .put(try stored.record(holding: user)), log]
-            if try await store.commit(changes) == .committed { return (token, mail) }
+            var writes = Writes([
+                .put(try transaction.record()), transaction.issue(.activationToken, token), .put(try stored.record(holding: user)),
+            ])
+            writes.log("user.lifecycle.activation_token", .success, userID: user.id)
+            return Plan((token, mail), writes)
         }
-        throw StoreError(.unavailable, "The activation token met other writers \(Self.attempts) times. Try it again.")
     }
 
     /// Signs a person in by an activation token, to the organization itself.

@@ -20,7 +20,8 @@ extension IdentityEngine {
             if forgetsDevices { _ = try await forgetRememberedDevices(ofUser: id, context: context) }
             let parts = ["sessions"] + (revokesGrants ? ["tokens"] : []) + (forgetsDevices ? ["devices"] : [])
             let reason = "by \(caller.name): \(parts.joined(separator: ", "))"
-            _ = try await store.commit([logEntry("user.session.clear", .success, reason: reason, userID: id, context: context)])
+            let event = LoggedEvent("user.session.clear", .success, reason: reason, userID: id)
+            try await write(Writes(events: [event]), context: context)
             return logouts
         }
     }
@@ -99,18 +100,21 @@ extension IdentityEngine {
         }
     }
 
-    /// Judges the caller before the person is looked for: who shows no token learns of nobody.
+    /// Admits the caller before it looks for the user, so that a caller without a token learns nothing.
     private func administer<Value: Sendable>(
         _ user: String, _ apiToken: String?, _ body: (_ id: String, _ caller: ClassicPolicy.TrustedCaller) async throws -> Value
     ) async throws -> Result<Value, ClassicRefusal> {
         do {
-            let (_, trusted) = try admit(ClassicCaller(apiToken: apiToken), snapshot: try await snapshot())
-            guard let trusted else { throw ClassicRefusal.invalidToken("authn: no API token") }
-            let found = try await store.read { [self] view in
-                try self.user(id: user, in: view) ?? self.user(login: Self.possibleName(user), in: view)
+            let (id, trusted) = try await store.read { [self] view in
+                guard let trusted = try admit(ClassicCaller(apiToken: apiToken), snapshot: snapshot(view)).trusted else {
+                    throw ClassicRefusal.invalidToken("authn: no API token")
+                }
+                guard let found = try self.user(id: user, in: view) ?? self.user(login: Self.possibleName(user), in: view) else {
+                    throw ClassicRefusal.nothing("authn: unknown user")
+                }
+                return (found.value.id, trusted)
             }
-            guard let found else { throw ClassicRefusal.nothing("authn: unknown user") }
-            return .success(try await body(found.value.id, trusted))
+            return .success(try await body(id, trusted))
         } catch let refusal as ClassicRefusal {
             return .failure(refusal)
         }

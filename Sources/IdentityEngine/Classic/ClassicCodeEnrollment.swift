@@ -38,106 +38,84 @@ extension ClassicEnrollmentRequest: Redacted {
 
 /// Setting up telephones, mailboxes and security questions in a classic sign-in.
 extension IdentityEngine {
-    /// Sends a code to a telephone or a mailbox, which comes back to set it up.
-    func enroll(
-        _ channel: CodeChannel, _ request: ClassicEnrollmentRequest, _ state: ClassicState, context: RequestContext
-    ) async throws -> ClassicAnswer? {
+    /// Plans that a code is sent to a telephone or a mailbox, which confirms it.
+    func enroll(_ channel: CodeChannel, _ request: ClassicEnrollmentRequest, _ state: ClassicState) throws -> ClassicPlan {
         var code = CodeEnrollmentRequest(
             channel: channel, phoneNumber: request.phoneNumber, phoneExtension: request.phoneExtension, owner: state.transaction.id)
         code.replaces = request.replacesPhone
         do {
             let prepared = try beginCodeEnrollment(
-                code, for: state.user.value, holding: state.allEnrollments, snapshot: state.snapshot, context: context)
-            var next = state.transaction
-            next.classic?.enrolling = prepared.enrollment.id
-            next = next.extended(now: context.now) ?? next
-            // The person's record as it was, so that of two that begin at one moment in two sign-ins the second counts what the first sent.
-            let changes =
-                try self.changes(of: prepared.writes, context: context) + [
-                    .put(try state.user.record(holding: state.user.value)), try state.stored.writing(next),
-                ]
-            guard try await store.commit(changes) == .committed else { return nil }
-            let after = try await classicState(state.token, context: context)
-            var answer = try await show(after.transaction, of: after, context: context)
-            answer?.messages = [prepared.message]
-            return answer
+                code, for: state.user.value, holding: state.allEnrollments, snapshot: state.snapshot, context: state.context)
+            // The user is rewritten unchanged, so that of two concurrent setups in two sign-ins the second counts the first one's message.
+            let user = Change.put(try state.user.record(holding: state.user.value))
+            return try state.begin(prepared.enrollment.id, prepared.writes + [user]).answering { $0.messages = [prepared.message] }
         } catch let refusal as CodeRefusal {
-            throw ClassicRefusal(refusal, context: context)
+            throw ClassicRefusal(refusal, context: state.context)
         }
     }
 
-    /// Takes the code that came back.
-    func confirm(
-        _ pending: Enrollment, by code: String, _ state: ClassicState, context: RequestContext
-    ) async throws -> ClassicAnswer? {
+    /// Plans that a telephone or a mailbox is confirmed by its code.
+    func confirm(_ pending: Enrollment, by code: String, _ state: ClassicState) throws -> ClassicPlan {
         let confirmation = try confirmCodeEnrollment(
-            id: pending.id, code: code, owner: state.transaction.id, user: state.user, holding: state.allEnrollments, context: context)
+            id: pending.id, code: code, owner: state.transaction.id, user: state.user, holding: state.allEnrollments,
+            context: state.context)
         if let refusal = confirmation.refusal {
-            guard try await store.commit(changes(of: confirmation.writes, context: context)) == .committed else { return nil }
-            throw ClassicRefusal(refusal, context: context)
+            return Plan(.failure(ClassicRefusal(refusal, context: state.context)), confirmation.writes)
         }
-        guard let channel = pending.code?.channel else { throw ClassicRefusal.unknownFactor }
-        let verifier = CodeVerifier(environment: environment, channel: channel, enrollments: [], owner: "", now: context.now)
-        guard let factor = ClassicPolicy.Factor.of(pending) else { throw ClassicRefusal.unknownFactor }
-        return try await setUp(verifier, as: factor, state, writes: confirmation.writes, context: context)
+        guard let channel = pending.code?.channel, let factor = ClassicPolicy.Factor.of(pending) else { throw ClassicRefusal.unknownFactor }
+        let verifier = CodeVerifier(
+            environment: environment, channel: channel, enrollments: [], owner: "", now: state.context.now)
+        return try state.setUp(verifier, as: factor, confirmation.writes)
     }
 
-    /// Sets a security question up, which needs no confirmation.
-    func enrollQuestion(_ request: ClassicEnrollmentRequest, _ state: ClassicState, context: RequestContext) async throws -> ClassicAnswer?
-    {
-        guard let key = request.question, let answer = request.answer else { throw ClassicRefusal.missing("answer") }
-        do {
-            let made = try await makeQuestion(
-                key, answer: answer, userID: state.user.value.id, policy: state.snapshot.passwordPolicy, context: context)
-            switch made {
-            case .failure(.unknownQuestion):
-                throw ClassicRefusal.invalid("factorEnrollRequest", ["question: There is no such question. Choose one of the list."])
-            case .failure(.unacceptableAnswer(let problem)): throw ClassicRefusal.invalid("factorEnrollRequest", ["answer: \(problem)"])
-            case .success(let enrollment):
-                let writes = try questionEnrollment(
-                    enrollment, user: state.user, holding: state.allEnrollments.filter { $0.status != .deleted })
-                let verifier = QuestionVerifier(environment: environment, enrollments: [], origin: state.subject.origin)
-                return try await setUp(verifier, as: .question, state, writes: writes, context: context)
+    /// The check that hashes the answer to a new security question; its verdict holds the enrolment.
+    func questionCheck(_ key: String, answer: String, _ state: ClassicState) -> Check<Result<FactorVerdict, ClassicRefusal>> {
+        let (userID, policy, context) = (state.user.value.id, state.snapshot.passwordPolicy, state.context)
+        return Check(of: policy.scryptLogN) { [self] in
+            try await makeQuestion(key, answer: answer, userID: userID, policy: policy, context: context)
+        }.refusingOverload(context).map { judge in
+            try await judge().flatMap { made in
+                switch made {
+                case .success(let enrollment): .success(.proved(passwordHash: nil, enrollment: enrollment))
+                case .failure(.unknownQuestion):
+                    .failure(.invalid("factorEnrollRequest", ["question: There is no such question. Choose one of the list."]))
+                case .failure(.unacceptableAnswer(let problem)): .failure(.invalid("factorEnrollRequest", ["answer: \(problem)"]))
+                }
             }
-        } catch is PasswordHasher.Overloaded {
-            throw ClassicRefusal.busy(context)
         }
     }
 
-    /// Commits a factor that was set up, with the step that it is.
-    func setUp(
-        _ verifier: some FactorVerifier, as factor: ClassicPolicy.Factor, _ state: ClassicState, writes: Writes, context: RequestContext
-    ) async throws -> ClassicAnswer? {
-        var (next, outcome, effects) = state.transaction.step(
-            .enrolled(
-                verifier.kind, verifier.factorClass, methods: verifier.methods, state.subject, after: state.subject(having: factor)),
-            now: context.now)
-        next.classic?.enrolling = nil
-        return try await conclude(
-            next, outcome, effects, state, changes: changes(of: writes, context: context), wrong: .wrongCode, context: context)
+    /// Plans that a security question is set up, which needs no confirmation.
+    func enrollQuestion(_ verdict: FactorVerdict?, _ state: ClassicState) throws -> ClassicPlan {
+        guard case .proved(_, let enrollment?) = verdict else { throw ClassicRefusal.missing("answer") }
+        let writes = try questionEnrollment(
+            enrollment, user: state.user, holding: state.allEnrollments.filter { $0.status != .deleted })
+        let verifier = QuestionVerifier(environment: environment, enrollments: [], origin: state.subject.origin)
+        return try state.setUp(verifier, as: .question, writes)
     }
 
-    /// Sends the code again by which a telephone or a mailbox is set up.
+    /// Sends the code that confirms a telephone or a mailbox again.
     ///
     /// - Parameters:
     ///   - factorID: The factor, from the path.
-    ///   - stateToken: Leads to the sign-in.
-    ///   - context: When and from where it came.
-    /// - Returns: Where the sign-in stands; or a refusal: `E0000079` where no code is waited for, a limit of the channel.
+    ///   - stateToken: The state token of the sign-in.
+    ///   - context: The request.
+    /// - Returns: The state; or a refusal: `E0000079` if no code is expected, a limit of the channel.
     /// - Throws: ``StoreError`` if the store failed.
     public func classicResendActivation(
         factorID: String, stateToken: String, context: RequestContext
     ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
         try await classicStep(stateToken, context: context) { [self] state in
-            guard state.status(of: state.transaction) == .factorEnrollActivate, let pending = state.pending?.enrollment,
-                let method = pending.code
-            else { throw ClassicRefusal.notAllowed(in: state.status(of: state.transaction)?.rawValue ?? "none") }
+            try state.require(.factorEnrollActivate)
+            guard let pending = state.pending?.enrollment, let method = pending.code else {
+                throw ClassicRefusal.notAllowed(in: ClassicTransaction.Status.factorEnrollActivate.rawValue)
+            }
             guard pending.classicID == factorID else { throw ClassicRefusal.unknownFactor }
             var request = ClassicEnrollmentRequest(type: "", provider: "")
             request.phoneNumber = method.destination.phoneNumber?.e164
             request.phoneExtension = method.destination.phoneExtension
             request.replacesPhone = true
-            return try await enroll(method.channel, request, state, context: context)
+            return try enroll(method.channel, request, state)
         }
     }
 }

@@ -1,104 +1,122 @@
 internal import Foundation
 
-/// What follows a step of a classic sign-in: it goes on, is finished, or is over.
-extension IdentityEngine {
-    /// Commits a step with all that it changes.
+/// The plans in which a step of a classic sign-in ends.
+extension ClassicState {
+    /// A state of the sign-in, with its outcome and its effects.
+    typealias Step = (SignInTransaction, SignInTransaction.Outcome, [SignInTransaction.Effect])
+
+    /// Plans a step with its effects.
     ///
     /// - Parameters:
-    ///   - next: The transaction after it.
-    ///   - outcome: Where it stands.
-    ///   - effects: What changes beside it.
-    ///   - state: The sign-in as it was read.
-    ///   - writesUser: Whether the person is written though nothing of them changed: somebody else's change at that moment is a conflict.
-    ///   - changes: What else is written.
-    ///   - remembers: Whether the device is to stand in for what was proved.
-    ///   - nextSecret: The secret of the browser that the step bound the sign-in to; nil if it goes on by the one from before.
-    ///   - wrong: What is answered if the step says that the person may try again.
-    ///   - context: The request.
-    /// - Returns: The answer; nil if somebody else was faster.
-    /// - Throws: ``ClassicRefusal`` for what is answered so, committed too; ``StoreError`` if the store failed.
+    ///   - step: The step.
+    ///   - writes: Further writes.
+    ///   - remembers: Whether the device is remembered if the step proved a factor.
+    ///   - nextSecret: The secret to which the step bound the browser; `nil` if it stays the same.
+    ///   - wrong: The refusal if the user may try again.
+    /// - Returns: The plan.
+    /// - Throws: If a record can't be encoded.
     func conclude(
-        _ next: SignInTransaction, _ outcome: SignInTransaction.Outcome, _ effects: [SignInTransaction.Effect], _ state: ClassicState,
-        writesUser: Bool = false, changes: [Change] = [], remembers: Bool = false, nextSecret: String? = nil, wrong: ClassicRefusal,
-        context: RequestContext
-    ) async throws -> ClassicAnswer? {
-        var next = next
-        var person = state.user.value
-        var changes = try logEntries(effects, userID: next.userID, of: next, context: context) + changes
-        for effect in effects {
-            switch effect {
-            case .writeUser(let changed): person = changed
-            case .writeEnrollment(let used): changes += try used.changes()
-            case .log: break
-            }
-        }
-        if writesUser || person != state.user.value { changes.append(.put(try state.user.record(holding: person))) }
+        _ step: Step, writes: Writes = Writes(), remembers: Bool = false, nextSecret: String? = nil, wrong: ClassicRefusal
+    ) throws -> ClassicPlan {
+        var (next, outcome, effects) = step
+        let person = effects.user(after: user.value)
+        var writes = try writes + Writes(effects, of: next, user: user)
         var deviceToken: String?
-        if remembers, next.proofs.count > state.transaction.proofs.count {
-            let remembered = try remember(next, state, context: context)
-            changes += remembered.0
-            deviceToken = remembered.token
+        if remembers, next.proofs.count > transaction.proofs.count {
+            let (remembered, token) = try remember(next)
+            writes += remembered
+            deviceToken = token
         }
-        var answer: ClassicAnswer
+        var answer: Result<ClassicStepAnswer, ClassicRefusal>
         switch outcome {
         case .authenticated:
-            let (success, own) = try classicSuccess(next, version: state.stored.version, user: person, context: context)
-            guard try await store.commit(changes + own) == .committed else { return nil }
-            answer = success
+            let (shown, own) = try next.classicSuccess(
+                version: stored.version, user: person, random: environment.random, now: context.now)
+            answer = .success(ClassicStepAnswer(shown))
+            writes += own
         case .unlocked:
-            changes += [try state.stored.writing(next), .closeTickets(of: RecordReference(.transaction, next.id))]
-            guard try await store.commit(changes) == .committed else { return nil }
+            writes += [try stored.writing(next), .closeTickets(of: RecordReference(.transaction, next.id))]
             var shown = ClassicTransaction(.success)
             shown.recoveryType = ClassicRecovery.Kind.unlock.rawValue
             shown.relayState = next.classic?.relayState
             shown.user = ClassicPerson(person)
-            answer = ClassicAnswer(shown)
+            answer = .success(ClassicStepAnswer(shown))
         case .tryAgain:
-            // A locked account lets nobody on, and its sign-ins are over; but for who is about to unlock it.
+            // Locking ends the sign-in, except during unlock.
             let isLocked =
-                next.classic?.recovery == nil
-                && person.isLocked(for: state.subject.origin, policy: state.snapshot.passwordPolicy, now: context.now)
+                next.classic?.recovery == nil && person.isLocked(for: subject.origin, policy: snapshot.passwordPolicy, now: context.now)
             if isLocked {
                 next.end = .refused
-                changes.append(.closeTickets(of: RecordReference(.transaction, next.id)))
+                writes += [.closeTickets(of: RecordReference(.transaction, next.id))]
             }
-            next = next.extended(now: context.now) ?? next
-            guard try await store.commit(changes + [state.stored.writing(next)]) == .committed else { return nil }
-            throw isLocked ? ClassicRefusal.locked : wrong
+            writes += [try stored.writing(next.extended(now: context.now) ?? next)]
+            answer = .failure(isLocked ? .locked : wrong)
         case .refused(let refusal):
-            changes += [try state.stored.writing(next), .closeTickets(of: RecordReference(.transaction, next.id))]
-            guard try await store.commit(changes) == .committed else { return nil }
-            throw next.wrongAnswers >= SignInTransaction.mostWrongAnswers ? .locked : ClassicRefusal.invalidToken(refusal.reason)
+            writes += [try stored.writing(next), .closeTickets(of: RecordReference(.transaction, next.id))]
+            answer = .failure(next.wrongAnswers >= SignInTransaction.mostWrongAnswers ? .locked : .invalidToken(refusal.reason))
         default:
             next.classic?.selected = nil
-            next = next.extended(now: context.now) ?? next
-            guard try await store.commit(changes + [state.stored.writing(next)]) == .committed else { return nil }
-            // What is asked for after it, is read like every later step.
-            let after = try await classicState(state.token, browser: nextSecret ?? state.browser, context: context)
-            guard let shown = try await show(after.transaction, of: after, context: context) else { return nil }
-            answer = shown
+            writes += [try stored.writing(next.extended(now: context.now) ?? next)]
+            answer = .success(ClassicStepAnswer(.continues(token: token, browser: nextSecret ?? browser)))
         }
-        answer.deviceToken = deviceToken
-        return answer
+        return Plan(answer, writes).answering { $0.deviceToken = deviceToken }
     }
 
-    /// Writes a transaction if it changed, or its end is worth to be put off, and shows it; one that asks for nothing more is finished.
-    ///
-    /// - Returns: Nil if somebody else was faster.
-    func show(
-        _ next: SignInTransaction, of state: ClassicState, closing: [Change] = [], context: RequestContext
-    ) async throws -> ClassicAnswer? {
-        let (proved, outcome, effects) = next.proved(state.subject, "user.authentication", [])
-        switch outcome {
+    /// Plans the step of an answer to a factor that was judged.
+    func answered(
+        _ verdict: FactorVerdict, by verifier: some FactorVerifier, remembers: Bool = false, wrong: ClassicRefusal = .wrongCode
+    ) throws -> ClassicPlan {
+        let step = transaction.step(
+            .judged(verifier.kind, verifier.factorClass, methods: verifier.methods, verdict, subject), now: context.now)
+        return try conclude(step, remembers: remembers, wrong: wrong)
+    }
+
+    /// Plans that the client is shown a state of the sign-in, which is written if it changed or if its extension is worth a write. A sign-in
+    /// that requires nothing more ends.
+    func show(_ next: SignInTransaction, writes: Writes = Writes()) throws -> ClassicPlan {
+        let step = next.proved(subject, "user.authentication", [])
+        switch step.1 {
         case .authenticated where next.classic?.recovery == nil, .refused where next.classic?.recovery == nil:
-            // The policy asks for less than it did, or what was asked for is there; or it lets the person in no more.
-            return try await conclude(proved, outcome, effects, state, changes: closing, wrong: .wrongCode, context: context)
+            // The policy, or the user's factors, changed.
+            return try conclude(step, writes: writes, wrong: .wrongCode)
         default: break
         }
         let written = next.extended(now: context.now) ?? next
-        if written != state.transaction || !closing.isEmpty {
-            guard try await store.commit(closing + [state.stored.writing(written)]) == .committed else { return nil }
-        }
-        return ClassicAnswer(try state.representation(of: written, now: context.now))
+        let changes = written == transaction && writes.isEmpty ? [] : [try stored.writing(written)]
+        return Plan(shown(written), writes + changes)
+    }
+
+    /// The answer that shows a state of the sign-in.
+    func shown(_ transaction: SignInTransaction) -> Result<ClassicStepAnswer, ClassicRefusal> {
+        Result { () throws(ClassicRefusal) in ClassicStepAnswer(try representation(of: transaction)) }
+    }
+
+    /// Refuses a step in any other status; throws ``ClassicRefusal``.
+    func require(_ allowed: ClassicTransaction.Status...) throws(ClassicRefusal) {
+        let status = status(of: transaction)
+        guard let status, allowed.contains(status) else { throw .notAllowed(in: status?.rawValue ?? "none") }
+    }
+}
+
+extension SignInTransaction {
+    /// Ends a classic sign-in, and returns its session token with the writes.
+    func classicSuccess(
+        version: Int64, user: User, random: any RandomSource, now: Date
+    ) throws -> (ClassicTransaction, Writes) {
+        var ended = self
+        // The session token leads to the transaction.
+        ended.expiresAt = now.addingTimeInterval(SessionToken.lifetime)
+        let token = try random.secret(prefix: "20")
+        var writes = Writes([
+            .put(try ended.record(version: version)), .closeTickets(of: RecordReference(.transaction, id)),
+            ended.issue(.sessionToken, token),
+        ])
+        writes.log("user.session.token", .success, userID: user.id, clientID: applicationID)
+        var shown = ClassicTransaction(.success)
+        shown.sessionToken = token
+        shown.expiresAt = ended.expiresAt
+        shown.relayState = classic?.relayState
+        shown.user = ClassicPerson(user)
+        return (shown, writes)
     }
 }

@@ -2,77 +2,80 @@ internal import Foundation
 
 /// Changing a password that is due (authn reference 4.3).
 extension IdentityEngine {
-    /// Sets a new password in place of one that has expired, or ends soon, and goes on.
+    /// Sets a new password in place of one that has expired or expires soon.
     ///
-    /// What was granted by the old one ends with it, and so do the person's sessions, whether the client asks for that (`revokeSessions`)
-    /// or not.
+    /// The user's grants and sessions end, whether or not the client requests it (`revokeSessions`).
     ///
     /// - Parameters:
-    ///   - old: The password that they have, as it was typed.
-    ///   - new: The one that they want.
-    ///   - stateToken: Leads to the sign-in.
-    ///   - context: When and from where it came.
-    /// - Returns: Where the sign-in stands; or a refusal: `E0000014` with one cause for a wrong password or one that will not do,
-    ///   `E0000079` where no password is due.
+    ///   - old: The present password as it was typed.
+    ///   - new: The new password as it was typed.
+    ///   - stateToken: The state token of the sign-in.
+    ///   - context: The request.
+    /// - Returns: The state; or a refusal: `E0000014` with one cause for a wrong password or an unacceptable new one, `E0000079` if no
+    ///   password is due.
     /// - Throws: ``StoreError`` if the store failed; `CancellationError`.
     public func classicChangePassword(
         from old: String, to new: String, stateToken: String, context: RequestContext
     ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
-        var counted = false
-        return try await classicStep(stateToken, context: context) { [self] state in
-            switch state.status(of: state.transaction) {
-            case .passwordWarn?, .passwordExpired?: break
-            case let other: throw ClassicRefusal.notAllowed(in: other?.rawValue ?? "none")
-            }
-            if !counted {
-                counted = true
-                try countClassicAttempt(state, context: context)
-            }
-            do {
+        try await classicStep(stateToken, context: context) { [self] state, _ in
+            try state.require(.passwordWarn, .passwordExpired)
+            try countClassicAttempt(state)
+        } check: { [self] state, _ in
+            let verifier = PasswordVerifier(environment: environment, origin: state.subject.origin)
+            let (user, policy) = (state.user.value, state.snapshot.passwordPolicy)
+            // `nil` for a wrong old password.
+            return newPasswordCheck(new, state).map { judge -> NewPassword? in
+                try await verifier.verify(.password(old), of: user, policy: policy).isProved ? try await judge() : nil
+            }.refusingOverload(context)
+        } decide: { [self] state, _, verdict in
+            switch try verdict?.get() ?? nil {
+            case nil:
+                let cause = "The old password is wrong. Enter the one that you signed in with."
                 let verifier = PasswordVerifier(environment: environment, origin: state.subject.origin)
-                let policy = state.snapshot.passwordPolicy
-                guard case .proved = try await verifier.verify(.password(old), of: state.user.value, policy: policy) else {
-                    let cause = "The old password is wrong. Enter the one that you signed in with."
-                    return try await commit(.failed, verifier, state, wrong: .passwordKept(cause), context: context)
-                }
-                return try await setPassword(new, state, context: context)
-            } catch is PasswordHasher.Overloaded {
-                throw ClassicRefusal.busy(context)
+                return try state.answered(.failed, by: verifier, wrong: .passwordKept(cause))
+            case .refused(let rules): throw ClassicRefusal.passwordKept(rules.map(\.violation).joined(separator: " "))
+            case .good(let hash):
+                return try state.conclude(
+                    state.transaction.step(.passwordChanged(hash: hash, state.subject), now: context.now), wrong: .wrongCode)
             }
         }
     }
 
-    /// Judges a new password, and writes it with the step that it is.
-    private func setPassword(_ new: String, _ state: ClassicState, context: RequestContext) async throws -> ClassicAnswer? {
-        switch try await newPasswordCheck(
-            new, of: state.user.value, from: state.subject.origin, policy: state.snapshot.passwordPolicy, now: context.now
-        ).judge()
-        {
-        case .refused(let rules): throw ClassicRefusal.passwordKept(rules.map(\.violation).joined(separator: " "))
-        case .good(let hash):
-            let (next, outcome, effects) = state.transaction.step(.passwordChanged(hash: hash, state.subject), now: context.now)
-            return try await conclude(next, outcome, effects, state, wrong: .wrongCode, context: context)
-        }
+    /// The check of a new password in a step.
+    func newPasswordCheck(_ password: String, _ state: ClassicState) -> Check<NewPassword> {
+        newPasswordCheck(
+            password, of: state.user.value, from: state.subject.origin, policy: state.snapshot.passwordPolicy, now: state.context.now)
     }
 
-    /// Counts an attempt of the person whom a sign-in is about; throws ``ClassicRefusal`` over a limit.
-    func countClassicAttempt(_ state: ClassicState, context: RequestContext) throws(ClassicRefusal) {
+    /// Counts an attempt of the user, once per request; throws ``ClassicRefusal`` over a limit.
+    func countClassicAttempt(_ state: ClassicState) throws(ClassicRefusal) {
+        guard !state.isRepeated else { return }
         let attempts = countAttempt(
-            login: state.user.value.login, of: state.user.value, from: state.subject.origin, snapshot: state.snapshot, context: context)
+            login: state.user.value.login, of: state.user.value, from: state.subject.origin, snapshot: state.snapshot,
+            context: state.context)
         guard attempts.isAdmitted else {
             throw ClassicRefusal.tooManyRequests(attempts, reason: "sign-in attempts for one user name or from one address")
         }
     }
 }
 
+extension Check {
+    /// The same check, refused if too many passwords wait to be hashed.
+    func refusingOverload(_ context: RequestContext) -> Check<Result<Verdict, ClassicRefusal>> {
+        map { judge in
+            do { return .success(try await judge()) } catch is PasswordHasher.Overloaded { return .failure(.busy(context)) }
+        }
+    }
+}
+
 extension ClassicRefusal {
-    /// The password stays what it was.
+    /// The password is unchanged.
     static func passwordKept(_ cause: String) -> ClassicRefusal {
         ClassicRefusal(
             code: "E0000014", status: 403, summary: "Update of credentials failed", causes: [cause], reason: "authn: password: \(cause)")
     }
 
-    /// Too many passwords wait to be hashed. A limit of the moment, not of a count: zero in both headers says so.
+    /// Too many passwords wait to be hashed. Zero in both headers: the limit depends on the load, not on a count.
     static func busy(_ context: RequestContext) -> ClassicRefusal {
         .tooManyRequests(
             RateLimitStatus(limit: 0, remaining: 0, reset: context.now.addingTimeInterval(1), isAdmitted: false),

@@ -17,7 +17,7 @@ extension IdentityEngine {
     public func classicSignIn(
         _ request: ClassicRequest, caller: ClassicCaller, context: RequestContext
     ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
-        let answer = try await transact(context, refusing: ClassicRefusal.self) { reading in
+        let step = try await transact(context, refusing: ClassicRefusal.self) { reading in
             try ClassicFirstStep(request, caller: caller, reading: reading, context: context)
         } check: { state in
             try state.check(self)
@@ -26,15 +26,7 @@ extension IdentityEngine {
         } decide: { state, verdict in
             try state.decide(verdict?.get() ?? .failed, self)
         }
-        switch answer {
-        case .failure(let refusal): return .failure(refusal)
-        case .success(.finished(let answer)): return .success(answer)
-        case .success(.goesOn(let token)):
-            // What else is asked for is read like every later step.
-            return try await classicStep(token, context: context) { [self] state in
-                try await show(state.transaction, of: state, context: context)
-            }
-        }
+        return try await finish(step, context: context)
     }
 
     /// Who calls, and by which policy; throws ``ClassicRefusal`` if the API is off, or an API token is nobody's.
@@ -45,29 +37,6 @@ extension IdentityEngine {
         guard let token = caller.apiToken else { return (policy, nil) }
         guard let trusted = policy.caller(token: token) else { throw .invalidToken("authn: API token") }
         return (policy, trusted)
-    }
-
-    /// The end of a classic sign-in: the one-time token, and what is written with it.
-    func classicSuccess(
-        _ transaction: SignInTransaction, version: Int64, user: User, context: RequestContext
-    ) throws -> (ClassicAnswer, [Change]) {
-        var ended = transaction
-        // As long as the token is good, it has something to lead to.
-        ended.expiresAt = context.now.addingTimeInterval(SessionToken.lifetime)
-        let owner = RecordReference(.transaction, ended.id)
-        let token = try environment.random.secret(prefix: "20")
-        let changes: [Change] = [
-            .put(try ended.record(version: version)), .closeTickets(of: owner),
-            .issue(
-                Ticket(kind: .sessionToken, digest: TicketDigest(of: token), owner: owner, use: .once, expiresAt: ended.expiresAt)),
-            try logEntry("user.session.token", .success, userID: user.id, clientID: ended.applicationID, context: context),
-        ]
-        var shown = ClassicTransaction(.success)
-        shown.sessionToken = token
-        shown.expiresAt = ended.expiresAt
-        shown.relayState = ended.classic?.relayState
-        shown.user = ClassicPerson(user)
-        return (ClassicAnswer(shown), changes)
     }
 
     /// The sign-in that a state token leads to; throws ``ClassicRefusal`` if there is none.
@@ -84,22 +53,8 @@ extension IdentityEngine {
     }
 }
 
-extension Result where Success == ClassicAnswer, Failure == ClassicRefusal {
-    /// Runs a step whose refusals are outcomes.
-    init(_ body: () async throws -> ClassicAnswer) async throws {
-        do { self = .success(try await body()) } catch let refusal as ClassicRefusal { self = .failure(refusal) }
-    }
-}
-
 /// The first step of a classic sign-in as one read finds it.
 private struct ClassicFirstStep: Sendable {
-    /// The answer to the first step.
-    enum Answer: Sendable {
-        case finished(ClassicAnswer)
-        /// More is asked for; the state token leads to it.
-        case goesOn(String)
-    }
-
     private let login: String
     private let password: String
     private let policy: ClassicPolicy
@@ -148,9 +103,7 @@ private struct ClassicFirstStep: Sendable {
                 throw ClassicRefusal.tooManyRequests(attempts, reason: "sign-in attempts for one user name or from one address")
             }
         }
-        return first.check(.password(password), by: verifier(engine, origin)).map { [context] judge in
-            do { return .success(try await judge()) } catch is PasswordHasher.Overloaded { return .failure(.busy(context)) }
-        }
+        return first.check(.password(password), by: verifier(engine, origin)).refusingOverload(context)
     }
 
     func needsMore(_ verdict: Result<FactorVerdict, ClassicRefusal>) -> Bool {
@@ -161,11 +114,11 @@ private struct ClassicFirstStep: Sendable {
         PasswordVerifier(environment: engine.environment, origin: origin)
     }
 
-    func decide(_ verdict: FactorVerdict, _ engine: IdentityEngine) throws -> Plan<Result<Answer, ClassicRefusal>> {
+    func decide(_ verdict: FactorVerdict, _ engine: IdentityEngine) throws -> ClassicPlan {
         let (next, outcome, writes, user) = try first.step(verdict, by: verifier(engine, first.origin), now: context.now)
         if let user, case .authenticated = outcome {
-            let (answer, own) = try engine.classicSuccess(next, version: 0, user: user, context: context)
-            return Plan(.success(.finished(answer)), writes + own)
+            let (shown, own) = try next.classicSuccess(version: 0, user: user, random: engine.environment.random, now: context.now)
+            return Plan(.success(ClassicStepAnswer(shown)), writes + own)
         }
         if case .refused(let refusal) = outcome {
             if policy.showsLockout, let user, user.status == .active,
@@ -174,14 +127,13 @@ private struct ClassicFirstStep: Sendable {
                 var shown = ClassicTransaction(.lockedOut)
                 shown.relayState = next.classic?.relayState
                 shown.next = .unlock
-                return Plan(.success(.finished(ClassicAnswer(shown))), writes)
+                return Plan(.success(ClassicStepAnswer(shown)), writes)
             }
             return Plan(.failure(.authenticationFailed(refusal.reason)), writes)
         }
         let token = try engine.environment.random.secret(prefix: "00")
-        let ticket = Ticket(
-            kind: .stateToken, digest: TicketDigest(of: token), owner: RecordReference(.transaction, next.id), use: .untilClosed,
-            expiresAt: next.createdAt.addingTimeInterval(ClassicSignIn.lifetime + SignInTransaction.keptAfter))
-        return Plan(.success(.goesOn(token)), writes + [.put(try next.record()), .issue(ticket)])
+        return Plan(
+            .success(ClassicStepAnswer(.continues(token: token, browser: nil))),
+            writes + [.put(try next.record()), .issue(next.classicTicket(token))])
     }
 }

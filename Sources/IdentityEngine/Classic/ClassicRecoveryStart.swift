@@ -25,52 +25,57 @@ public struct ClassicRecoveryRequest: Sendable {
 }
 
 extension IdentityEngine {
-    /// Begins to get back into an account.
+    /// Begins the recovery of an account.
     ///
-    /// Who asks is told nothing of whose the name is, whether anything was sent, and where: the answer is the same, and what follows is
-    /// until a code is right. A trusted caller gets a token instead, and is told.
+    /// Unknown user names follow the same steps until a code is correct, so that responses do not reveal whether an account exists. A
+    /// trusted caller gets a token instead, and is told.
     ///
     /// - Parameters:
-    ///   - request: What the client sent.
-    ///   - caller: Who calls.
-    ///   - context: When and from where it came.
-    /// - Returns: Where the recovery stands; or a refusal: `E0000001`, a limit, or for a trusted caller why not.
+    ///   - request: The request.
+    ///   - caller: The caller.
+    ///   - context: The request's time and origin.
+    /// - Returns: The state; or a refusal: `E0000001`, a limit, or for a trusted caller the reason.
     /// - Throws: ``StoreError`` if the store failed.
     public func classicRecover(
         _ request: ClassicRecoveryRequest, caller: ClassicCaller, context: RequestContext
     ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
-        try await Result {
-            let snapshot = try await snapshot()
-            let (policy, trusted) = try admit(caller, snapshot: snapshot)
-            let username = Self.possibleName(request.username)
-            guard let application = snapshot.classicApplication else { throw ClassicRefusal.notEnabled }
-            let origin = RequestOrigin(context, application: application)
-            let attempts = try await countFirstAttempt(login: username, from: origin, snapshot: snapshot, context: context)
+        let step = try await transact(context, refusing: ClassicRefusal.self) { [self] reading in
+            try recoveryStart(request, caller, reading, context)
+        } decide: { found in
+            guard let channel = found.channel else { return try startTrusted(request, found, context) }
+            return try channel == .email ? mailLink(request, found, context) : sendCode(request, by: channel, found, context)
+        }
+        return try await finish(step, context: context)
+    }
+
+    /// Counts the attempt, and reads the account; throws ``ClassicRefusal``.
+    private func recoveryStart(
+        _ request: ClassicRecoveryRequest, _ caller: ClassicCaller, _ reading: Reading<Never>, _ context: RequestContext
+    ) throws -> RecoveryStart {
+        let snapshot = try reading.snapshot
+        let (policy, trusted) = try admit(caller, snapshot: snapshot)
+        let username = Self.possibleName(request.username)
+        guard let application = snapshot.classicApplication else { throw ClassicRefusal.notEnabled }
+        let origin = RequestOrigin(context, application: application)
+        let account = try namedAccount(username, withEnrollments: true, in: reading.view)
+        if !reading.isRepeated {
+            let attempts = countFirstAttempt(
+                login: username, of: account.user?.value, from: origin, snapshot: snapshot, context: context)
             guard attempts.isAdmitted else {
                 throw ClassicRefusal.tooManyRequests(attempts, reason: "recoveries for one user name or from one address")
             }
-            let channel = try Self.recoveryChannel(request.factorType, isTrusted: trusted != nil)
-            if let channel {
-                // By the name: it tells nothing of whose it is.
-                let pace = recoveryPacer.refusal(
-                    channel, to: User.key(forLogin: username), .anybody, limit: nil, requestID: context.requestID, now: context.now)
-                if let pace { throw ClassicRefusal(pace, context: context) }
-            }
-            let isSpent = recoveryBudget.isSpent(limit: snapshot.rateLimits.recoveryGuesses, now: context.now)
-            for _ in 0..<Self.attempts {
-                let found = try await store.read { [self] in
-                    try RecoveryStart(
-                        request.kind, channel, policy, passwordPolicy: snapshot.passwordPolicy, isClosed: isSpent,
-                        account: namedAccount(username, withEnrollments: true, in: $0), from: origin, now: context.now)
-                }
-                let answer =
-                    channel == nil
-                    ? try await startTrusted(request, found, snapshot: snapshot, context: context)
-                    : try await start(request, channel ?? .email, found, snapshot: snapshot, context: context)
-                if let answer { return answer }
-            }
-            throw StoreError(.unavailable, "The recovery met other writers \(Self.attempts) times. Try it again.")
         }
+        let channel = try Self.recoveryChannel(request.factorType, isTrusted: trusted != nil)
+        if let channel, !reading.isRepeated {
+            // Limited by the name, which does not reveal whether an account exists.
+            let pace = recoveryPacer.refusal(
+                channel, to: User.key(forLogin: username), .anybody, limit: nil, requestID: context.requestID, now: context.now)
+            if let pace { throw ClassicRefusal(pace, context: context) }
+        }
+        return RecoveryStart(
+            request.kind, channel, policy, snapshot,
+            isClosed: recoveryBudget.isSpent(limit: snapshot.rateLimits.recoveryGuesses, now: context.now), account: account, from: origin,
+            now: context.now)
     }
 
     private static func recoveryChannel(_ factorType: String?, isTrusted: Bool) throws(ClassicRefusal) -> CodeChannel? {
@@ -101,27 +106,17 @@ extension IdentityEngine {
         return transaction
     }
 
-    private func recoveryTicket(_ transaction: SignInTransaction, token: String) -> Change {
-        .issue(
-            Ticket(
-                kind: .recoveryToken, digest: TicketDigest(of: token), owner: RecordReference(.transaction, transaction.id), use: .once,
-                expiresAt: transaction.expiresAt))
-    }
-
-    /// A back end gets the token: it knows the person.
+    /// Plans that a trusted caller gets the token.
     private func startTrusted(
-        _ request: ClassicRecoveryRequest, _ found: RecoveryStart, snapshot: OrgSnapshot, context: RequestContext
-    ) async throws -> ClassicAnswer? {
+        _ request: ClassicRecoveryRequest, _ found: RecoveryStart, _ context: RequestContext
+    ) throws -> ClassicPlan {
         guard let user = found.user, found.isOpen else { throw ClassicRefusal.recoveryNotAllowed(request, isKnown: found.user != nil) }
         let transaction = try transaction(
-            request, stage: .token, channel: nil, user: user.value, snapshot: snapshot, lifetime: ClassicRecovery.tokenLifetime,
+            request, stage: .token, channel: nil, user: user.value, snapshot: found.snapshot, lifetime: ClassicRecovery.tokenLifetime,
             context: context)
         let token = try environment.random.secret(prefix: "rt_")
-        let log = try logEntry(
-            "user.account.recovery", .success, reason: "a trusted caller got the token", userID: user.value.id, context: context)
-        guard try await store.commit([.put(try transaction.record()), recoveryTicket(transaction, token: token), log]) == .committed else {
-            return nil
-        }
+        var writes = Writes([.put(try transaction.record()), transaction.issue(.recoveryToken, token)])
+        writes.log("user.account.recovery", .success, reason: "a trusted caller got the token", userID: user.value.id)
         var shown = ClassicTransaction(.recovery)
         shown.recoveryType = request.kind.rawValue
         shown.recoveryToken = token
@@ -130,109 +125,114 @@ extension IdentityEngine {
         shown.user = ClassicPerson(user.value)
         shown.next = .recovery
         shown.canCancel = true
-        return ClassicAnswer(shown)
+        return Plan(.success(ClassicStepAnswer(shown)), writes)
     }
 
-    /// A code is sent, or a link; or nothing is, and the answer is the same.
-    private func start(
-        _ request: ClassicRecoveryRequest, _ channel: CodeChannel, _ found: RecoveryStart, snapshot: OrgSnapshot, context: RequestContext
-    ) async throws -> ClassicAnswer? {
-        let user = found.destination == nil ? nil : found.user?.value
-        let isMail = channel == .email
+    /// Plans that a link is mailed. Without a recipient the writes and the answer are the same, and no caller learns the token.
+    private func mailLink(
+        _ request: ClassicRecoveryRequest, _ found: RecoveryStart, _ context: RequestContext
+    ) throws -> ClassicPlan {
         let transaction = try transaction(
-            request, stage: isMail ? .token : .code, channel: channel, user: user, snapshot: snapshot,
-            lifetime: isMail ? ClassicRecovery.tokenLifetime : ClassicSignIn.idleLifetime, context: context)
-        var changes = [
-            try logEntry(
-                "user.account.recovery", user == nil ? .denied : .success, reason: found.reason, userID: found.user?.value.id,
-                context: context)
-        ]
-        var messages: [OutgoingMessage] = []
-        let token = try environment.random.secret(prefix: isMail ? "rt_" : "00")
-        if isMail {
-            // Also if no mail is sent: the token then remains unknown to every caller.
-            changes += [.put(try transaction.record()), recoveryTicket(transaction, token: token)]
-            if let user, let destination = found.destination {
-                do {
-                    messages = [
-                        try linkMessage(
-                            request.isUnlock ? .unlock : .recovery, by: .email, to: destination, token: token,
-                            expiresAt: transaction.expiresAt, user: user, snapshot: snapshot, context: context)
-                    ]
-                } catch let refusal as CodeRefusal {
-                    changes.append(try unsent(refusal, to: user, context: context))
-                }
+            request, stage: .token, channel: .email, user: found.recipient, snapshot: found.snapshot,
+            lifetime: ClassicRecovery.tokenLifetime, context: context)
+        let token = try environment.random.secret(prefix: "rt_")
+        var writes = found.logged + [.put(try transaction.record()), transaction.issue(.recoveryToken, token)]
+        var shown = ClassicTransaction(.recoveryChallenge)
+        shown.recoveryType = request.kind.rawValue
+        shown.recoveryChannel = .email
+        shown.factorResult = .waiting
+        shown.relayState = request.relayState
+        var answer = ClassicStepAnswer(shown)
+        if let user = found.recipient, let destination = found.destination {
+            do {
+                answer.messages = [
+                    try linkMessage(
+                        request.isUnlock ? .unlock : .recovery, by: .email, to: destination, token: token,
+                        expiresAt: transaction.expiresAt, user: user, snapshot: found.snapshot, context: context)
+                ]
+            } catch let refusal as CodeRefusal {
+                writes.log(unsent: refusal, to: user)
             }
-            guard try await store.commit(changes) == .committed else { return nil }
-            var shown = ClassicTransaction(.recoveryChallenge)
-            shown.recoveryType = request.kind.rawValue
-            shown.recoveryChannel = .email
-            shown.factorResult = .waiting
-            shown.relayState = request.relayState
-            var answer = ClassicAnswer(shown)
-            answer.messages = messages
-            return answer
         }
-        if let user, let enrollment = found.enrollment {
-            // What may not be sent now is not, and nobody is told.
+        return Plan(.success(answer), writes)
+    }
+
+    /// Plans that a code is sent. Without a recipient, or over a limit, the answer is the same.
+    private func sendCode(
+        _ request: ClassicRecoveryRequest, by channel: CodeChannel, _ found: RecoveryStart, _ context: RequestContext
+    ) throws -> ClassicPlan {
+        let transaction = try transaction(
+            request, stage: .code, channel: channel, user: found.recipient, snapshot: found.snapshot, lifetime: ClassicSignIn.idleLifetime,
+            context: context)
+        let token = try environment.random.secret(prefix: "00")
+        var answer = ClassicStepAnswer(.continues(token: token, browser: request.page?.browser))
+        var writes = found.logged
+        if let user = found.recipient, let enrollment = found.enrollment {
             do {
                 let prepared = try prepareCode(
                     CodeRequest(purpose: request.isUnlock ? .unlock : .recovery, owner: transaction.id, channel: channel), for: enrollment,
-                    of: user, snapshot: snapshot, context: context)
-                changes += try self.changes(of: prepared.writes, context: context)
-                messages = [prepared.message]
+                    of: user, snapshot: found.snapshot, context: context)
+                writes += prepared.writes
+                answer.messages = [prepared.message]
             } catch let refusal as CodeRefusal {
-                changes.append(try unsent(refusal, to: user, context: context))
+                writes.log(unsent: refusal, to: user)
             }
         } else {
             // Does the work of sending a code, for an unknown user name.
             _ = environment.digest(ofCode: try environment.makeCode(), enrollment: "", owner: transaction.id)
-            changes += [
-                try found.account.idleWrite(),
-                try logEntry(
-                    "user.mfa.code.send", .denied, reason: found.reason, userID: found.user?.value.id, context: context),
-            ]
+            writes += [try found.account.idleWrite()]
+            writes.log("user.mfa.code.send", .denied, reason: found.reason, userID: found.user?.value.id)
         }
         if request.page != nil {
-            // The page tells who asks for another one too soon, whether or not there was a first.
+            // A second message too soon is refused on the page, whether or not there was a first.
             _ = recoveryPacer.refusal(
                 channel, to: transaction.id, .anybody, limit: nil, requestID: context.requestID, now: context.now)
         }
-        changes += [.put(try transaction.record()), .issue(transaction.classicTicket(token))]
-        guard try await store.commit(changes) == .committed else { return nil }
-        let state = try await classicState(token, browser: request.page?.browser, context: context)
-        guard var answer = try await show(state.transaction, of: state, context: context) else { return nil }
-        answer.messages = messages
-        return answer
-    }
-
-    /// The line of the log for a message that was not sent: who asked for it is not told.
-    func unsent(_ refusal: CodeRefusal, to user: User, context: RequestContext) throws -> Change {
-        try logEntry("user.mfa.code.send", .denied, reason: refusal.reason, userID: user.id, context: context)
+        return Plan(.success(answer), writes + [.put(try transaction.record()), .issue(transaction.classicTicket(token))])
     }
 }
 
-/// Whom a name is of, and how they can be reached, as one read finds it.
-struct RecoveryStart: Sendable {
+extension Writes {
+    /// Logs a message that was not sent; the response does not reveal it.
+    mutating func log(unsent refusal: CodeRefusal, to user: User) {
+        log("user.mfa.code.send", .denied, reason: refusal.reason, userID: user.id)
+    }
+}
+
+/// The account of the user name and the destination of the message, as one read finds them.
+private struct RecoveryStart: Sendable {
+    /// `nil` for a trusted caller, which gets the token.
+    let channel: CodeChannel?
+    let snapshot: OrgSnapshot
     let account: NamedAccount
     var user: StoredUser? { account.user }
     /// Whether the account can be recovered at all.
     let isOpen: Bool
-    /// Where a code or a link is sent; nil if none is.
+    /// The destination of the code or the link; `nil` if none is sent.
     let destination: CodeDestination?
-    /// The telephone that it is.
+    /// The telephone of the destination.
     let enrollment: Enrollment?
     /// For the log.
     let reason: String
 
+    /// The user who gets a message; `nil` for none.
+    var recipient: User? { destination == nil ? nil : user?.value }
+
+    /// The log event of the request.
+    var logged: Writes {
+        var writes = Writes()
+        writes.log("user.account.recovery", recipient == nil ? .denied : .success, reason: reason, userID: user?.value.id)
+        return writes
+    }
+
     init(
-        _ kind: ClassicRecovery.Kind, _ channel: CodeChannel?, _ policy: ClassicPolicy, passwordPolicy: PasswordPolicy, isClosed: Bool,
+        _ kind: ClassicRecovery.Kind, _ channel: CodeChannel?, _ policy: ClassicPolicy, _ snapshot: OrgSnapshot, isClosed: Bool,
         account: NamedAccount, from origin: RequestOrigin, now: Date
     ) {
-        self.account = account
+        (self.channel, self.snapshot, self.account) = (channel, snapshot, account)
         let user = account.user
-        // A lock is what guesses at any factor come to: recovering the password opens none, unless the person may unlock.
-        let isLocked = user?.value.isLocked(for: origin, policy: passwordPolicy, now: now) == true
+        // Wrong answers to any factor lock the account; recovering the password unlocks it only if users may unlock.
+        let isLocked = user?.value.isLocked(for: origin, policy: snapshot.passwordPolicy, now: now) == true
         isOpen =
             user?.value.status == .active
             && (kind == .password
@@ -267,7 +267,13 @@ struct RecoveryStart: Sendable {
 }
 
 extension SignInTransaction {
-    /// The ticket that its state token is.
+    /// Issues a single-use token that leads to the sign-in.
+    func issue(_ kind: TicketKind, _ token: String) -> Change {
+        let owner = RecordReference(.transaction, id)
+        return .issue(Ticket(kind: kind, digest: TicketDigest(of: token), owner: owner, use: .once, expiresAt: expiresAt))
+    }
+
+    /// The ticket of the state token.
     func classicTicket(_ token: String) -> Ticket {
         Ticket(
             kind: .stateToken, digest: TicketDigest(of: token), owner: RecordReference(.transaction, id), use: .untilClosed,
@@ -276,7 +282,7 @@ extension SignInTransaction {
 }
 
 extension ClassicRefusal {
-    /// Told to trusted callers only.
+    /// The answer to a trusted caller only.
     static func recoveryNotAllowed(_ request: ClassicRecoveryRequest, isKnown: Bool) -> ClassicRefusal {
         guard isKnown else {
             return ClassicRefusal(

@@ -1,138 +1,127 @@
 internal import Foundation
 
-/// Going on with a recovery (authn reference 4.4, 4.11 and 4.12).
+/// The steps of a recovery (authn reference 4.4, 4.11 and 4.12).
 extension IdentityEngine {
-    /// Takes the code that was sent.
+    /// Checks the code that was sent.
     ///
     /// - Parameters:
-    ///   - passCode: As it was typed; nil if none was given.
-    ///   - stateToken: Leads to the recovery.
-    ///   - browser: The secret of the browser that it goes on in, on the hosted pages; nil at the API.
+    ///   - passCode: The code as it was typed; `nil` for none.
+    ///   - stateToken: The state token of the recovery.
+    ///   - browser: The secret of the browser on the hosted pages; `nil` at the API.
     ///   - nextSecret: The secret that replaces `browser` after the correct code; `nil` at the API.
-    ///   - context: When and from where it came.
-    /// - Returns: Where the recovery stands; or a refusal: `E0000068`, `E0000069` after too many wrong codes.
+    ///   - context: The request.
+    /// - Returns: The state; or a refusal: `E0000068`, `E0000069` after too many wrong codes.
     /// - Throws: ``StoreError`` if the store failed.
     public func classicRecoveryVerify(
         passCode: String?, stateToken: String, browser: String? = nil, nextSecret: String? = nil, context: RequestContext
     ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
-        try await classicStep(stateToken, browser: browser, context: context) { [self] state in
-            guard state.status(of: state.transaction) == .recoveryChallenge, let channel = state.classic.recovery?.channel else {
-                throw ClassicRefusal.notAllowed(in: state.status(of: state.transaction)?.rawValue ?? "none")
+        try await countingWrongGuess(context) {
+            try await classicStep(stateToken, browser: browser, context: context) { [self] state in
+                let channel = try state.recoveryChannel
+                guard let passCode else { throw ClassicRefusal.missing("passCode") }
+                return try verify(passCode, sentBy: channel, nextSecret: nextSecret, state)
             }
-            guard let passCode else { throw ClassicRefusal.missing("passCode") }
-            // If the recovery is closed, the code is compared with a dummy, so that the work is the same.
-            let enrollment = isRecoveryClosed(state, context) ? nil : state.recoveryTelephone(channel)
-            let verifier = CodeVerifier(
-                environment: environment, channel: enrollment?.code?.channel ?? channel, enrollments: enrollment.map { [$0] } ?? [],
-                owner: state.transaction.id, now: context.now, occasion: .anybody)
-            let verdict = verifier.verify(.code(passCode), of: state.user.value, policy: state.snapshot.passwordPolicy)
-            var changes: [Change] = []
-            var isWrong = false
-            var bound: String?
-            var step: (SignInTransaction, SignInTransaction.Outcome, [SignInTransaction.Effect])
-            switch verdict {
-            case .proved(_, let used):
-                changes = try used?.changes() ?? []
-                step = state.transaction.step(.recoveryProved(hasQuestion: state.question != nil, state.subject), now: context.now)
-                if let nextSecret {
-                    bound = nextSecret
-                    step.0.classic?.page?.browser.bind(to: nextSecret)
-                    step.0.classic?.page?.acceptedCode = acceptedDigest(of: passCode, for: state.transaction.id)
-                }
-            case .wrong(let counted):
-                isWrong = true
-                changes = [.put(try counted.record())]
-                step = state.transaction.step(.recoveryCodeWrong(state.subject), now: context.now)
-            case .failed: step = state.transaction.step(.recoveryFailed("wrong code, or nobody's"), now: context.now)
+        }
+    }
+
+    private func verify(
+        _ passCode: String, sentBy channel: CodeChannel, nextSecret: String?, _ state: ClassicState
+    ) throws -> ClassicPlan {
+        let (transaction, now) = (state.transaction, state.context.now)
+        // If the recovery is closed, the code is compared with a dummy, so that the work is the same.
+        let enrollment = isRecoveryClosed(state) ? nil : state.recoveryTelephone(channel)
+        let verifier = CodeVerifier(
+            environment: environment, channel: enrollment?.code?.channel ?? channel, enrollments: enrollment.map { [$0] } ?? [],
+            owner: transaction.id, now: now, occasion: .anybody)
+        switch verifier.verify(.code(passCode), of: state.user.value, policy: state.snapshot.passwordPolicy) {
+        case .proved(_, let used):
+            var step = transaction.step(.recoveryProved(hasQuestion: state.question != nil, state.subject), now: now)
+            if let nextSecret {
+                step.0.classic?.page?.browser.bind(to: nextSecret)
+                step.0.classic?.page?.acceptedCode = acceptedDigest(of: passCode, for: transaction.id)
             }
-            return try await concludeGuess(
-                step, isWrong: isWrong, state, changes: changes, nextSecret: bound, wrong: .wrongRecoveryCode, context: context)
+            let writes = Writes(try used?.changes() ?? [])
+            return try state.conclude(step, writes: writes, nextSecret: nextSecret, wrong: .wrongRecoveryCode)
+        case .wrong(let counted):
+            let step = transaction.step(.recoveryCodeWrong(state.subject), now: now)
+            return try state.conclude(step, writes: Writes([.put(try counted.record())]), wrong: .wrongRecoveryCode)
+                .map { $0.mapError(state.countedGuess) }
+        case .failed:
+            let step = transaction.step(.recoveryFailed("wrong code, or nobody's"), now: now)
+            return try state.conclude(step, wrong: .wrongRecoveryCode)
         }
     }
 
     /// Whether codes or answers of this recovery are ignored: after too many wrong codes of this user, or, at an unknown origin, after too many
     /// wrong codes of all users.
-    private func isRecoveryClosed(_ state: ClassicState, _ context: RequestContext, isAnswer: Bool = false) -> Bool {
-        let user = state.user.value
-        if !isAnswer, user.guessedCodes?.isClosed(at: context.now) == true { return true }
-        return !user.knows(state.subject.origin)
-            && recoveryBudget.isSpent(limit: state.snapshot.rateLimits.recoveryGuesses, now: context.now)
+    private func isRecoveryClosed(_ state: ClassicState, isAnswer: Bool = false) -> Bool {
+        let (user, now) = (state.user.value, state.context.now)
+        if !isAnswer, user.guessedCodes?.isClosed(at: now) == true { return true }
+        return !user.knows(state.subject.origin) && recoveryBudget.isSpent(limit: state.snapshot.rateLimits.recoveryGuesses, now: now)
     }
 
-    /// Commits a step after a guess, and counts a wrong guess for the whole organization.
-    private func concludeGuess(
-        _ step: (SignInTransaction, SignInTransaction.Outcome, [SignInTransaction.Effect]), isWrong: Bool, _ state: ClassicState,
-        writesUser: Bool = false, changes: [Change] = [], nextSecret: String? = nil, wrong: ClassicRefusal, context: RequestContext
-    ) async throws -> ClassicAnswer? {
-        do {
-            return try await conclude(
-                step.0, step.1, step.2, state, writesUser: writesUser, changes: changes, nextSecret: nextSecret, wrong: wrong,
-                context: context)
-        } catch let refusal as ClassicRefusal {
-            // Refusals are thrown after the commit: a guess counts once, even if the commit is retried.
-            guard isWrong else { throw refusal }
-            report(.wrongRecoveryGuess)
-            let limit = state.snapshot.rateLimits.recoveryGuesses
-            if recoveryBudget.count(limit: limit, now: context.now) {
-                let reason = "\(limit) wrong codes and answers in recoveries within an hour; no more are looked at from unknown origins"
-                _ = try await store.commit([logEntry("security.recovery.budget", .denied, reason: reason, context: context)])
-                report(.recoveryBudgetSpent)
-            }
-            throw refusal
+    /// Takes a step, and counts a wrong guess of it for the whole organization once it is committed.
+    private func countingWrongGuess(
+        _ context: RequestContext, _ step: () async throws -> Result<ClassicAnswer, ClassicRefusal>
+    ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
+        let answer = try await step()
+        guard case .failure(let refusal) = answer, let limit = refusal.guessLimit else { return answer }
+        report(.wrongRecoveryGuess)
+        if recoveryBudget.count(limit: limit, now: context.now) {
+            var writes = Writes()
+            let reason = "\(limit) wrong codes and answers in recoveries within an hour; no more are looked at from unknown origins"
+            writes.log("security.recovery.budget", .denied, reason: reason)
+            try await write(writes, context: context)
+            report(.recoveryBudgetSpent)
         }
+        return answer
     }
 
-    /// Sends the code again, or says so.
+    /// Sends the code again. The answer is the same if none can be sent.
     ///
     /// - Parameters:
-    ///   - stateToken: Leads to the recovery.
-    ///   - browser: The secret of the browser that it goes on in, on the hosted pages; nil at the API.
-    ///   - context: When and from where it came.
-    /// - Returns: Where the recovery stands; or a refusal: a limit, `E0000079`.
+    ///   - stateToken: The state token of the recovery.
+    ///   - browser: The secret of the browser on the hosted pages; `nil` at the API.
+    ///   - context: The request.
+    /// - Returns: The state; or a refusal: a limit, `E0000079`.
     /// - Throws: ``StoreError`` if the store failed.
-    public func classicRecoveryResend(stateToken: String, browser: String? = nil, context: RequestContext) async throws -> Result<
-        ClassicAnswer, ClassicRefusal
-    > {
-        try await classicStep(stateToken, browser: browser, context: context) { [self] state in
-            guard state.status(of: state.transaction) == .recoveryChallenge, let recovery = state.classic.recovery,
-                let channel = recovery.channel
-            else { throw ClassicRefusal.notAllowed(in: state.status(of: state.transaction)?.rawValue ?? "none") }
+    public func classicRecoveryResend(
+        stateToken: String, browser: String? = nil, context: RequestContext
+    ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
+        try await classicStep(stateToken, browser: browser, context: context) { [self] state, _ in
+            let channel = try state.recoveryChannel
             let pace = recoveryPacer.refusal(
                 channel, to: state.transaction.id, .anybody, limit: nil, requestID: context.requestID, now: context.now)
             if let pace { throw ClassicRefusal(pace, context: context) }
-            var changes: [Change] = []
+            return channel
+        } decide: { [self] state, channel in
+            var writes = Writes()
             var messages: [OutgoingMessage] = []
-            if !isRecoveryClosed(state, context), let enrollment = state.recoveryTelephone(channel) {
+            if !isRecoveryClosed(state), let enrollment = state.recoveryTelephone(channel) {
                 let request = CodeRequest(
-                    purpose: recovery.kind == .unlock ? .unlock : .recovery, owner: state.transaction.id, channel: channel)
+                    purpose: state.classic.recovery?.kind == .unlock ? .unlock : .recovery, owner: state.transaction.id, channel: channel)
                 do {
                     let prepared = try prepareCode(
                         request, for: enrollment, of: state.user.value, snapshot: state.snapshot, context: context)
-                    (changes, messages) = (try self.changes(of: prepared.writes, context: context), [prepared.message])
+                    (writes, messages) = (prepared.writes, [prepared.message])
                 } catch let refusal as CodeRefusal {
-                    changes = [try unsent(refusal, to: state.user.value, context: context)]
+                    writes.log(unsent: refusal, to: state.user.value)
                 }
             } else {
-                // As much work for nobody as for somebody.
-                changes = [
-                    try logEntry(
-                        "user.mfa.code.send", .denied, reason: "\(channel.rawValue): nothing that could be reached", userID: nil,
-                        context: context)
-                ]
+                // Does the same work for an unknown user name.
+                writes.log("user.mfa.code.send", .denied, reason: "\(channel.rawValue): nothing that could be reached")
             }
-            guard var answer = try await show(state.transaction, of: state, closing: changes, context: context) else { return nil }
-            answer.messages = messages
-            return answer
+            return try state.show(state.transaction, writes: writes).answering { $0.messages = messages }
         }
     }
 
     /// Exchanges the token that was mailed, or given to a back end.
     ///
     /// - Parameters:
-    ///   - token: The token, good once.
-    ///   - enrollsOptional: Whether the client wants to be offered what can be set up, one after the other.
-    ///   - context: When and from where it came.
-    /// - Returns: Where the recovery stands; or `E0000011`.
+    ///   - token: The single-use token.
+    ///   - enrollsOptional: Whether the client wants optional factors to be offered, one after the other.
+    ///   - context: The request.
+    /// - Returns: The state; or `E0000011`.
     /// - Throws: ``StoreError`` if the store failed.
     public func classicRecoveryToken(
         _ token: String, enrollsOptional: Bool = false, context: RequestContext
@@ -140,7 +129,7 @@ extension IdentityEngine {
         try await exchange(.recoveryToken, token, context: context) { $0.enrollsOptional = enrollsOptional }
     }
 
-    /// Takes a token that leads to what waits for it, and goes on there; the sign-in begins with it.
+    /// Exchanges a token for the sign-in that it leads to, which begins with it.
     func exchange(
         _ kind: TicketKind, _ token: String, context: RequestContext, _ change: (inout ClassicSignIn) -> Void
     ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
@@ -153,129 +142,103 @@ extension IdentityEngine {
         _ kind: TicketKind, _ token: String, for stateToken: String, browser: (start: String, bound: String)?, context: RequestContext,
         _ change: (inout ClassicSignIn) -> Void
     ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
-        try await Result {
-            let digest = TicketDigest(of: token)
-            for _ in 0..<Self.attempts {
-                let found = try await store.read { [self] view -> Result<ClassicState, ClassicRefusal> in
-                    guard token.utf8.count <= 64, case (let stored, .fresh)? = try view.transaction(kind, secret: token, now: context.now)
-                    else { return .failure(.invalidToken("\(kind.rawValue): unknown, used or too old")) }
-                    do {
-                        return .success(
-                            try ClassicState(
-                                stored, token: stateToken, browser: browser?.bound, snapshot: snapshot(view), view: view,
-                                environment: environment, context: context))
-                    } catch let refusal as ClassicRefusal {
-                        return .failure(refusal)
-                    }
-                }
-                let state = try found.get()
-                // What was begun on a page goes on on pages, where it signs nobody in; so does an account that is set up by a mail.
-                guard browser != nil || (state.classic.page == nil && state.classic.recovery?.isMailed != true) else {
-                    throw ClassicRefusal.invalidToken("\(kind.rawValue): of a page")
-                }
-                var begun = state.transaction
-                // It begins with the token: what ended all sessions before that does not concern it.
-                begun.meet(state.user.value)
-                if var classic = begun.classic {
-                    change(&classic)
-                    begun.classic = classic
-                }
-                // Known before the step: on a page nobody is signed in by it.
-                begun.classic?.page = browser.map { RecoveryPage(in: $0.start, bound: $0.bound, continuing: state.classic.page) }
-                var (next, outcome, effects) = begun.step(
-                    .recoveryProved(hasQuestion: state.question != nil, state.subject), now: context.now)
-                next.createdAt = context.now
-                next.expiresAt = context.now.addingTimeInterval(ClassicSignIn.idleLifetime)
-                let changes: [Change] = [.take(kind, digest: digest, now: context.now, gave: []), .issue(next.classicTicket(stateToken))]
-                let answer = try await conclude(
-                    next, outcome, effects, state, changes: changes, wrong: .invalidToken(kind.rawValue), context: context)
-                if let answer { return answer }
+        let step = try await transact(context, refusing: ClassicRefusal.self) { [environment] reading in
+            guard token.utf8.count <= 64, case (let stored, .fresh)? = try reading.view.transaction(kind, secret: token, now: context.now)
+            else { throw ClassicRefusal.invalidToken("\(kind.rawValue): unknown, used or too old") }
+            return try ClassicState(
+                stored, token: stateToken, browser: browser?.bound, snapshot: reading.snapshot, view: reading.view,
+                environment: environment, context: context)
+        } decide: { state in
+            // A recovery that began on a page continues on pages, where it signs nobody in; so does an activation by mail.
+            guard browser != nil || (state.classic.page == nil && state.classic.recovery?.isMailed != true) else {
+                throw ClassicRefusal.invalidToken("\(kind.rawValue): of a page")
             }
-            throw StoreError(.unavailable, "The recovery met other writers \(Self.attempts) times. Try it again.")
+            var begun = state.transaction
+            // It begins with the token: an earlier end of all sessions does not end it.
+            begun.meet(state.user.value)
+            if var classic = begun.classic {
+                change(&classic)
+                begun.classic = classic
+            }
+            // Set before the step: a page signs nobody in.
+            begun.classic?.page = browser.map { RecoveryPage(in: $0.start, bound: $0.bound, continuing: state.classic.page) }
+            var step = begun.step(.recoveryProved(hasQuestion: state.question != nil, state.subject), now: context.now)
+            step.0.createdAt = context.now
+            step.0.expiresAt = context.now.addingTimeInterval(ClassicSignIn.idleLifetime)
+            let changes: [Change] = [
+                .take(kind, digest: TicketDigest(of: token), now: context.now, gave: []), .issue(step.0.classicTicket(stateToken)),
+            ]
+            return try state.conclude(step, writes: Writes(changes), wrong: .invalidToken(kind.rawValue))
         }
+        return try await finish(step, context: context)
     }
 
-    /// Takes the answer to the person's question.
+    /// Checks the answer to the user's security question.
     ///
     /// - Parameters:
-    ///   - answer: As it was typed; nil if none was given.
-    ///   - stateToken: Leads to the recovery.
-    ///   - browser: The secret of the browser that it goes on in, on the hosted pages; nil at the API.
-    ///   - context: When and from where it came.
-    /// - Returns: Where the recovery stands; or a refusal: `E0000087`, `E0000069` after too many wrong answers.
+    ///   - answer: The answer as it was typed; `nil` for none.
+    ///   - stateToken: The state token of the recovery.
+    ///   - browser: The secret of the browser on the hosted pages; `nil` at the API.
+    ///   - context: The request.
+    /// - Returns: The state; or a refusal: `E0000087`, `E0000069` after too many wrong answers.
     /// - Throws: ``StoreError`` if the store failed; `CancellationError`.
     public func classicRecoveryAnswer(
         _ answer: String?, stateToken: String, browser: String? = nil, context: RequestContext
     ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
-        var counted = false
-        return try await classicStep(stateToken, browser: browser, context: context) { [self] state in
-            guard state.status(of: state.transaction) == .recovery else {
-                throw ClassicRefusal.notAllowed(in: state.status(of: state.transaction)?.rawValue ?? "none")
-            }
-            guard let answer else { throw ClassicRefusal.missing("answer") }
-            if !counted {
-                counted = true
-                try countClassicAttempt(state, context: context)
-            }
-            let verifier = QuestionVerifier(environment: environment, enrollments: state.enrollments, origin: state.subject.origin)
-            do {
-                let verdict = try await verifier.verify(.answer(answer), of: state.user.value, policy: state.snapshot.passwordPolicy)
-                let isRight = if case .proved = verdict { true } else { false }
-                // A right one is right only if no wrong one came in between, with which the question may have closed.
-                let isClosed = isRecoveryClosed(state, context, isAnswer: true)
-                var step =
-                    isClosed
-                    ? state.transaction.step(.recoveryFailed("too many wrong codes and answers of all users together"), now: context.now)
-                    : state.transaction.step(.recoveryAnswered(isRight: isRight, state.subject), now: context.now)
-                // A repeated code must not give access to what the answer proved.
-                if isRight { step.0.classic?.page?.acceptedCode = nil }
-                return try await concludeGuess(
-                    step, isWrong: !isRight && !isClosed && !state.user.value.isQuestionClosed(at: context.now), state, writesUser: isRight,
-                    wrong: .wrongRecoveryAnswer, context: context)
-            } catch is PasswordHasher.Overloaded {
-                throw ClassicRefusal.busy(context)
+        try await countingWrongGuess(context) {
+            try await classicStep(stateToken, browser: browser, context: context) { [self] state, _ in
+                try state.require(.recovery)
+                guard let answer else { throw ClassicRefusal.missing("answer") }
+                try countClassicAttempt(state)
+                return answer
+            } check: { [self] state, answer in
+                let verifier = QuestionVerifier(environment: environment, enrollments: state.enrollments, origin: state.subject.origin)
+                return state.check(.answer(answer), by: verifier)
+            } decide: { [self] state, _, verdict in
+                try answered(isRight: verdict?.get().isProved ?? false, state)
             }
         }
     }
 
-    /// Sets another password in place of one that was forgotten, and goes on with the sign-in.
+    private func answered(isRight: Bool, _ state: ClassicState) throws -> ClassicPlan {
+        let (transaction, now) = (state.transaction, state.context.now)
+        let isClosed = isRecoveryClosed(state, isAnswer: true)
+        var step =
+            isClosed
+            ? transaction.step(.recoveryFailed("too many wrong codes and answers of all users together"), now: now)
+            : transaction.step(.recoveryAnswered(isRight: isRight, state.subject), now: now)
+        // A repeated code must not give access to what the answer proved.
+        if isRight { step.0.classic?.page?.acceptedCode = nil }
+        // A concurrent wrong answer, which may close the question, causes a conflict.
+        let condition = isRight && !step.2.writesUser ? [state.user.unchanged] : []
+        let plan = try state.conclude(step, writes: Writes(condition), wrong: .wrongRecoveryAnswer)
+        let isCounted = !isRight && !isClosed && !state.user.value.isQuestionClosed(at: now)
+        return isCounted ? plan.map { $0.mapError(state.countedGuess) } : plan
+    }
+
+    /// Sets a new password in place of a forgotten one, and continues the sign-in.
     ///
     /// - Parameters:
-    ///   - new: The password that the person wants.
-    ///   - stateToken: Leads to the recovery.
-    ///   - browser: The secret of the browser that it goes on in, on the hosted pages; nil at the API.
-    ///   - context: When and from where it came.
-    /// - Returns: Where the sign-in stands; or a refusal: `E0000080` for a password that will not do.
+    ///   - new: The new password as it was typed.
+    ///   - stateToken: The state token of the recovery.
+    ///   - browser: The secret of the browser on the hosted pages; `nil` at the API.
+    ///   - context: The request.
+    /// - Returns: The state; or a refusal: `E0000080` for an unacceptable password.
     /// - Throws: ``StoreError`` if the store failed; `CancellationError`.
     public func classicResetPassword(
         to new: String, stateToken: String, browser: String? = nil, context: RequestContext
     ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
-        var counted = false
-        return try await classicStep(stateToken, browser: browser, context: context) { [self] state in
-            guard state.status(of: state.transaction) == .passwordReset else {
-                throw ClassicRefusal.notAllowed(in: state.status(of: state.transaction)?.rawValue ?? "none")
-            }
-            if !counted {
-                counted = true
-                try countClassicAttempt(state, context: context)
-            }
-            do {
-                switch try await newPasswordCheck(
-                    new, of: state.user.value, from: state.subject.origin, policy: state.snapshot.passwordPolicy, now: context.now
-                ).judge()
-                {
-                case .refused(let rules):
-                    var refusal = ClassicRefusal(
-                        code: "E0000080", status: 403, summary: "The password does not meet the requirements.",
-                        causes: [rules.map(\.violation).joined(separator: " ")], reason: "authn: password rules")
-                    refusal.violatedRules = rules
-                    throw refusal
-                case .good(let hash):
-                    let (next, outcome, effects) = state.transaction.step(.passwordReset(hash: hash, state.subject), now: context.now)
-                    return try await conclude(next, outcome, effects, state, wrong: .wrongCode, context: context)
-                }
-            } catch is PasswordHasher.Overloaded {
-                throw ClassicRefusal.busy(context)
+        try await classicStep(stateToken, browser: browser, context: context) { [self] state, _ in
+            try state.require(.passwordReset)
+            try countClassicAttempt(state)
+        } check: { [self] state, _ in
+            newPasswordCheck(new, state).refusingOverload(context)
+        } decide: { state, _, verdict in
+            switch try verdict?.get() ?? .refused([]) {
+            case .refused(let rules): throw ClassicRefusal.unacceptablePassword(rules)
+            case .good(let hash):
+                return try state.conclude(
+                    state.transaction.step(.passwordReset(hash: hash, state.subject), now: context.now), wrong: .wrongCode)
             }
         }
     }
@@ -289,17 +252,43 @@ extension IdentityEngine {
 }
 
 extension ClassicState {
-    /// The telephone that a recovery's code is sent to.
+    /// The channel of the code that a recovery asks for; throws ``ClassicRefusal`` if it asks for none.
+    fileprivate var recoveryChannel: CodeChannel {
+        get throws(ClassicRefusal) {
+            try require(.recoveryChallenge)
+            guard let channel = classic.recovery?.channel else {
+                throw .notAllowed(in: ClassicTransaction.Status.recoveryChallenge.rawValue)
+            }
+            return channel
+        }
+    }
+
+    /// The refusal of a wrong guess that counts for the whole organization.
+    fileprivate func countedGuess(_ refusal: ClassicRefusal) -> ClassicRefusal {
+        var refusal = refusal
+        refusal.guessLimit = snapshot.rateLimits.recoveryGuesses
+        return refusal
+    }
+
+    /// The telephone to which a recovery sends its code.
     func recoveryTelephone(_ channel: CodeChannel) -> Enrollment? {
         let active = allEnrollments.filter { $0.status == .active }
         return active.first { $0.code?.channel == channel } ?? active.first { $0.code?.destination.phoneNumber != nil }
     }
 
-    /// The person's own question.
+    /// The user's security question.
     var question: QuestionMethod? { enrollments.lazy.compactMap(\.question).first }
 }
 
 extension ClassicRefusal {
+    fileprivate static func unacceptablePassword(_ rules: [PasswordRule]) -> ClassicRefusal {
+        var refusal = ClassicRefusal(
+            code: "E0000080", status: 403, summary: "The password does not meet the requirements.",
+            causes: [rules.map(\.violation).joined(separator: " ")], reason: "authn: password rules")
+        refusal.violatedRules = rules
+        return refusal
+    }
+
     static let wrongRecoveryCode = ClassicRefusal(
         code: "E0000068", status: 403, summary: "Invalid Passcode/Answer",
         causes: ["The token does not match. Check the code and try again."], reason: "recovery: wrong code")

@@ -14,10 +14,12 @@ public struct ClassicRefusal: Error, Sendable, Equatable {
     public var reason: String
     /// The limit that was met, for the headers; nil for every other refusal.
     public var rateLimit: RateLimitStatus?
-    /// Whose sign-in it was, for the log only; nil as long as that is not known.
+    /// The user, for the log only; `nil` if unknown.
     var userID: String?
-    /// The rules that a new password is against; nil for every other refusal.
+    /// The rules that a new password violates; `nil` for every other refusal.
     var violatedRules: [PasswordRule]?
+    /// The limit of the organization on wrong guesses in recoveries, if this was one; `nil` for every other refusal.
+    var guessLimit: Int?
 
     /// Makes a refusal.
     public init(

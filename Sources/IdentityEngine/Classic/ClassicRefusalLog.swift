@@ -24,9 +24,8 @@ extension IdentityEngine {
         guard all.isAdmitted else { return }
         let isLast = own.remaining == 0 || all.remaining == 0
         let reason = "\(operation): \(refusal.code), \(refusal.reason)" + (isLast ? "; more of these are not noted in this minute" : "")
-        _ = try await store.commit([
-            logEntry("security.request.refused", .denied, reason: reason, userID: refusal.userID, context: context)
-        ])
+        let event = LoggedEvent("security.request.refused", .denied, reason: reason, userID: refusal.userID)
+        try await write(Writes(events: [event]), context: context)
     }
 }
 

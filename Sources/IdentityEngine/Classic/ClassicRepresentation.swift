@@ -1,10 +1,10 @@
 internal import Foundation
 internal import JOSE
 
-/// How a classic sign-in looks to its client.
+/// The client's view of a classic sign-in.
 extension ClassicState {
-    /// Where a transaction of this sign-in stands; throws ``ClassicRefusal`` if it stands nowhere that the client could go on from.
-    func representation(of transaction: SignInTransaction, now: Date) throws -> ClassicTransaction {
+    /// The client's view of a state of this sign-in; throws ``ClassicRefusal`` if nothing is asked for.
+    func representation(of transaction: SignInTransaction) throws(ClassicRefusal) -> ClassicTransaction {
         guard let status = status(of: transaction) else { throw ClassicRefusal.invalidToken("authn: nothing is asked for") }
         var shown = ClassicTransaction(status)
         shown.stateToken = token
@@ -27,7 +27,7 @@ extension ClassicState {
             shown.factor = factor(selected)
             shown.remembering = remembering
             shown.canReturn = true
-            shown.factorResult = result(of: selected, in: transaction, now: now)
+            shown.factorResult = result(of: selected, in: transaction)
             shown.canResend = selected.push != nil || selected.code != nil
             shown.next = shown.factorResult == .waiting ? .poll : .verify
             if shown.factorResult == .waiting, let right = transaction.challenge?.numbers?.right {
@@ -54,7 +54,7 @@ extension ClassicState {
             shown.factors = choices
             if case .enrollmentOffered(true) = transaction.proved(subject, "", []).1 { shown.canSkip = true }
         case .factorEnrollActivate where transaction.classic?.phone != nil:
-            shown.factor = phoneFactor(transaction, now: now)
+            shown.factor = phoneFactor(transaction)
             shown.factorResult = shown.factor?.activation?.result
             shown.canReturn = true
             shown.next = shown.factorResult == .waiting ? .pollActivation : .activate

@@ -136,13 +136,13 @@ struct ClassicState: Sendable {
     }
 
     /// What came of the challenge to a factor; nil if that is not asked by a challenge.
-    func result(of enrollment: Enrollment, in transaction: SignInTransaction, now: Date) -> ClassicTransaction.FactorResult? {
+    func result(of enrollment: Enrollment, in transaction: SignInTransaction) -> ClassicTransaction.FactorResult? {
         guard enrollment.push != nil, let challenge = transaction.challenge,
             challenge.targets.contains(where: { $0.enrollmentID == enrollment.id })
         else { return nil }
         switch challenge.state {
         case .denied, .failed: return .rejected
-        case .pending, .approved: return now < challenge.expiresAt ? .waiting : .timeout
+        case .pending, .approved: return context.now < challenge.expiresAt ? .waiting : .timeout
         }
     }
 }

@@ -1,106 +1,77 @@
 internal import Foundation
 
-/// What a client does with a state token, whatever factor it is about (authn reference 4.13 and 4.14).
+/// The steps that concern no particular factor (authn reference 4.13 and 4.14).
 extension IdentityEngine {
-    /// Says where a sign-in stands. Nothing else changes, but that its end is put off.
+    /// Returns the current state and extends the expiry.
     ///
     /// - Parameters:
-    ///   - stateToken: Leads to it.
-    ///   - context: When and from where it came.
-    /// - Returns: Where it stands; or `E0000011` if it is over.
+    ///   - stateToken: The state token of the sign-in.
+    ///   - context: The request.
+    /// - Returns: The state; or `E0000011` if the sign-in is over.
     /// - Throws: ``StoreError`` if the store failed.
     public func classicTransaction(stateToken: String, context: RequestContext) async throws -> Result<ClassicAnswer, ClassicRefusal> {
-        try await classicStep(stateToken, context: context) { [self] state in
-            try await show(state.transaction, of: state, context: context)
-        }
+        try await classicStep(stateToken, context: context) { try $0.show($0.transaction) }
     }
 
-    /// Goes back to the choice of a factor. What the person's devices were asked can be answered no more, what was begun to be set up is
-    /// dropped.
+    /// Returns to the choice of a factor. A pending push becomes invalid; a factor whose setup was begun is removed.
     ///
     /// - Parameters:
-    ///   - stateToken: Leads to the sign-in.
-    ///   - context: When and from where it came.
-    /// - Returns: Where it stands; or a refusal: `E0000011`, or `E0000079` where there is no way back.
+    ///   - stateToken: The state token of the sign-in.
+    ///   - context: The request.
+    /// - Returns: The state; or a refusal: `E0000011`, or `E0000079` if there is no previous step.
     /// - Throws: ``StoreError`` if the store failed.
     public func classicPrevious(stateToken: String, context: RequestContext) async throws -> Result<ClassicAnswer, ClassicRefusal> {
-        try await classicStep(stateToken, context: context) { [self] state in
+        try await classicStep(stateToken, context: context) { state in
+            try state.require(.factorChallenge, .factorEnrollActivate)
             var next = state.transaction
             var closing: [Change] = []
-            switch state.status(of: state.transaction) {
-            case .factorChallenge?:
+            if state.status(of: next) == .factorChallenge {
                 closing = next.closingChallenge
                 next.withdrawChallenge(now: context.now)
                 next.classic?.selected = nil
-            case .factorEnrollActivate?:
-                if let dropped = state.pending?.enrollment {
-                    closing = [.remove(.enrollment, id: dropped.id, version: dropped.version)]
-                }
-                closing += next.closingPhone
+            } else {
+                closing = [state.pending?.enrollment.removal].compactMap(\.self) + next.closingPhone
                 next.classic?.enrolling = nil
                 next.phone = nil
-            case let other: throw ClassicRefusal.notAllowed(in: other?.rawValue ?? "none")
             }
-            return try await show(next, of: state, closing: closing, context: context)
+            return try state.show(next, writes: Writes(closing))
         }
     }
 
-    /// Goes on without what is only offered.
+    /// Continues without an optional step.
     ///
     /// - Parameters:
-    ///   - stateToken: Leads to the sign-in.
-    ///   - context: When and from where it came.
-    /// - Returns: Where it stands; or a refusal: `E0000011`, or `E0000079` where something is asked for.
+    ///   - stateToken: The state token of the sign-in.
+    ///   - context: The request.
+    /// - Returns: The state; or a refusal: `E0000011`, or `E0000079` if the step is required.
     /// - Throws: ``StoreError`` if the store failed.
     public func classicSkip(stateToken: String, context: RequestContext) async throws -> Result<ClassicAnswer, ClassicRefusal> {
-        try await classicStep(stateToken, context: context) { [self] state in
+        try await classicStep(stateToken, context: context) { state in
             switch state.asked {
             case .passwordDue(.endsSoon):
-                let (next, outcome, effects) = state.transaction.step(.passwordKept(state.subject), now: context.now)
-                return try await conclude(next, outcome, effects, state, wrong: .wrongCode, context: context)
+                return try state.conclude(state.transaction.step(.passwordKept(state.subject), now: context.now), wrong: .wrongCode)
             case .enrollmentOffered(canSkip: true) where state.status(of: state.transaction) == .factorEnroll:
                 var next = state.transaction
                 next.classic?.skipsEnrollment = true
-                return try await show(next, of: state, context: context)
+                return try state.show(next)
             default: throw ClassicRefusal.notAllowed(in: state.status(of: state.transaction)?.rawValue ?? "none")
             }
         }
     }
 
-    /// Gives a sign-in up: its token leads nowhere from then on, and an approval that comes later signs nobody in.
+    /// Cancels the sign-in: its state token becomes invalid, and a later push approval has no effect.
     ///
     /// - Parameters:
-    ///   - stateToken: Leads to the sign-in.
-    ///   - context: When and from where it came.
-    /// - Returns: What the client gave at the beginning; or `E0000011` if it is over.
+    ///   - stateToken: The state token of the sign-in.
+    ///   - context: The request.
+    /// - Returns: The relay state; or `E0000011` if the sign-in is over.
     /// - Throws: ``StoreError`` if the store failed.
     public func classicCancel(stateToken: String, context: RequestContext) async throws -> Result<ClassicAnswer, ClassicRefusal> {
-        try await classicStep(stateToken, context: context) { [self] state in
+        try await classicStep(stateToken, context: context) { state in
             let (next, _, effects) = state.transaction.step(.cancelled, now: context.now)
-            let log = try logEntries(effects, userID: next.userID, of: next, context: context)
             let changes = [try state.stored.writing(next), .closeTickets(of: RecordReference(.transaction, next.id))]
-            guard try await store.commit(log + changes) == .committed else { return nil }
-            return ClassicAnswer(.cancelled(relayState: state.classic.relayState))
-        }
-    }
-
-    // MARK: - What is common
-
-    /// Reads a sign-in and takes a step, again as long as somebody else is faster (the step returns nil).
-    func classicStep(
-        _ token: String, browser: String? = nil, context: RequestContext, _ step: (ClassicState) async throws -> ClassicAnswer?
-    ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
-        try await Result {
-            for _ in 0..<Self.attempts {
-                let state = try await classicState(token, browser: browser, context: context)
-                do {
-                    if let answer = try await step(state) { return answer }
-                } catch var refusal as ClassicRefusal {
-                    if !state.user.value.id.isEmpty { refusal.userID = state.user.value.id }
-                    throw refusal
-                }
-            }
-            throw StoreError(.unavailable, "The sign-in met other writers \(Self.attempts) times. Try it again.")
+            let answer = ClassicStepAnswer(.shown(.cancelled(relayState: state.classic.relayState)))
+            return Plan(.success(answer), try Writes(effects, of: next, user: nil) + changes)
         }
     }
 }

@@ -33,232 +33,250 @@ extension ClassicProof: Redacted {
     public var description: String { "ClassicProof(passCode: \(passCode != nil), answer: \(answer != nil))" }
 }
 
+/// A request for a factor, as one read finds it.
+private struct FactorStep: Sendable {
+    enum Action: Sendable {
+        /// Shows the sign-in.
+        case show
+        /// Selects the factor: its answer is typed.
+        case select
+        case sendCode
+        case sendPush(PlannedChallenge)
+        /// Looks at the device's answer to the push.
+        case poll
+        case answer(FactorResponse)
+    }
+
+    let factor: Enrollment
+    let action: Action
+}
+
 /// Challenging, verifying and polling a factor (authn reference 4.7 and 4.8).
 extension IdentityEngine {
-    /// Asks for a factor, takes a proof of it, or looks whether a device has answered.
+    /// Asks for a factor, checks an answer to it, or polls a push.
     ///
     /// - Parameters:
     ///   - factorID: The factor, from the path.
-    ///   - proof: What the client presents.
-    ///   - stateToken: Leads to the sign-in.
-    ///   - context: When and from where it came.
-    /// - Returns: Where the sign-in stands; or a refusal.
+    ///   - proof: The answer.
+    ///   - stateToken: The state token of the sign-in.
+    ///   - context: The request.
+    /// - Returns: The state; or a refusal.
     /// - Throws: ``StoreError`` if the store failed.
     public func classicVerify(
         factorID: String, _ proof: ClassicProof, stateToken: String, context: RequestContext
     ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
-        var counted = false
-        // Asked once, however often the step is tried: what takes codes once would refuse its own.
-        var judged: TokenVerdict?
-        return try await classicStep(stateToken, context: context) { [self] state in
+        try await classicStep(stateToken, context: context) { [self] state, view in
             if factorID == "webauthn" { throw ClassicRefusal.notSupported }
             let factor = try state.presentable(factorID)
-            if factor.push != nil {
-                // What came of a question is told once; whoever asks again means a new one.
-                let isTold = state.classic.reportedChallenge == state.transaction.challengeCount
-                if state.classic.selected == factorID, !isTold, state.result(of: factor, in: state.transaction, now: context.now) != nil {
-                    if !counted {
-                        counted = true
-                        try countPoll(of: state.transaction, context: context)
-                    }
-                    return try await poll(factor, state, proof, context: context)
-                }
-                return try await sendPush(to: factor, state, autoPush: proof.autoPush, context: context)
-            }
-            guard let response = proof.response(to: factor) else { return try await ask(for: factor, state, context: context) }
-            if !counted {
-                counted = true
-                try countClassicAttempt(state, context: context)
-            }
-            if let token = factor.token {
-                let verdict = try await judge(proof.passCode, of: token, state, &judged)
-                let verifier = TokenVerifier(token: token)
-                return try await commit(verdict, verifier, state, remembers: proof.remembersDevice, wrong: .wrongCode, context: context)
-            }
-            return try await judge(response, to: factor, state, remembers: proof.remembersDevice, context: context)
+            return FactorStep(factor: factor, action: try action(on: factor, proof, state, view))
+        } check: { [self] state, step in
+            try check(step, state)
+        } decide: { [self] state, step, verdict in
+            try plan(step, proof, verdict?.get(), state)
         }
     }
 
-    /// Chooses a factor that takes something typed; what the person's devices were asked is taken back.
-    private func ask(for factor: Enrollment, _ state: ClassicState, context: RequestContext) async throws -> ClassicAnswer? {
-        if factor.code != nil { return try await sendCode(to: factor, state, context: context) }
-        var next = state.transaction
-        let closing = next.closingChallenge
-        next.withdrawChallenge(now: context.now)
-        next.classic?.selected = factor.classicID
-        return try await show(next, of: state, closing: closing, context: context)
-    }
-
-    /// Judges what was typed, and commits what it comes to.
-    private func judge(
-        _ response: FactorResponse, to factor: Enrollment, _ state: ClassicState, remembers: Bool, context: RequestContext
-    ) async throws -> ClassicAnswer? {
-        let policy = state.snapshot.passwordPolicy
-        let user = state.user.value
-        if factor.question != nil {
-            let verifier = QuestionVerifier(environment: environment, enrollments: state.enrollments, origin: state.subject.origin)
-            do {
-                let verdict = try await verifier.verify(response, of: user, policy: policy)
-                return try await commit(verdict, verifier, state, remembers: remembers, wrong: .wrongCode, context: context)
-            } catch is PasswordHasher.Overloaded {
-                throw ClassicRefusal.busy(context)
-            }
-        }
-        if let method = factor.code {
-            if let until = method.closedUntil(at: context.now) {
-                throw ClassicRefusal(.tooMany(method.channel, until: until), context: context)
-            }
-            let verifier = CodeVerifier(
-                environment: environment, channel: method.channel, enrollments: state.enrollments, owner: state.transaction.id,
-                now: context.now)
-            let verdict = verifier.verify(response, of: user, policy: policy)
-            return try await commit(verdict, verifier, state, remembers: remembers, wrong: .wrongCode, context: context)
-        }
-        if factor.hotp != nil {
-            let verifier = HOTPVerifier(environment: environment, enrollment: factor)
-            let (verdict, match) = try verifier.judge(response, of: user)
-            // Outside of a time window (authn reference 4.7, E0000083) is no code of a counter: one that was passed was used, and one that
-            // is to come is answered as any wrong one, or it could be guessed now and kept.
-            let wrong: ClassicRefusal = match == .used ? .replayedCode : .wrongCode
-            return try await commit(verdict, verifier, state, remembers: remembers, wrong: wrong, context: context)
-        }
-        let verifier = TOTPVerifier(
-            environment: environment, enrollments: state.enrollments.filter { $0.id == factor.id }, now: context.now)
-        let verdict = try verifier.verify(response, of: user, policy: policy)
-        let wrong = try verdict == .failed ? refusal(of: response, factor, context: context) : .wrongCode
-        return try await commit(verdict, verifier, state, remembers: remembers, wrong: wrong, context: context)
-    }
-
-    /// Sends what was sent again.
+    /// Sends a code or a push again.
     ///
     /// - Parameters:
     ///   - factorID: The factor, from the path.
-    ///   - stateToken: Leads to the sign-in.
-    ///   - context: When and from where it came.
-    /// - Returns: Where the sign-in stands; or a refusal: `E0000079` unless this factor is asked for.
+    ///   - stateToken: The state token of the sign-in.
+    ///   - context: The request.
+    /// - Returns: The state; or a refusal: `E0000079` unless this factor is asked for.
     /// - Throws: ``StoreError`` if the store failed.
     public func classicResend(
         factorID: String, stateToken: String, context: RequestContext
     ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
-        try await classicStep(stateToken, context: context) { [self] state in
+        try await classicStep(stateToken, context: context) { [self] state, view in
             let factor = try state.presentable(factorID)
             guard state.classic.selected == factorID, factor.push != nil || factor.code != nil else {
                 throw ClassicRefusal.notAllowed(in: "resend")
             }
-            if factor.code != nil { return try await sendCode(to: factor, state, context: context) }
-            // An approval that is there already is worth more than another question.
-            if state.transaction.challenge?.approver != nil { return try await poll(factor, state, ClassicProof(), context: context) }
-            // As on the pages: a question that the person is just reading is not taken from them.
-            if state.transaction.isChallengeYoung(at: context.now) { return try await show(state.transaction, of: state, context: context) }
-            return try await sendPush(to: factor, state, context: context)
+            if factor.code != nil { return FactorStep(factor: factor, action: .sendCode) }
+            // An approval that is there already counts instead of another push.
+            if state.transaction.challenge?.approver != nil { return FactorStep(factor: factor, action: .poll) }
+            // As on the pages, a push that the user is just reading is not replaced.
+            if state.transaction.isChallengeYoung(at: context.now) { return FactorStep(factor: factor, action: .show) }
+            return FactorStep(factor: factor, action: .sendPush(try challenge(factor, state, view)))
+        } decide: { [self] state, step in
+            try plan(step, ClassicProof(), nil, state)
         }
     }
 
-    // MARK: - Pushes
+    /// Counts a poll, once per request; throws ``ClassicRefusal`` over the limit. Clients poll every three to five seconds (authn reference
+    /// 2.5); the limit admits one poll per second.
+    func countPoll(_ state: ClassicState) throws(ClassicRefusal) {
+        guard !state.isRepeated else { return }
+        let polls = rateLimiter.count(.polls(state.transaction.id), limit: 60, now: state.context.now)
+        guard polls.isAdmitted else { throw .tooManyRequests(polls, reason: "polls of one sign-in") }
+    }
 
-    private func sendPush(
-        to factor: Enrollment, _ state: ClassicState, autoPush: Bool? = nil, context: RequestContext
-    ) async throws -> ClassicAnswer? {
+    private func action(
+        on factor: Enrollment, _ proof: ClassicProof, _ state: ClassicState, _ view: any StoreView
+    ) throws -> FactorStep.Action {
+        if factor.push != nil {
+            // The result of a push is reported once; a later request asks for another push.
+            let isTold = state.classic.reportedChallenge == state.transaction.challengeCount
+            guard state.classic.selected == factor.classicID, !isTold, state.result(of: factor, in: state.transaction) != nil else {
+                return .sendPush(try challenge(factor, state, autoPush: proof.autoPush, view))
+            }
+            try countPoll(state)
+            return .poll
+        }
+        guard let response = proof.response(to: factor) else { return factor.code == nil ? .select : .sendCode }
+        try countClassicAttempt(state)
+        return .answer(response)
+    }
+
+    private func plan(
+        _ step: FactorStep, _ proof: ClassicProof, _ verdict: FactorVerdict?, _ state: ClassicState
+    ) throws -> ClassicPlan {
+        switch step.action {
+        case .show: try state.show(state.transaction)
+        case .select: try state.select(step.factor)
+        case .sendCode: try sendCode(to: step.factor, state)
+        case .sendPush(let challenge): try sendPush(challenge, state)
+        case .poll: try state.poll(step.factor, proof)
+        case .answer(let response):
+            try answer(response, to: step.factor, verdict, state, remembers: proof.remembersDevice)
+        }
+    }
+
+    // MARK: - Answers
+
+    /// The check of an answer that takes time; `nil` for a factor whose answers are judged at once.
+    private func check(_ step: FactorStep, _ state: ClassicState) throws -> Check<Result<FactorVerdict, ClassicRefusal>>? {
+        guard case .answer(let response) = step.action else { return nil }
+        let factor = step.factor
+        if let token = factor.token, case .code(let passCode) = response { return try check(passCode, of: token, state) }
+        guard factor.question != nil else { return nil }
+        let verifier = QuestionVerifier(environment: environment, enrollments: state.enrollments, origin: state.subject.origin)
+        return state.check(response, by: verifier)
+    }
+
+    private func answer(
+        _ response: FactorResponse, to factor: Enrollment, _ verdict: FactorVerdict?, _ state: ClassicState, remembers: Bool
+    ) throws -> ClassicPlan {
+        let (policy, user, now) = (state.snapshot.passwordPolicy, state.user.value, state.context.now)
+        if let token = factor.token {
+            return try state.answered(verdict ?? .failed, by: TokenVerifier(token: token), remembers: remembers)
+        }
+        if factor.question != nil {
+            let verifier = QuestionVerifier(environment: environment, enrollments: state.enrollments, origin: state.subject.origin)
+            return try state.answered(verdict ?? .failed, by: verifier, remembers: remembers)
+        }
+        if let method = factor.code {
+            if let until = method.closedUntil(at: now) {
+                throw ClassicRefusal(.tooMany(method.channel, until: until), context: state.context)
+            }
+            let verifier = CodeVerifier(
+                environment: environment, channel: method.channel, enrollments: state.enrollments, owner: state.transaction.id, now: now)
+            return try state.answered(verifier.verify(response, of: user, policy: policy), by: verifier, remembers: remembers)
+        }
+        if factor.hotp != nil {
+            let verifier = HOTPVerifier(environment: environment, enrollment: factor)
+            let (verdict, match) = try verifier.judge(response, of: user)
+            // `E0000083` (authn reference 4.7) does not apply to counters. A code of a later counter is answered like a wrong one: otherwise
+            // an attacker could guess it now and keep it.
+            return try state.answered(verdict, by: verifier, remembers: remembers, wrong: match == .used ? .replayedCode : .wrongCode)
+        }
+        let verifier = TOTPVerifier(environment: environment, enrollments: state.enrollments.filter { $0.id == factor.id }, now: now)
+        let verdict = try verifier.verify(response, of: user, policy: policy)
+        let wrong = try verdict == .failed ? state.refusal(of: response, factor) : .wrongCode
+        return try state.answered(verdict, by: verifier, remembers: remembers, wrong: wrong)
+    }
+
+    // MARK: - Pushes and codes
+
+    /// Plans a push to the device of a factor; throws ``ClassicRefusal``.
+    private func challenge(
+        _ factor: Enrollment, _ state: ClassicState, autoPush: Bool? = nil, _ view: any StoreView
+    ) throws -> PlannedChallenge {
         var start = ChallengeStart(stored: state.stored, user: state.user, type: "")
         start.enrollmentID = factor.id
-        start.transaction = start.transaction.extended(now: context.now) ?? start.transaction
+        start.transaction = start.transaction.extended(now: state.context.now) ?? start.transaction
         start.transaction.classic?.selected = factor.classicID
         start.transaction.classic?.autoPushChoice = autoPush ?? state.classic.autoPushChoice
         guard let server = state.snapshot.server(nil) else { throw ClassicRefusal.notEnabled }
         let admitted = AdmittedRequest(
             snapshot: state.snapshot, server: server, application: state.application, grantType: GrantType.secondFactorOOB,
-            parameters: [:], context: context, assertionUse: nil)
-        let planned = try await store.read { [self, start] view -> Result<PlannedChallenge, Refusal> in
-            do { return .success(try plan(start, admitted, view)) } catch let refusal as Refusal { return .failure(refusal) }
-        }
-        switch planned {
-        case .failure(let refusal): throw ClassicRefusal.factorFailed(refusal)
-        case .success(let plan):
-            let (next, outcome, effects) = start.transaction.step(.challenged(plan.plan.challenge, plan.subject), now: context.now)
-            guard case .challenged = outcome else {
-                return try await conclude(next, outcome, effects, state, wrong: .wrongCode, context: context)
+            parameters: [:], context: state.context, assertionUse: nil)
+        do { return try plan(start, admitted, view) } catch let refusal as Refusal { throw ClassicRefusal.factorFailed(refusal) }
+    }
+
+    private func sendPush(_ planned: PlannedChallenge, _ state: ClassicState) throws -> ClassicPlan {
+        let step = planned.start.transaction.step(.challenged(planned.plan.challenge, planned.subject), now: state.context.now)
+        guard case .challenged = step.1 else { return try state.conclude(step, wrong: .wrongCode) }
+        return try commitment(of: planned, context: state.context).map { started in
+            switch started {
+            case .failure(let refusal): .failure(.factorFailed(refusal))
+            case .success(let started):
+                state.shown(step.0).map { answer in
+                    var answer = answer
+                    answer.pushes = started.pushes
+                    return answer
+                }
             }
-            guard case .success(let started)? = try await commit(try commitment(of: plan, context: context), context: context) else {
-                return nil
-            }
-            return ClassicAnswer(try state.representation(of: next, now: context.now), pushes: started.pushes)
         }
     }
 
-    /// Counts a poll; throws ``ClassicRefusal`` over the limit. Clients poll every three to five seconds (authn reference 2.5); one that does
-    /// so every second is let be.
-    func countPoll(of transaction: SignInTransaction, context: RequestContext) throws(ClassicRefusal) {
-        let polls = rateLimiter.count(.polls(transaction.id), limit: 60, now: context.now)
-        guard polls.isAdmitted else { throw .tooManyRequests(polls, reason: "polls of one sign-in") }
-    }
-
-    /// Looks what a device answered.
-    private func poll(
-        _ factor: Enrollment, _ state: ClassicState, _ proof: ClassicProof, context: RequestContext
-    ) async throws -> ClassicAnswer? {
-        guard let challenge = state.transaction.challenge else { return nil }
-        if challenge.isOpen(at: context.now) {
-            return try await show(state.transaction, of: state, context: context)
-        }
-        // Who lost a device, or distrusts it, has closed it since: its approval proves nothing.
-        let subject = challenge.approver != nil && state.approver == nil ? nil : state.subject
-        var (next, outcome, effects) = state.transaction.step(.polled(subject), now: context.now)
-        var changes = state.transaction.closingChallenge
-        if case .tryAgain = outcome {
-            changes += try logEntries(effects, userID: next.userID, of: next, context: context)
-            next.classic?.selected = factor.classicID
-            return try await show(next, of: state, closing: changes, context: context)
-        }
-        if let approver = state.approver { changes.append(.put(try approver.record())) }
-        var answer = try await conclude(
-            next, outcome, effects, state, changes: changes, remembers: proof.remembersDevice, wrong: .wrongCode,
-            context: context)
-        if let choice = proof.autoPush ?? state.classic.autoPushChoice {
-            answer?.autoPush = state.classic.autoPush(of: factor.classicID, set: choice)
-        }
-        return answer
-    }
-
-    // MARK: - Codes
-
-    /// Makes a code and sends it; the one before is good no more.
-    private func sendCode(to factor: Enrollment, _ state: ClassicState, context: RequestContext) async throws -> ClassicAnswer? {
-        let prepared: PreparedCode
+    /// Plans that a code is sent; the previous one becomes invalid.
+    private func sendCode(to factor: Enrollment, _ state: ClassicState) throws -> ClassicPlan {
         do {
             let request = CodeRequest(purpose: .signIn, owner: state.transaction.id, applicationName: nil)
-            prepared = try prepareCode(request, for: factor, of: state.user.value, snapshot: state.snapshot, context: context)
+            let prepared = try prepareCode(
+                request, for: factor, of: state.user.value, snapshot: state.snapshot, context: state.context)
+            return try state.select(factor, prepared.writes).answering { $0.messages = [prepared.message] }
         } catch let refusal as CodeRefusal {
-            throw ClassicRefusal(refusal, context: context)
+            throw ClassicRefusal(refusal, context: state.context)
         }
-        var next = state.transaction
+    }
+}
+
+extension ClassicState {
+    /// The check of an answer.
+    func check(_ response: FactorResponse, by verifier: some FactorVerifier) -> Check<Result<FactorVerdict, ClassicRefusal>> {
+        let (user, policy) = (user.value, snapshot.passwordPolicy)
+        return Check(of: enrollments.filter { $0.factor == verifier.kind }) {
+            try await verifier.verify(response, of: user, policy: policy)
+        }.refusingOverload(context)
+    }
+
+    /// Plans that a factor is selected; a pending push becomes invalid.
+    fileprivate func select(_ factor: Enrollment, _ writes: Writes = Writes()) throws -> ClassicPlan {
+        var next = transaction
         let closing = next.closingChallenge
         next.withdrawChallenge(now: context.now)
         next.classic?.selected = factor.classicID
-        guard
-            var answer = try await show(
-                next, of: state, closing: closing + changes(of: prepared.writes, context: context), context: context)
-        else { return nil }
-        answer.messages = [prepared.message]
-        return answer
+        return try show(next, writes: Writes(closing) + writes)
     }
 
-    /// Why a code was wrong. What was right once tells nobody anything: it is good no more.
-    private func refusal(of response: FactorResponse, _ factor: Enrollment, context: RequestContext) throws -> ClassicRefusal {
+    /// Plans the step that a poll of a push leads to.
+    fileprivate func poll(_ factor: Enrollment, _ proof: ClassicProof) throws -> ClassicPlan {
+        guard let challenge = transaction.challenge, !challenge.isOpen(at: context.now) else { return try show(transaction) }
+        // An approval by a device that was removed or distrusted since then proves nothing.
+        let subject = challenge.approver != nil && approver == nil ? nil : subject
+        var step = transaction.step(.polled(subject), now: context.now)
+        var writes = Writes(transaction.closingChallenge)
+        if case .tryAgain = step.1 {
+            writes += try Writes(step.2, of: step.0, user: nil)
+            step.0.classic?.selected = factor.classicID
+            return try show(step.0, writes: writes)
+        }
+        // A concurrent change of the enrolment causes a conflict.
+        if let approver { writes += [approver.unchanged] }
+        let plan = try conclude(step, writes: writes, remembers: proof.remembersDevice, wrong: .wrongCode)
+        guard let choice = proof.autoPush ?? classic.autoPushChoice else { return plan }
+        return plan.answering { $0.autoPush = classic.autoPush(of: factor.classicID, set: choice) }
+    }
+
+    /// The refusal of a wrong code of an authenticator app. It tells of a code that was right once, which is invalid now.
+    fileprivate func refusal(of response: FactorResponse, _ factor: Enrollment) throws -> ClassicRefusal {
         guard case .code(let code) = response, let totp = factor.totp else { return .wrongCode }
         let secret = try totp.secret(ofEnrollment: factor.id, environment: environment)
         if TimeBasedCode.step(ofTyped: code, secret: secret, now: context.now, after: nil) != nil { return .replayedCode }
-        // Not those to come: who is told that one will be right some time would wait for it.
+        // A later code is answered like a wrong one: otherwise an attacker could wait for it.
         return TimeBasedCode.isPast(code, secret: secret, now: context.now) ? .lateCode : .wrongCode
-    }
-
-    /// Commits what a proof came to: transaction, counters and log in one write.
-    func commit(
-        _ verdict: FactorVerdict, _ verifier: some FactorVerifier, _ state: ClassicState, remembers: Bool = false, wrong: ClassicRefusal,
-        context: RequestContext
-    ) async throws -> ClassicAnswer? {
-        let (next, outcome, effects) = state.transaction.step(
-            .judged(verifier.kind, verifier.factorClass, methods: verifier.methods, verdict, state.subject), now: context.now)
-        return try await conclude(next, outcome, effects, state, remembers: remembers, wrong: wrong, context: context)
     }
 }
 

@@ -88,42 +88,42 @@ extension IdentityEngine {
         }
     }
 
-    /// Forgets devices: from then on the second factor is asked for there again.
+    /// Forgets devices, which have to prove the second factor again.
     ///
     /// - Parameters:
-    ///   - userID: The person.
-    ///   - id: The device; nil for all of theirs.
+    ///   - userID: The user.
+    ///   - id: The device; `nil` for all of the user.
     ///   - context: The request.
-    /// - Returns: How many were forgotten.
+    /// - Returns: The number of forgotten devices.
     /// - Throws: ``StoreError`` if the store failed.
     public func forgetRememberedDevices(ofUser userID: String, id: String? = nil, context: RequestContext) async throws -> Int {
-        for _ in 0..<Self.attempts {
-            let found = try await store.read { view in
-                try view.records(.rememberedDevice, where: "user", is: userID, limit: RememberedDevice.most).map(RememberedDevice.init)
-            }.filter { id ?? $0.id == $0.id }
-            guard !found.isEmpty else { return 0 }
-            let log = try logEntry(
-                "user.device.forget", .success, reason: "\(found.count) device(s)", userID: userID, context: context)
-            let changes = found.map { Change.remove(.rememberedDevice, id: $0.id, version: $0.version) }
-            if try await store.commit(changes + [log]) == .committed { return found.count }
+        try await transact(context) { reading in
+            try reading.view.records(.rememberedDevice, where: "user", is: userID, limit: RememberedDevice.most)
+                .map(RememberedDevice.init).filter { id ?? $0.id == $0.id }
+        } decide: { found in
+            guard !found.isEmpty else { return Plan(0) }
+            var writes = Writes(found.map { .remove(.rememberedDevice, id: $0.id, version: $0.version) })
+            writes.log("user.device.forget", .success, reason: "\(found.count) device(s)", userID: userID)
+            return Plan(found.count, writes)
         }
-        throw StoreError(.unavailable, "The devices changed on every attempt to forget them. Try again.")
     }
+}
 
-    /// What remembers the device that a classic sign-in goes on, once a second factor was proved on it.
+extension ClassicState {
+    /// Remembers the device of the sign-in once a second factor was proved on it.
     ///
-    /// - Returns: What is written, and the token that the device is to bring from now on if it brought none.
-    func remember(_ transaction: SignInTransaction, _ state: ClassicState, context: RequestContext) throws -> ([Change], token: String?) {
-        guard state.policy.remembering != .never, let account = transaction.account else { return ([], nil) }
-        var changes: [Change] = []
+    /// - Returns: The writes, and the token that the device keeps from now on if it brought none.
+    func remember(_ transaction: SignInTransaction) throws -> (Writes, token: String?) {
+        guard policy.remembering != .never, let account = transaction.account else { return (Writes(), nil) }
+        var writes = Writes()
         var token: String?
-        // What a browser brings, somebody may have planted there who will bring it too: it gets a token that only it has.
-        let brought = state.classic.renewsDevice == true ? nil : state.classic.device
+        // An attacker may have planted the token that a browser brings: the browser gets a new one.
+        let brought = classic.renewsDevice == true ? nil : classic.device
         var device =
-            try state.remembered
+            try remembered
             ?? RememberedDevice(
-                id: environment.random.identifier(prefix: "rdv"), userID: state.user.value.id, device: brought ?? [],
-                account: account, createdAt: context.now, provedAt: context.now)
+                id: environment.random.identifier(prefix: "rdv"), userID: user.value.id, device: brought ?? [], account: account,
+                createdAt: context.now, provedAt: context.now)
         if device.device.isEmpty {
             let made = try String((environment.random.identifier(prefix: "") + environment.random.identifier(prefix: "")).prefix(32))
             device.device = TicketDigest(of: made).bytes
@@ -131,12 +131,11 @@ extension IdentityEngine {
         }
         device.account = account
         device.provedAt = context.now
-        if state.remembered == nil {
-            let crowded = state.allRemembered.sorted { $0.provedAt > $1.provedAt }.dropFirst(RememberedDevice.most - 1)
-            changes += crowded.map { .remove(.rememberedDevice, id: $0.id, version: $0.version) }
-            changes.append(try logEntry("user.device.remember", .success, userID: state.user.value.id, context: context))
+        if remembered == nil {
+            let crowded = allRemembered.sorted { $0.provedAt > $1.provedAt }.dropFirst(RememberedDevice.most - 1)
+            writes += crowded.map { .remove(.rememberedDevice, id: $0.id, version: $0.version) }
+            writes.log("user.device.remember", .success, userID: user.value.id)
         }
-        changes.append(.put(try device.record()))
-        return (changes, token)
+        return (writes + [.put(try device.record())], token)
     }
 }

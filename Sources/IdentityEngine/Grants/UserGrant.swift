@@ -18,8 +18,7 @@ struct UserGrant: Sendable, Redacted {
     /// The type of the access token in the answer to a token exchange; `nil` for other grants.
     var issuedTokenType: String?
 
-    /// - Parameter writes: Committed with the grant, before it.
-    /// - Throws: ``Refusal`` with `access_denied` if the server's access policies do not allow it.
+    /// Issues the tokens; `writes` are committed before the grant. Throws ``Refusal`` with `access_denied` if no access policy allows it.
     func issue(_ engine: IdentityEngine, after writes: Writes = Writes()) throws -> TokenDecision {
         let now = request.context.now
         let evaluation = AccessPolicyEvaluation(

@@ -83,7 +83,7 @@ extension IdentityEngine {
             return Plan(
                 .array(
                     try open.map { transaction, challenge, target in
-                        let token = try ChallengeToken(
+                        let token = ChallengeToken(
                             snapshot: access.snapshot, transaction: transaction, challenge: challenge, target: target)
                         return .object(ChallengeToken.payload(try token.signed(now: context.now)))
                     }))

@@ -36,7 +36,9 @@ struct RequestCostTests {
             #expect((try? tokens.get()) != nil)
         }
         try await expect(reads: 1, commits: 1) { try await org.signIn(client: "one-factor-app", ["password": "wrong"]) }
-        try await expect(reads: 1, commits: 1) { try await org.signIn("nobody@example.com", client: "one-factor-app") }
+        try await expect(reads: 1, commits: 1) {
+            try await org.signIn("nobody@example.com", client: "one-factor-app", ["password": "wrong"])
+        }
     }
 
     @Test("A sign-in with password and push makes one read and one commit per request; a pending poll writes nothing.")

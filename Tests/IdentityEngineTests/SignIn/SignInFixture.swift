@@ -127,7 +127,8 @@ extension IdentityEngine {
                     return Check(of: refusal) { .failure(refusal) }
                 }
             }
-            return first.check(.password(password), by: PasswordVerifier(environment: environment, origin: first.origin)).map { @Sendable judge in
+            let verifier = PasswordVerifier(environment: environment, origin: first.origin)
+            return first.check(.password(password), by: verifier).map { @Sendable judge in
                 do { return .success(try await judge()) } catch is PasswordHasher.Overloaded {
                     let busy = RateLimitStatus(limit: 0, remaining: 0, reset: context.now, isAdmitted: false)
                     return .failure(.tooManyRequests(busy, reason: "too many passwords wait to be hashed"))

@@ -162,7 +162,7 @@ extension IdentityEngine {
     ) async throws {
         _ = try await transact(context, refusing: ClassicRefusal.self) { reading in
             try ClassicState(
-                token, browser: browser, snapshot: reading.snapshot, view: reading.view, environment: reading.engine.environment,
+                token, browser: browser, snapshot: try reading.snapshot, view: reading.view, environment: reading.engine.environment,
                 context: context)
         } decide: { state in
             var next = state.transaction
