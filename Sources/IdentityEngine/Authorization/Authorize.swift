@@ -3,14 +3,15 @@ internal import Foundation
 extension IdentityEngine {
     /// Answers a request to the authorize endpoint (RFC 6749 section 3.1; oauth reference 2.3).
     ///
-    /// A browser whose session proves enough gets the code at once; every other browser gets a page.
+    /// A session with enough recent proofs leads to a code at once. Otherwise the browser gets a page. With `prompt=none`, the client
+    /// gets an error.
     ///
     /// - Parameters:
     ///   - parameters: The parameters of the client, unchecked; or the name of a pushed request.
     ///   - server: The authorization server's id; `nil` for the org server.
     ///   - isForm: Whether the request is a posted form, which another site may have sent.
     ///   - browser: The browser's cookies.
-    ///   - context: The request.
+    ///   - context: The time, for the age of proofs; the address, for the limit on new sign-ins.
     /// - Returns: The page or the redirect, and the browser's cookies.
     /// - Throws: ``StoreError`` if the store failed; then nothing was started.
     public func authorize(
@@ -42,26 +43,14 @@ extension IdentityEngine {
         transaction.hosted?.browser.bind(to: secret)
         return secret
     }
-
-    /// The lines of the system log among the effects of a step.
-    func logEntries(
-        _ effects: [SignInTransaction.Effect], userID: String?, of transaction: SignInTransaction, context: RequestContext
-    ) throws -> [Change] {
-        try effects.compactMap { effect in
-            guard case .log(let type, let outcome, let reason) = effect else { return nil }
-            return try logEntry(
-                type, outcome, reason: reason, userID: userID, clientID: transaction.applicationID, server: transaction.server,
-                context: context)
-        }
-    }
 }
 
 /// A valid authorize request as one read finds it.
 private struct AuthorizeStart: Sendable {
     /// The next step.
     enum Next: Sendable {
-        /// The browser that posted a form is sent to the same request by a link. A form of another site comes without our cookies, and new
-        /// cookies would separate the browser from its sign-ins.
+        /// Redirects a posted form to the same request as a link. The browser sends no cookies with a form of another site, and new cookies
+        /// would replace those of its sign-ins.
         case link
         case page
         /// Everything is proved.
@@ -76,7 +65,7 @@ private struct AuthorizeStart: Sendable {
     let server: AuthorizationServerDefinition
     let request: AuthorizationRequest
     let application: Application
-    /// Consumes the pushed request, the session token; and the log of the first step.
+    /// The writes that consume the pushed request or the session token, and the log events of the first step.
     var writes = Writes()
     /// The secret of the browser; a new one if the browser has none.
     let secret: String

@@ -1,16 +1,16 @@
 internal import Foundation
 
 extension IdentityEngine {
-    /// Takes a step that a user takes on a page.
+    /// Handles a form that the user submits on a page.
     ///
-    /// The result is committed, and the page that the browser is sent to shows it: a form that is sent again changes no decision.
+    /// Commits the result, then redirects to the page that shows it. A repeated submission does not change a decision.
     ///
     /// - Parameters:
     ///   - action: The action of the form.
     ///   - token: The token in the address of the page.
     ///   - formToken: The token of the form.
     ///   - browser: The browser's cookies.
-    ///   - context: The request.
+    ///   - context: The time, for expiry; the origin, for rate limits and known devices.
     /// - Returns: The redirect, and the messages to send.
     /// - Throws: ``StoreError`` if the store failed; `CancellationError`.
     public func signInStep(
@@ -116,8 +116,8 @@ extension HostedState {
     ///   - count: Counts the attempt; `nil` for an attempt of the user of the sign-in.
     ///   - check: The check; it does not run over the limit.
     ///   - needsMore: Whether the decision needs another read.
-    ///   - plan: Decides within the limit.
-    /// - Returns: The step.
+    ///   - plan: Returns the plan if the attempt is within the limit.
+    /// - Returns: A step that counts the attempt first.
     func attempt(
         _ reading: Reading<HostedStep.Verdict>, login: String? = nil, count: (@Sendable () -> RateLimitStatus)? = nil,
         check: Check<HostedStep.Verdict> = Check(of: "attempt") { .admitted },
@@ -135,9 +135,9 @@ extension HostedState {
 
     /// The check after a count of the attempt, once per request.
     func counted(
-        _ check: Check<HostedStep.Verdict>, _ reading: Reading<HostedStep.Verdict>, by count: @escaping @Sendable () -> RateLimitStatus
+        _ check: Check<HostedStep.Verdict>, _ reading: Reading<HostedStep.Verdict>?, by count: @escaping @Sendable () -> RateLimitStatus
     ) -> Check<HostedStep.Verdict> {
-        let known = reading.verdict
+        let known = reading?.verdict
         return check.map { judge in
             if let known {
                 if case .limited = known { return known }

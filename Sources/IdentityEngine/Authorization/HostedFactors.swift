@@ -41,7 +41,10 @@ extension HostedState {
             }
             let (next, outcome, effects) = transaction.step(
                 .judged(verifier.kind, verifier.factorClass, methods: verifier.methods, verdict, subject), now: now)
-            return try judged(next, outcome, Writes(effects, of: next, user: user), verifier.kind, login: login)
+            var writes = try Writes(effects, of: next, user: user)
+            // The verdict may be seconds old: a lock or a new password since then must be seen.
+            if let user, !effects.writesUser { writes += [user.unchanged] }
+            return try judged(next, outcome, writes, verifier.kind, login: login)
         }
     }
 

@@ -95,8 +95,8 @@ extension IdentityEngine {
         return (code, Writes(closing + [.put(try transaction.record(version: proved.version)), .issue(ticket)]))
     }
 
-    /// The session after a sign-in, its new secret if it has one, its writes, and the logout tokens for the applications whose session ends
-    /// by them.
+    /// Returns the session after a sign-in, its new secret if any, and the writes. If another user's session ends, also returns its logout
+    /// tokens.
     func session(
         after proved: ProvedSignIn, context: RequestContext
     ) throws -> (Session, secret: String?, Writes, logouts: [BackchannelLogout]) {

@@ -3,12 +3,13 @@ internal import Foundation
 extension IdentityEngine {
     /// Returns the page that shows the current state of a sign-in, or the response to the client once everything is proved.
     ///
-    /// Loading the page again is harmless: a code whose response was lost is replaced by another one until the client exchanged one.
+    /// The browser can load the page again. A new code replaces the previous one until the client exchanges a code or the first code
+    /// expires.
     ///
     /// - Parameters:
     ///   - token: The token in the address of the page.
     ///   - browser: The browser's cookies.
-    ///   - context: The request.
+    ///   - context: The time, for expiry; the request id and address, for the log.
     /// - Returns: The page, or the redirect.
     /// - Throws: ``StoreError`` if the store failed.
     public func signInPage(_ token: String, browser: BrowserSecrets, context: RequestContext) async throws -> HostedAnswer {
@@ -45,7 +46,7 @@ extension IdentityEngine {
     /// The sign-in that the address of a page names; throws ``EarlyAnswer`` if it does not continue in this browser.
     func hostedState(_ token: String, browser: BrowserSecrets, context: RequestContext) async throws -> HostedState {
         try await store.read { [self] view in
-            let reading = Reading<Never>(view: view, engine: self, verdict: nil, isRepeated: false)
+            let reading = Reading<Never>(view: view, engine: self, verdict: nil, isRepeated: false, hasConflicted: false)
             return try HostedState(token, browser: browser, reading, context: context)
         }
     }

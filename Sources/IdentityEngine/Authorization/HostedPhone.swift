@@ -1,8 +1,9 @@
 internal import Foundation
 public import JOSE
 
-/// The setup of a phone during a sign-in, where an authenticator app could be set up as well: the page shows a QR code, the phone
-/// exchanges its ticket and enrols (``EnrollmentTicketGrant``), and the sign-in continues with a push to the phone.
+/// The setup of a phone during a sign-in, if the user has no second factor and the policy requires two.
+///
+/// The page shows a QR code. The phone exchanges its ticket and enrols (``EnrollmentTicketGrant``). The sign-in continues with a push.
 extension HostedState {
     /// Starts the setup, or starts it again with another ticket. The previous ticket, and the grant that it was exchanged for, become invalid.
     func beginPhone(_ authenticatorID: String?, _ reading: Reading<HostedStep.Verdict>) -> HostedStep {

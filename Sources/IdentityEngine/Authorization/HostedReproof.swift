@@ -9,7 +9,8 @@ extension HostedState {
         guard case .password(_, let password) = action, isPasswordAlone, let user, let subject else { throw EarlyAnswer(.otherBrowser) }
         let verifier = PasswordVerifier(environment: engine.environment, origin: subject.origin)
         let check = Check(.password(password), of: user.value, enrollments: [], policy: snapshot.passwordPolicy, by: verifier)
-        return HostedStep(check: counted(check.map { .factor(try await $0()) }, reading, by: countAttempt)) { verdict in
+        // Counted whatever the request was counted for before: an earlier read may have been for another user name.
+        return HostedStep(check: counted(check.map { .factor(try await $0()) }, nil, by: countAttempt)) { verdict in
             switch verdict {
             case .limited(let status): throw EarlyAnswer(HostedAnswer(.refused(HostedRefusal(tooMany: status))))
             case .busy: throw EarlyAnswer(.tooManyRequests)

@@ -46,7 +46,7 @@ extension IdentityEngine {
         do {
             let prepared = try beginCodeEnrollment(
                 code, for: state.user.value, holding: state.allEnrollments, snapshot: state.snapshot, context: state.context)
-            // The user is rewritten unchanged, so that of two concurrent setups in two sign-ins the second counts the first one's message.
+            // Rewritten unchanged, so that concurrent setups in two sign-ins conflict, and the second one counts the first one's message.
             let user = Change.put(try state.user.record(holding: state.user.value))
             return try state.begin(prepared.enrollment.id, prepared.writes + [user]).answering { $0.messages = [prepared.message] }
         } catch let refusal as CodeRefusal {

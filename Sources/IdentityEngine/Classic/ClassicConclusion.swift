@@ -8,8 +8,8 @@ extension ClassicState {
     /// Plans a step with its effects.
     ///
     /// - Parameters:
-    ///   - step: The step.
-    ///   - writes: Further writes.
+    ///   - step: The transaction after the step, the outcome, and the effects to write.
+    ///   - writes: Writes to commit in addition to the effects.
     ///   - remembers: Whether the device is remembered if the step proved a factor.
     ///   - nextSecret: The secret to which the step bound the browser; `nil` if it stays the same.
     ///   - wrong: The refusal if the user may try again.
@@ -71,8 +71,8 @@ extension ClassicState {
         return try conclude(step, remembers: remembers, wrong: wrong)
     }
 
-    /// Plans that the client is shown a state of the sign-in, which is written if it changed or if its extension is worth a write. A sign-in
-    /// that requires nothing more ends.
+    /// Plans to show the client a state of the sign-in. Writes the state if it changed or if its extension is worth a write. Ends a sign-in
+    /// that requires nothing more.
     func show(_ next: SignInTransaction, writes: Writes = Writes()) throws -> ClassicPlan {
         let step = next.proved(subject, "user.authentication", [])
         switch step.1 {

@@ -28,12 +28,12 @@ extension IdentityEngine {
     /// Begins the recovery of an account.
     ///
     /// Unknown user names follow the same steps until a code is correct, so that responses do not reveal whether an account exists. A
-    /// trusted caller gets a token instead, and is told.
+    /// trusted caller that names no channel gets the token, or the reason of the refusal.
     ///
     /// - Parameters:
-    ///   - request: The request.
-    ///   - caller: The caller.
-    ///   - context: The request's time and origin.
+    ///   - request: The user name, the channel of the message, and whether to unlock the account.
+    ///   - caller: The caller; a valid API token makes it a trusted caller.
+    ///   - context: The time, for limits; the origin, for limits and known devices.
     /// - Returns: The state; or a refusal: `E0000001`, a limit, or for a trusted caller the reason.
     /// - Throws: ``StoreError`` if the store failed.
     public func classicRecover(
@@ -128,7 +128,7 @@ extension IdentityEngine {
         return Plan(.success(ClassicStepAnswer(shown)), writes)
     }
 
-    /// Plans that a link is mailed. Without a recipient the writes and the answer are the same, and no caller learns the token.
+    /// Plans a mail with a link. Without a recipient, the engine commits the same writes, returns the same answer and discards the token.
     private func mailLink(
         _ request: ClassicRecoveryRequest, _ found: RecoveryStart, _ context: RequestContext
     ) throws -> ClassicPlan {
@@ -184,7 +184,7 @@ extension IdentityEngine {
             writes.log("user.mfa.code.send", .denied, reason: found.reason, userID: found.user?.value.id)
         }
         if request.page != nil {
-            // A second message too soon is refused on the page, whether or not there was a first.
+            // The page refuses a second message that is too early, even if no first message was sent.
             _ = recoveryPacer.refusal(
                 channel, to: transaction.id, .anybody, limit: nil, requestID: context.requestID, now: context.now)
         }

@@ -60,7 +60,7 @@ extension IdentityEngine {
         return !user.knows(state.subject.origin) && recoveryBudget.isSpent(limit: state.snapshot.rateLimits.recoveryGuesses, now: now)
     }
 
-    /// Takes a step, and counts a wrong guess of it for the whole organization once it is committed.
+    /// Runs a step. After its commit, counts a wrong guess against the limit of the organization.
     private func countingWrongGuess(
         _ context: RequestContext, _ step: () async throws -> Result<ClassicAnswer, ClassicRefusal>
     ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
@@ -129,7 +129,7 @@ extension IdentityEngine {
         try await exchange(.recoveryToken, token, context: context) { $0.enrollsOptional = enrollsOptional }
     }
 
-    /// Exchanges a token for the sign-in that it leads to, which begins with it.
+    /// Exchanges a single-use token for a sign-in, which starts with this exchange.
     func exchange(
         _ kind: TicketKind, _ token: String, context: RequestContext, _ change: (inout ClassicSignIn) -> Void
     ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
@@ -149,18 +149,18 @@ extension IdentityEngine {
                 stored, token: stateToken, browser: browser?.bound, snapshot: reading.snapshot, view: reading.view,
                 environment: environment, context: context)
         } decide: { state in
-            // A recovery that began on a page continues on pages, where it signs nobody in; so does an activation by mail.
+            // A recovery from a page, and an activation by mail, continue on pages only, where they do not sign the user in.
             guard browser != nil || (state.classic.page == nil && state.classic.recovery?.isMailed != true) else {
                 throw ClassicRefusal.invalidToken("\(kind.rawValue): of a page")
             }
             var begun = state.transaction
-            // It begins with the token: an earlier end of all sessions does not end it.
+            // The sign-in starts now. Ending all sessions before this request does not cancel it.
             begun.meet(state.user.value)
             if var classic = begun.classic {
                 change(&classic)
                 begun.classic = classic
             }
-            // Set before the step: a page signs nobody in.
+            // Set before the step, because a recovery on a page does not end in a session token.
             begun.classic?.page = browser.map { RecoveryPage(in: $0.start, bound: $0.bound, continuing: state.classic.page) }
             var step = begun.step(.recoveryProved(hasQuestion: state.question != nil, state.subject), now: context.now)
             step.0.createdAt = context.now

@@ -8,7 +8,7 @@ struct ClassicStepAnswer: Sendable {
     enum Outcome: Sendable {
         /// The client is shown this.
         case shown(ClassicAnswer.Outcome)
-        /// The sign-in continues: it is read again by this state token, in the browser with this secret, and shown.
+        /// The sign-in continues. The engine reads it again with this state token and browser secret, and returns the new state.
         case continues(token: String, browser: String?)
     }
 
@@ -51,12 +51,12 @@ extension IdentityEngine {
     /// - Parameters:
     ///   - token: The state token.
     ///   - browser: The secret of the browser on the hosted pages; `nil` at the API.
-    ///   - context: The request.
+    ///   - context: The time, for expiry; the origin, for rate limits and known devices.
     ///   - read: Counts the attempt, and reads what the step needs beside the state; may throw ``ClassicRefusal``, like the others.
     ///   - check: Returns the slow check of the step; `nil` for none.
-    ///   - decide: Decides.
+    ///   - decide: Returns the plan of the step; may throw ``ClassicRefusal``.
     /// - Returns: The state after the step; or a refusal.
-    /// - Throws: ``StoreError``.
+    /// - Throws: ``StoreError`` if the store failed.
     func classicStep<Found: Sendable, Verdict: Sendable>(
         _ token: String, browser: String? = nil, context: RequestContext,
         read: @escaping @Sendable (ClassicState, any StoreView) throws -> Found, check: (ClassicState, Found) throws -> Check<Verdict>?,

@@ -12,7 +12,7 @@ extension IdentityEngine {
         return TokenMethod(provider: provider, credentialID: credentialID)
     }
 
-    /// The check of a code by the other system. It is asked once per request: it would refuse its own code the second time.
+    /// The check of a code by the external token service, called once per request. A second call would reject the same code.
     func check(
         _ passCode: String?, next: String? = nil, of token: TokenMethod, _ state: ClassicState
     ) throws -> Check<Result<FactorVerdict, ClassicRefusal>> {

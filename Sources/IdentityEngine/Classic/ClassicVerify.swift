@@ -57,10 +57,10 @@ extension IdentityEngine {
     ///
     /// - Parameters:
     ///   - factorID: The factor, from the path.
-    ///   - proof: The answer.
+    ///   - proof: The code or answer, which is empty for a poll, and the client's choices for the device.
     ///   - stateToken: The state token of the sign-in.
-    ///   - context: The request.
-    /// - Returns: The state; or a refusal.
+    ///   - context: The time, for codes and expiry; the origin, for rate limits and known devices.
+    /// - Returns: The state; or a refusal: `E0000068` for a wrong answer, `E0000007` for an unknown factor, or a limit.
     /// - Throws: ``StoreError`` if the store failed.
     public func classicVerify(
         factorID: String, _ proof: ClassicProof, stateToken: String, context: RequestContext
@@ -93,7 +93,7 @@ extension IdentityEngine {
                 throw ClassicRefusal.notAllowed(in: "resend")
             }
             if factor.code != nil { return FactorStep(factor: factor, action: .sendCode) }
-            // An approval that is there already counts instead of another push.
+            // If the device has approved already, the approval counts and no other push is sent.
             if state.transaction.challenge?.approver != nil { return FactorStep(factor: factor, action: .poll) }
             // As on the pages, a push that the user is just reading is not replaced.
             if state.transaction.isChallengeYoung(at: context.now) { return FactorStep(factor: factor, action: .show) }
@@ -270,7 +270,7 @@ extension ClassicState {
         return plan.answering { $0.autoPush = classic.autoPush(of: factor.classicID, set: choice) }
     }
 
-    /// The refusal of a wrong code of an authenticator app. It tells of a code that was right once, which is invalid now.
+    /// Returns the refusal of a wrong code of an authenticator app. Used and expired codes have their own refusals.
     fileprivate func refusal(of response: FactorResponse, _ factor: Enrollment) throws -> ClassicRefusal {
         guard case .code(let code) = response, let totp = factor.totp else { return .wrongCode }
         let secret = try totp.secret(ofEnrollment: factor.id, environment: environment)

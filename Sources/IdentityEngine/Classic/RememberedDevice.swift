@@ -88,7 +88,7 @@ extension IdentityEngine {
         }
     }
 
-    /// Forgets devices, which have to prove the second factor again.
+    /// Removes remembered devices. The user must prove the second factor on them again.
     ///
     /// - Parameters:
     ///   - userID: The user.
@@ -112,7 +112,7 @@ extension IdentityEngine {
 extension ClassicState {
     /// Remembers the device of the sign-in once a second factor was proved on it.
     ///
-    /// - Returns: The writes, and the token that the device keeps from now on if it brought none.
+    /// - Returns: The writes, and the new token of the device; `nil` if the device keeps its token.
     func remember(_ transaction: SignInTransaction) throws -> (Writes, token: String?) {
         guard policy.remembering != .never, let account = transaction.account else { return (Writes(), nil) }
         var writes = Writes()

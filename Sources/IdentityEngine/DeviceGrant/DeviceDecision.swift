@@ -1,8 +1,8 @@
 internal import Foundation
 
 extension IdentityEngine {
-    /// Decides what a device gets that waits for a sign-in on the pages: tokens or a refusal. The first decision counts, whoever else entered
-    /// the code.
+    /// Stores the user's decision about a waiting device: tokens or a refusal. The first decision is final, even if another user also
+    /// entered the code.
     func deviceDecision(_ isAllowed: Bool, _ state: HostedState, answer: HostedAnswer, context: RequestContext) throws -> Plan<HostedAnswer>
     {
         guard let hosted = state.hosted.device, hosted.decision == nil, state.transaction.end == .authenticated, !state.needsConsent,

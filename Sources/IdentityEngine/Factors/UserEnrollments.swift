@@ -2,7 +2,7 @@
 struct UserEnrollments: Sendable {
     /// Pending ones included, deleted ones not.
     var all: [Enrollment] = []
-    /// The factors that the user can present now: active, and a push on an active device with an authenticator that is on.
+    /// The active factors. A push factor also needs an active device and an active authenticator.
     var usable: [Enrollment] = []
 
     /// The confirmed factors, suspended ones included.

@@ -5,8 +5,8 @@ typealias GrantVerdict = Result<FactorVerdict, Refusal>
 
 /// A grant type of the token endpoint: what it reads, and what it decides. A new grant is one type and a line in the table.
 ///
-/// The endpoint owns the phases that all grants share (``IdentityEngine/token(_:context:)``); a handler has only what is its own. It reads in
-/// the one read of the request, may ask for a slow check, and decides.
+/// The endpoint implements the phases that all grants share (``IdentityEngine/token(_:context:)``). A handler reads the state of its grant
+/// in the request's read, can return a slow check, and decides.
 protocol GrantHandler: Sendable {
     /// The `grant_type`.
     static var grantType: String { get }
@@ -65,6 +65,16 @@ struct AdmittedRequest: Sendable {
     var proof: ProofOfPossession?
     /// Whether it was decided before, and somebody else was faster.
     var isRepeated = false
+    /// Whether another request committed first.
+    var hasConflicted = false
+
+    /// Refuses an assertion or a proof that was used before, so that a replay causes no further work.
+    func refuseRepeatedUse(in view: any StoreView) throws {
+        if case .put(let record)? = assertionUse, try view.record(record.kind, id: record.id) != nil {
+            throw ClientAuthenticator.wrong("client.assertion: used")
+        }
+        if try proof?.use.isMade(in: view) == true { throw Refusal.usedProof }
+    }
 
     /// The grant type, if it is one that the endpoint knows; what a stranger invents is neither hashed nor logged.
     var knownGrantType: String? {
@@ -109,7 +119,8 @@ struct AdmittedRequest: Sendable {
 /// What a handler decided.
 enum TokenDecision: Sendable {
     case issued(TokenResponse, Writes, rule: String, userID: String?)
-    case refused(Refusal, Writes, userID: String?)
+    /// `isGuess` marks a wrong answer to a factor, whose counters are committed even if the request's proof or assertion was used before.
+    case refused(Refusal, Writes, userID: String?, isGuess: Bool = false)
 }
 
 extension IdentityEngine {

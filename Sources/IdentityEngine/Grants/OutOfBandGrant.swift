@@ -50,7 +50,8 @@ struct WaitingTransaction: Sendable {
     func decide(_ request: AdmittedRequest, scopes: [String], _ engine: IdentityEngine) throws -> TokenDecision {
         let now = request.context.now
         let (next, outcome, effects) = stored.value.step(.polled(subject), now: now)
-        var writes = try Writes(effects, of: next, user: user)
+        // The approval counts for the user only if the sign-in succeeds.
+        var writes = try Writes(effects, of: next, user: nil)
         switch outcome {
         case .pending:
             let isTooFast = engine.pollPacer.isTooFast(digest, now: now)
@@ -60,6 +61,7 @@ struct WaitingTransaction: Sendable {
         case .authenticated(let authentication):
             guard let user else { throw Refusal.overTransaction }
             engine.pollPacer.forget(digest)
+            writes += try Writes(effects.filter(\.isUserWrite), of: next, user: user)
             if let approver { writes.changes.append(.put(try approver.record())) }
             writes += [try stored.writing(next), .closeTickets(of: RecordReference(.transaction, next.id))]
             return try UserGrant(request: request, user: user.value, authentication: authentication, scopes: scopes)

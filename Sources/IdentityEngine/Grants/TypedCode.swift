@@ -34,11 +34,10 @@ struct TypedCode: Sendable, Redacted {
         switch outcome {
         case .authenticated(let authentication):
             // The scopes are those that the first request asked for: nobody widens them in the middle.
-            return try UserGrant(
-                request: request, user: person, authentication: authentication, scopes: scopes ?? next.scopes
-            ).issue(engine, after: writes)
+            return try UserGrant(request: request, user: person, authentication: authentication, scopes: scopes ?? next.scopes)
+                .issue(afterProof: writes, engine)
         case .tryAgain(let refusal), .refused(let refusal):
-            return .refused(refusal, writes, userID: next.userID)
+            return .refused(refusal, writes, userID: next.userID, isGuess: true)
         case .factorRequired(let grantTypes):
             guard let token else {
                 // A code that begins a sign-in leads on by a token of its own.

@@ -18,7 +18,13 @@ struct UserGrant: Sendable, Redacted {
     /// The type of the access token in the answer to a token exchange; `nil` for other grants.
     var issuedTokenType: String?
 
-    /// Issues the tokens; `writes` are committed before the grant. Throws ``Refusal`` with `access_denied` if no access policy allows it.
+    /// The same after a factor was proved: the proof is committed even if no tokens are issued, so that a code is used up.
+    func issue(afterProof writes: Writes, _ engine: IdentityEngine) throws -> TokenDecision {
+        do { return try issue(engine, after: writes) } catch let refusal as Refusal { return .refused(refusal, writes, userID: nil) }
+    }
+
+    /// Issues the tokens; the same commit applies `writes` before the grant. Throws ``Refusal`` with `access_denied` if no access policy
+    /// allows it.
     func issue(_ engine: IdentityEngine, after writes: Writes = Writes()) throws -> TokenDecision {
         let now = request.context.now
         let evaluation = AccessPolicyEvaluation(

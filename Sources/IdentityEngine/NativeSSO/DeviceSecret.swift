@@ -18,7 +18,7 @@ enum DeviceSecret {
             expiresAt: grant.refresh?.endsAt)
     }
 
-    /// The writes that end a secret and the grants that were made by it; none without a grant.
+    /// Returns the writes that revoke a device secret and its grants; no writes without a grant.
     static func revocation(_ digest: TicketDigest, of grants: [Grant], clientID: String?, server: String?, now: Date) -> Writes {
         guard !grants.isEmpty else { return Writes() }
         var writes = Writes(grants.flatMap { $0.revoking(at: now) } + [.close(.deviceSecret, digest: digest)])

@@ -35,7 +35,7 @@ extension IdentityEngine {
         } decide: { found in
             let (next, outcome, effects) = found.transaction.value.step(.answered(found.response.answer), now: context.now)
             var plan = Plan(Self.result(of: outcome))
-            // The same answer again: it arrived, but its response did not reach the device.
+            // A device repeats its answer if the response was lost. The repeated answer is rejected as already given.
             plan.uses = [.init(change: found.response.use.change, refused: .failure(.tooLate(.answered, "The answer was given before.")))]
             for case .log(let type, let result, let reason) in effects {
                 plan.writes.log(

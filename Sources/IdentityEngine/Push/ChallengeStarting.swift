@@ -2,8 +2,8 @@ internal import Foundation
 internal import JOSE
 
 extension IdentityEngine {
-    /// Starts a challenge: `find` says whose it is. Where the request itself names the user, refusals for unknown names are logged like those
-    /// for users without a device, so that the time taken reveals nothing.
+    /// Starts a challenge for the sign-in that `find` returns. With `isNamed`, the request names the user. Unknown names are then logged
+    /// like users without a device, so that the response time does not reveal whether the account exists.
     func start(
         _ request: TokenRequest, context: RequestContext, isNamed: Bool = false,
         find: @escaping @Sendable (AdmittedRequest, Reading<Never>) throws -> ChallengeStart

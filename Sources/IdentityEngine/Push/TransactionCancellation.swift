@@ -1,11 +1,11 @@
 internal import Foundation
 
 extension StoreView {
-    /// The writes that end the transaction of an `mfa_token`, an `oob_code` or an `auth_req_id`, so that a later approval has no effect and
-    /// the device is told.
+    /// Returns the writes that cancel the transaction of an `mfa_token`, an `oob_code` or an `auth_req_id`. A later approval has no effect,
+    /// and the device gets an error.
     ///
     /// - Parameters:
-    ///   - secret: The secret of the client.
+    ///   - secret: The `mfa_token`, `oob_code` or `auth_req_id`; other tokens return `nil`.
     ///   - clientID: The client, authenticated.
     ///   - server: The authorization server's id; `nil` for the org server.
     ///   - now: The time.

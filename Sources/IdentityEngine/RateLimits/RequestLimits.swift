@@ -69,7 +69,7 @@ extension IdentityEngine {
 }
 
 extension IdentityEngine {
-    /// Counts a sign-in that a browser without a proof starts on the pages, so that an attacker can't fill the disk.
+    /// Counts a sign-in that starts on the pages against the limit of its address, so that an attacker can't fill the disk.
     ///
     /// - Throws: ``EarlyAnswer`` over the limit.
     func countBeginning(snapshot: OrgSnapshot, context: RequestContext) throws(EarlyAnswer) {

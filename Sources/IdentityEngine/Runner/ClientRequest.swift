@@ -13,9 +13,9 @@ extension IdentityEngine {
     /// - Parameters:
     ///   - request: The client and the parameters.
     ///   - proof: The proof of possession, checked without its nonce; `nil` for none.
-    ///   - context: The request.
+    ///   - context: The time, for the client's credentials and proof; the request id and address, for the log.
     ///   - replays: The type of the log event of an assertion that was used before; `nil` for none.
-    ///   - refusal: Returns the log event of a refusal; `nil` for none. An attacker who knows the name of a public client could fill the log.
+    ///   - refusal: Returns the log event of a refusal; `nil` for none. Return `nil` for unauthenticated clients, which could fill the log.
     ///   - read: Reads what the decision needs; may throw ``Refusal``.
     ///   - decide: Decides; may throw ``Refusal``.
     /// - Returns: The answer of the decision, or the refusal.

@@ -1,6 +1,7 @@
-/// Everything that a decision causes, as data. The runner carries it out (``IdentityEngine/transact(_:byConfiguration:read:check:needsMore:decide:)``).
+/// The answer, the changes and the log events of a decision. The runner commits them
+/// (``IdentityEngine/transact(_:byConfiguration:read:check:needsMore:decide:)``).
 struct Plan<Answer: Sendable>: Sendable {
-    /// An assertion or a proof that is accepted once.
+    /// The use of a client assertion, a DPoP proof or a device's signed answer, each of which is accepted once.
     struct SingleUse: Sendable {
         /// Stores the use; conflicts if it is stored already.
         var change: Change
@@ -10,9 +11,11 @@ struct Plan<Answer: Sendable>: Sendable {
         var event: LoggedEvent?
     }
 
-    /// Committed before ``writes``, in this order.
+    /// Applied before ``writes``, in this order, in the same commit.
     var uses: [SingleUse] = []
     var writes: Writes
+    /// The part of ``writes`` that is committed even if one of ``uses`` was made before: the counters of a wrong guess.
+    var kept = Writes()
     /// The answer once everything is committed.
     var answer: Answer
 
@@ -24,6 +27,7 @@ struct Plan<Answer: Sendable>: Sendable {
     /// The same writes with another answer.
     func map<Other: Sendable>(_ transform: (Answer) throws -> Other) rethrows -> Plan<Other> {
         var plan = Plan<Other>(try transform(answer), writes)
+        plan.kept = kept
         plan.uses = try uses.map { .init(change: $0.change, refused: try transform($0.refused), event: $0.event) }
         return plan
     }
@@ -80,7 +84,7 @@ struct LoggedEvent: Sendable, Equatable {
 
 /// A slow check, such as a password hash, which runs between the read and the decision.
 ///
-/// Two checks are equal if their inputs are: then the runner reuses the verdict after a conflict.
+/// Two checks are equal if their inputs are equal. After a conflict, the runner reuses the verdict of an equal check.
 struct Check<Verdict: Sendable>: Sendable, Equatable {
     private let inputs: any Equatable & Sendable
     /// Runs outside of the store.

@@ -8,8 +8,10 @@ struct Reading<Verdict: Sendable> {
     let engine: IdentityEngine
     /// The verdict of the request's check; `nil` before the check.
     let verdict: Verdict?
-    /// Whether the request was read before. Counters in memory move once per request, with the first read.
+    /// Whether the request was read before. Rate limits count only the first read, so that a retry counts once.
     let isRepeated: Bool
+    /// Whether another request committed first.
+    let hasConflicted: Bool
 
     /// The configuration in that view.
     ///
@@ -17,7 +19,7 @@ struct Reading<Verdict: Sendable> {
     var snapshot: OrgSnapshot { get throws { try engine.snapshot(view) } }
 }
 
-/// A view that answers a repeated query for a list from memory: a request reads the enrolments of a user once.
+/// A view that answers repeated list queries from memory, so that one read loads the enrolments of a user once.
 private final class RequestView: StoreView {
     private struct Query: Hashable {
         let kind: RecordKind
@@ -51,25 +53,26 @@ private final class RequestView: StoreView {
 
 /// The only code that retries, commits and writes the system log.
 extension IdentityEngine {
-    /// The maximum number of conflicts of one request. Each one means that another request committed.
-    static let attempts = 1_000
+    /// The maximum number of conflicts of one request. Each one means that another request committed, and decides and signs again.
+    static let attempts = 32
+    /// The same once a slow check ran: its verdict is not thrown away.
+    static let judgedAttempts = 1_000
 
     /// Runs a request that reads state, decides on it and changes it.
     ///
-    /// One read, one check if there is one, one commit. After a conflict the runner reads again, keeps the verdict if the check is equal, and
-    /// decides again. A plan that writes nothing is answered without a commit.
+    /// Without a conflict: one read, an optional check, one commit. `needsMore` adds a read. After a conflict the runner reads and decides
+    /// again. It reuses the verdict if the check is equal. A plan without writes is answered without a commit.
     ///
     /// - Parameters:
-    ///   - context: The request.
-    ///   - byConfiguration: Returns the state if the configuration suffices for it. The runner then decides by the cached configuration without
-    ///     a read; a decision that writes is committed on the condition that the configuration is still the same, and one that writes nothing is
-    ///     repeated with a read.
+    ///   - context: The time, request id and address of the log events.
+    ///   - byConfiguration: Returns the state if it depends on the configuration only. The runner then decides by the cached configuration,
+    ///     without a read. The commit conflicts if the configuration has changed. A decision without writes is repeated with a read.
     ///   - read: Reads and decodes the state, synchronously, in one view of the store.
     ///   - check: Returns the slow check that the decision needs; `nil` for none.
     ///   - needsMore: Whether the decision needs another read, which knows the verdict.
-    ///   - decide: Decides: pure, synchronous, and possibly called several times.
+    ///   - decide: Returns the plan, synchronously and without access to the store. The runner can call it several times.
     /// - Returns: The plan's answer, once its writes are committed.
-    /// - Throws: ``StoreError`` if the store failed; then nothing was written. What the closures throw.
+    /// - Throws: ``StoreError`` if the store failed; then nothing was written. Errors of the closures.
     func transact<State: Sendable, Verdict: Sendable, Answer: Sendable>(
         _ context: RequestContext, byConfiguration: (OrgSnapshot) throws -> State? = { _ in nil },
         read: @escaping @Sendable (Reading<Verdict>) throws -> State, check: (State) throws -> Check<Verdict>?,
@@ -83,11 +86,17 @@ extension IdentityEngine {
             }
         }
         var judged: (check: Check<Verdict>, verdict: Verdict)?
-        for attempt in 0..<Self.attempts {
-            let known = judged?.verdict
+        var conflicts = 0
+        var isRepeated = false
+        while conflicts < (judged == nil ? Self.attempts : Self.judgedAttempts) {
+            // A request whose client left is still carried out, unless it met a conflict.
+            if conflicts > 0 { try Task.checkCancellation() }
+            let (known, isLater, hasConflicted) = (judged?.verdict, isRepeated, conflicts > 0)
             let state = try await store.read { [self] view in
-                try read(Reading(view: RequestView(view), engine: self, verdict: known, isRepeated: attempt > 0))
+                try read(
+                    Reading(view: RequestView(view), engine: self, verdict: known, isRepeated: isLater, hasConflicted: hasConflicted))
             }
+            isRepeated = true
             var verdict: Verdict?
             if let check = try check(state) {
                 if let judged, judged.check == check {
@@ -95,14 +104,19 @@ extension IdentityEngine {
                 } else {
                     let fresh = try await check.judge()
                     judged = (check, fresh)
-                    if needsMore(state, fresh) { continue }
+                    if needsMore(state, fresh) {
+                        // Bounded as well: each round meets another state.
+                        if known != nil { conflicts += 1 }
+                        continue
+                    }
                     verdict = fresh
                 }
             }
             let plan = try await store.preparingCommit { try decide(state, verdict) }
             if let answer = try await commit(plan, context: context) { return answer }
+            conflicts += 1
         }
-        throw StoreError(.unavailable, "The request met other writers \(Self.attempts) times. Try it again.")
+        throw StoreError(.unavailable, "The request met other writers \(conflicts) times. Try it again.")
     }
 
     /// The same without a check.
@@ -133,9 +147,11 @@ extension IdentityEngine {
         try await transact(context, refusing: refusing, read: read, check: { _ in nil }) { state, _ in try decide(state) }
     }
 
-    /// Commits writes that depend on nothing that was read.
+    /// Commits writes without conditions, such as log events. Ignores a conflict.
     func write(_ writes: Writes, context: RequestContext) async throws {
-        _ = try await commit(Plan((), writes), context: context)
+        guard try await commit(Plan((), writes), context: context) != nil else {
+            throw StoreError(.unavailable, "A write met another writer. Try it again.")
+        }
     }
 
     /// Commits a plan.
@@ -151,8 +167,11 @@ extension IdentityEngine {
             return plan.answer
         case .conflict(let index, .version) where index < plan.uses.count:
             let use = plan.uses[index]
-            if let event = use.event { _ = try await store.commit([try line(event, context)]) }
-            return use.refused
+            var kept = plan.kept
+            kept.events += use.event.map { [$0] } ?? []
+            guard !kept.isEmpty else { return use.refused }
+            let counted = try await store.commit(self.changes(of: kept, context: context)) == .committed
+            return counted ? use.refused : nil
         case .conflict:
             return nil
         }

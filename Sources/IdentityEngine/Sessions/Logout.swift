@@ -89,7 +89,7 @@ private struct LogoutState: Sendable {
         }
     }
 
-    /// The question to the user, or the refusal of the answer's form; `nil` if the request may end the browser's session.
+    /// Returns the confirmation page, or the refusal of its form; `nil` if the request may end the browser's session.
     func objection(formToken: String?, browser: BrowserSecrets) -> LogoutAnswer? {
         guard !isHinted, let own, let secret = browser.session else { return nil }
         guard let formToken else { return LogoutAnswer(.confirm(question(secret: secret, of: own))) }

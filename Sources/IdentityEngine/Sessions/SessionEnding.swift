@@ -83,7 +83,7 @@ extension IdentityEngine {
     /// - Returns: The sessions that ended, with the clients to tell.
     /// - Throws: ``StoreError`` if the store failed; some may have ended then.
     public func endSessions(ofUser userID: String, context: RequestContext) async throws -> [SessionSummary] {
-        // The account first: from then on each session is over, also one that begins concurrently.
+        // The account is written first: this ends every session, including those that start concurrently.
         if case .unknownUser = try await markSessionsEnded(ofUser: userID, context: context) { return [] }
         var ended: [SessionSummary] = []
         while true {

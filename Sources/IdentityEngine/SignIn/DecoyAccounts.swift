@@ -146,7 +146,7 @@ extension SignInTransaction.Subject {
 }
 
 extension [SignInTransaction.Effect] {
-    var writesUser: Bool { contains { if case .writeUser = $0 { true } else { false } } }
+    var writesUser: Bool { contains(where: \.isUserWrite) }
 }
 
 extension FactorVerdict {

@@ -5,8 +5,8 @@ extension IdentityEngine {
     /// The maximum length of a user name in bytes: longer than any login, also one with decomposed accents.
     private static let longestUsername = 1_024
 
-    /// The typed user name; an empty one, which no user has, if it is longer than any name. Comparing names takes quadratic time in the number
-    /// of their combining marks.
+    /// Returns the typed user name, or an empty name, which is always unknown, if the typed one is too long. The comparison of names takes
+    /// quadratic time in the number of combining marks.
     static func possibleName(_ username: String) -> String { username.utf8.count <= longestUsername ? username : "" }
 }
 
@@ -31,11 +31,11 @@ struct FirstFactor: Sendable {
     ///   - transaction: The sign-in that the factor begins.
     ///   - withEnrollments: Whether the factor is judged by the user's enrolments.
     ///   - isProved: Whether an earlier read of the same request led to a proof.
-    ///   - view: The store.
-    ///   - snapshot: The configuration that decides.
-    ///   - context: The request.
-    ///   - engine: Generates decoys.
-    /// - Throws: ``StoreError``.
+    ///   - view: The view that the account is read from.
+    ///   - snapshot: The configuration of the same view.
+    ///   - context: The time, for locks, and the origin of the request.
+    ///   - engine: The generator of decoys for unknown names.
+    /// - Throws: ``StoreError`` if the store failed.
     init(
         _ username: String, of transaction: SignInTransaction, withEnrollments: Bool = false, isProved: Bool, view: any StoreView,
         snapshot: OrgSnapshot, context: RequestContext, engine: IdentityEngine
@@ -47,9 +47,11 @@ struct FirstFactor: Sendable {
             (subject, lacksFactors) = (nil, false)
             return
         }
-        guard isProved, user.isOpen(to: origin, policy: snapshot.passwordPolicy, now: context.now) else {
+        let isOpen = user.isOpen(to: origin, policy: snapshot.passwordPolicy, now: context.now)
+        guard isProved, isOpen else {
             let known = SignInTransaction.Subject(unproved: user, of: transaction, from: origin, snapshot: snapshot)
-            (subject, lacksFactors) = (known, transaction.asksForFactors(known?.decision))
+            // A second read would reveal the right password of a closed account.
+            (subject, lacksFactors) = (known, isOpen && transaction.asksForFactors(known?.decision))
             return
         }
         (subject, lacksFactors) = (try view.subject(user, of: transaction, snapshot: snapshot, from: context), false)
@@ -72,10 +74,12 @@ struct FirstFactor: Sendable {
             .judged(verifier.kind, verifier.factorClass, methods: verifier.methods, verdict, subject), now: now)
         // On a page, a wrong answer does not bind the sign-in to the user.
         var writes = try Writes(effects, of: next, user: account.user, userID: account.user?.value.id)
-        // Issued tokens carry the account's state as it was read: a concurrent password change or sign-out invalidates them.
-        switch outcome {
-        case .refused, .tryAgain: if !effects.writesUser { writes += [try account.idleWrite()] }
-        default: break
+        if !effects.writesUser {
+            switch outcome {
+            case .refused, .tryAgain: writes += [try account.idleWrite()]
+            // The verdict may be seconds old: a lock, a deactivation or a new password since then must be seen.
+            default: if let user = account.user { writes += [user.unchanged] }
+            }
         }
         return (next, outcome, writes, account.user.map { effects.user(after: $0.value) })
     }
@@ -86,13 +90,14 @@ extension Check<FactorVerdict> {
     init(
         _ response: FactorResponse, of user: User?, enrollments: [Enrollment], policy: PasswordPolicy, by verifier: some FactorVerifier
     ) {
-        self.init(of: FactorInputs(passwordHash: user?.passwordHash, enrollments: enrollments)) {
+        self.init(of: FactorInputs(kind: verifier.kind, passwordHash: user?.passwordHash, enrollments: enrollments)) {
             try await verifier.verify(response, of: user, policy: policy)
         }
     }
 }
 
 private struct FactorInputs: Equatable, Sendable {
+    let kind: FactorKind
     let passwordHash: String?
     let enrollments: [Enrollment]
 }
@@ -162,12 +167,20 @@ struct FirstFactorGrant: Sendable, Redacted {
     func decide(_ engine: IdentityEngine, _ verdict: FactorVerdict?, by verifier: (FirstFactor) -> some FactorVerifier) throws
         -> TokenDecision
     {
-        let (next, outcome, writes, user) = try first.step(verdict ?? .failed, by: verifier(first), now: request.context.now)
+        let now = request.context.now
+        // Signing out everywhere also ends the sign-ins that it overtook.
+        if request.hasConflicted, verdict?.isProved == true, let user = first.account.user?.value, let ended = user.sessionsEndedAt,
+            ended >= now
+        {
+            return .refused(.overTransaction, Writes(), userID: user.id)
+        }
+        let (next, outcome, writes, user) = try first.step(verdict ?? .failed, by: verifier(first), now: now)
         switch outcome {
         case .authenticated(let authentication):
             guard let user else { throw Refusal.overTransaction }
-            return try UserGrant(request: request, user: user, authentication: authentication, scopes: scopes).issue(engine, after: writes)
-        case .refused(let refusal): return .refused(refusal, writes, userID: nil)
+            return try UserGrant(request: request, user: user, authentication: authentication, scopes: scopes).issue(
+                afterProof: writes, engine)
+        case .refused(let refusal): return .refused(refusal, writes, userID: nil, isGuess: true)
         case .factorRequired(let grantTypes):
             let token = try engine.environment.random.secret(prefix: "mfa_")
             return .refused(

@@ -18,7 +18,7 @@ extension StoreView {
             verifyingGrantTypes: grants(of: presentable.filter { $0.push?.userVerification != nil }),
             demandsTwoFactors: enrollments.usable.contains(where: \.isStrong) && !ScopeRequest.interactive.isDisjoint(with: request.scopes),
             canChangePassword: request.isOnPages,
-            // A suspended factor, or one whose authenticator is off, does not permit another one by the password alone.
+            // A user with a suspended factor, or with an authenticator that is off, cannot add another factor by the password alone.
             canEnroll: request.isOnPages && !enrollments.held.contains(where: \.isStrong) && !snapshot.enrollable(for: user).isEmpty,
             enrollments: enrollments)
     }

@@ -25,6 +25,10 @@ extension Writes {
     }
 }
 
+extension SignInTransaction.Effect {
+    var isUserWrite: Bool { if case .writeUser = self { true } else { false } }
+}
+
 extension [SignInTransaction.Effect] {
     /// The user once the effects are written.
     func user(after user: User) -> User {

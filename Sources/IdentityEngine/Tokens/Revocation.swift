@@ -99,7 +99,7 @@ private struct TokenRevocation: Sendable {
     }
 
     private mutating func revoke(refreshToken token: String, _ finder: TokenFinder) throws {
-        // A token that was replaced revokes as well: the client may have lost the answer that replaced it.
+        // A rotated token also revokes the grant, because the client may have lost the response with the new token.
         guard let ticket = try finder.view.ticket(.refreshToken, digest: TicketDigest(of: token), now: finder.now).ticket,
             let grant = try finder.view.record(.grant, id: ticket.owner.id).map(Grant.init), grant.clientID == clientID,
             grant.server == finder.server.id, grant.revokedAt == nil

@@ -23,6 +23,8 @@ extension IdentityEngine {
             try TokenState(request) { admitted in
                 admitted = try admit(request, proof: proof, snapshot: reading.snapshot, context: context)
                 admitted?.isRepeated = reading.isRepeated
+                admitted?.hasConflicted = reading.hasConflicted
+                if !reading.hasConflicted { try admitted?.refuseRepeatedUse(in: reading.view) }
                 return try admitted.map { try handlerType(for: $0).init($0, reading: reading) }
             }
         } check: { state in
@@ -45,19 +47,20 @@ extension IdentityEngine {
             response.nextNonce = admitted?.proof?.nextNonce
             plan = Plan(.success(response), writes)
             plan.writes.log(type, .success, reason: rule, userID: userID, clientID: clientID, server: server)
-        case .refused(var refusal, let writes, let userID):
+        case .refused(var refusal, let writes, let userID, let isGuess):
             refusal.nextNonce = refusal.nextNonce ?? admitted?.proof?.nextNonce
             plan = Plan(.failure(refusal), writes)
             let isDenied = refusal.code == .accessDenied
-            // An attacker who knows the name of a public client could fill the disk with refusals; the access log has them. The system log has
-            // denials after a right password, and what concerns a user, such as a reused token. Answers to polls are not logged.
+            // The system log gets access denials, refusals that concern a user (such as a reused token), and refusals of confidential
+            // clients, except polls. Other refusals are only in the access log, because an attacker could fill the disk with them.
             let isWaiting = refusal.code == .authorizationPending || refusal.code == .slowDown
             let isUnlogged = !writes.changes.isEmpty && writes.events.isEmpty
             if (admitted?.application.isConfidential == true && !isWaiting) || isDenied || userID != nil || isUnlogged {
                 plan.writes.log(
                     type, isDenied ? .denied : .failure, reason: refusal.reason, userID: userID, clientID: clientID, server: server)
             }
-            // A refusal that is not logged costs no write, even if the request has a proof: repeating the request gains nothing.
+            if isGuess { plan.kept = plan.writes }
+            // A refusal without other writes does not store the use of the proof, because repeating the request gains nothing.
             if plan.writes.isEmpty, admitted?.assertionUse == nil { return plan }
         }
         if let use = admitted?.assertionUse {

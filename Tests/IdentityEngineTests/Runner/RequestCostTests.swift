@@ -5,7 +5,7 @@ import Testing
 
 @testable import IdentityEngine
 
-/// The reads and commits of each kind of request: the documentation of what a request costs the store.
+/// Checks the number of reads and commits of sign-ins, token requests, introspection, revocation and user info.
 @Suite("The reads and commits of a request", .serialized)
 struct RequestCostTests {
     private let store = MeteredStore()
@@ -29,7 +29,7 @@ struct RequestCostTests {
         return answer
     }
 
-    @Test("A password grant makes one read and one commit, whether the password is right, wrong or of an unknown name.")
+    @Test("A one-factor password grant makes one read and one commit for a correct password, a wrong password and an unknown name.")
     func password() async throws {
         for _ in 0..<2 {
             let tokens = try await expect(reads: 1, commits: 1) { try await org.signIn(client: "one-factor-app") }
@@ -41,10 +41,10 @@ struct RequestCostTests {
         }
     }
 
-    @Test("A sign-in with password and push makes one read and one commit per request; a pending poll writes nothing.")
+    @Test("In a sign-in with password and push, only the password request makes two reads, and only a pending poll makes no commit.")
     func push() async throws {
         let phone = try await org.enroll()
-        // The second read has the user's factors, which an attacker without the password must not cause.
+        // The second read loads the user's factors. Only a correct password may cause it.
         let mfaToken = try await expect(reads: 2, commits: 1) { try await org.mfaToken() }
         let code = try await expect(reads: 1, commits: 1) { try await org.challenge(mfaToken).get().secret() }
         let pending = try await expect(reads: 1, commits: 0) { try await org.poll(mfaToken, code, at: 12) }

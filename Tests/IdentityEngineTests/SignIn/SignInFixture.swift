@@ -105,7 +105,7 @@ enum SignInOutcome: Sendable {
 }
 
 extension IdentityEngine {
-    /// Signs a user in with a password, without a door and its tokens.
+    /// Signs a user in with a password, without an endpoint and without tokens.
     func authenticate(
         username: String, password: String, for request: SignInRequest, snapshot: OrgSnapshot, context: RequestContext
     ) async throws -> SignInOutcome {

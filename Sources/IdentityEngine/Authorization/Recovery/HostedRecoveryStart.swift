@@ -28,8 +28,8 @@ extension IdentityEngine {
         }
     }
 
-    /// Starts a recovery. The answer is the same for every user name: a page that asks for a code, or one that says that a mail was sent if
-    /// the account exists.
+    /// Starts a recovery. Every user name gets the same response, which does not reveal whether the account exists: a page that asks for a
+    /// code, or one that announces a mail.
     ///
     /// - Parameters:
     ///   - isUnlock: Whether to unlock an account.

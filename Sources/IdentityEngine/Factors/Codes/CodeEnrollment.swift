@@ -14,7 +14,7 @@ struct CodeEnrollmentRequest: Sendable {
 
 /// What confirming a telephone or a mailbox came to.
 struct CodeConfirmation: Sendable {
-    /// Committed also with a refusal: wrong answers count.
+    /// The writes, which the caller commits even with a refusal, so that wrong answers are counted.
     var writes = Writes()
     /// The factor, if it is set up now.
     var enrollment: Enrollment?

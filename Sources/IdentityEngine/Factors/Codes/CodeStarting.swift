@@ -13,7 +13,7 @@ extension IdentityEngine {
         }
     }
 
-    /// Sends a code: `find` says whose sign-in it is.
+    /// Sends a code for the sign-in that `find` returns.
     func startCode(
         _ channel: CodeChannel, _ request: TokenRequest, context: RequestContext,
         find: @escaping @Sendable (AdmittedRequest, Reading<Never>) throws -> ChallengeStart

@@ -57,7 +57,7 @@ private struct OpenMailLink: Sendable {
     /// The sign-in that the mail was sent for.
     private let signIn: StoredTransaction?
 
-    /// `nil` if the link is unknown, too old, replaced by another, or of a code that was used.
+    /// Returns `nil` if the link is unknown, expired or replaced, or if its code was consumed.
     init?(_ token: String, in view: any StoreView, now: Date) throws {
         guard token.utf8.count <= 64 else { return nil }
         digest = TicketDigest(of: token)

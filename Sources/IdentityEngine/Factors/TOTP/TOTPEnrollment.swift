@@ -81,7 +81,7 @@ extension IdentityEngine {
 struct AuthenticatorAppSetup: Sendable {
     /// Seconds in which a secret can be confirmed.
     static let lifetime: TimeInterval = 600
-    /// The maximum number of unconfirmed secrets of a user: each reload of a page makes another one.
+    /// The maximum number of unconfirmed secrets of a user. Each start of the setup creates one.
     static let mostPending = 5
 
     private let user: StoredUser
@@ -94,12 +94,12 @@ struct AuthenticatorAppSetup: Sendable {
     /// Reads the user's apps.
     ///
     /// - Parameters:
-    ///   - authentication: What the user proved.
-    ///   - isBegun: Whether the setup was begun before; only its beginning requires a fresh sign-in.
-    ///   - view: The store.
-    ///   - snapshot: The configuration.
-    ///   - environment: Seals secrets.
-    ///   - now: The time.
+    ///   - authentication: The methods that the user proved, and when.
+    ///   - isBegun: Whether the setup was started before; only the start requires a fresh sign-in.
+    ///   - view: The view that the user and the enrolments are read from.
+    ///   - snapshot: The configuration of the same view.
+    ///   - environment: The random source, and the master key that seals secrets.
+    ///   - now: The time, for the age of the sign-in and expired setups.
     /// - Throws: ``Refusal`` if the user may not set an app up; ``StoreError``.
     init(
         _ authentication: AuthenticationContext, isBegun: Bool = false, _ view: any StoreView, _ snapshot: OrgSnapshot,
