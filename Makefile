@@ -1,7 +1,7 @@
 # Each of `demo`, `test`, `lint`, `bench`, `docs` and `release` installs what is missing (Debian packages when root, Python packages in .venv),
 # builds and runs. `swift build` and `swift test` work as well, without any of this.
 SHELL := /bin/bash
-.PHONY: demo test test-long lint format bench docs release setup setup-test kill-test screenshots pictures
+.PHONY: demo test test-long lint format bench docs release setup setup-test kill-test explore screenshots pictures
 
 setup:
 	@scripts/install libsqlite3-dev:sqlite3.h
@@ -20,11 +20,15 @@ test: setup-test
 	COUNTERSIGN_REQUIRE_ALL=1 scripts/test
 
 # The long runs that `make test` shortens or leaves out.
-test-long: kill-test screenshots
+test-long: kill-test explore screenshots
 
 # The kill test with its full number of rounds.
 kill-test: setup
 	COUNTERSIGN_KILL_ROUNDS=50 swift test --filter 'KillTests|SQLiteCrashTests'
+
+# Every way through a sign-in, one input longer than `make test`.
+explore: setup
+	COUNTERSIGN_EXPLORATION_DEPTH=6 swift test --filter SignInExplorationTests
 
 # Every page at 360 and 1280 pixels, light and dark, in .build/screenshots.
 screenshots: setup-test

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import IdentityEngine
@@ -5,8 +6,9 @@ import Testing
 /// One policy at a time: each exploration keeps all its states in memory.
 @Suite("Every way through a sign-in", .serialized)
 struct SignInExplorationTests {
-    /// Inputs in a row: a password, a challenge, an answer and a poll, and one that does not belong there.
-    private static let depth = 5
+    /// The inputs of a sequence: a password, a challenge, an answer and a poll, and one that does not belong there. `make test-long` explores
+    /// longer sequences.
+    private static let depth = ProcessInfo.processInfo.environment["COUNTERSIGN_EXPLORATION_DEPTH"].flatMap(Int.init) ?? 5
 
     @Test("gives what was asked for to who proved it, and nothing to anybody else", arguments: ExploredPolicy.all)
     func explore(_ policy: ExploredPolicy) throws {
