@@ -230,8 +230,8 @@ extension HostedSignIn {
         }
     }
 
-    /// Stores the refusal that the client gets. A refusal that concerns only this sign-in, such as a changed account, is shown to the user
-    /// instead, who can start again.
+    /// Stores the refusal that the client gets. The page, not the client, shows a refusal that concerns only this sign-in, such as a changed
+    /// account: the user can start again.
     mutating func refuse(_ refusal: Refusal) {
         guard refusal.code != .invalidGrant, refusal.code != .expiredToken else { return }
         refused = Refused(error: refusal.code.rawValue, description: refusal.description)

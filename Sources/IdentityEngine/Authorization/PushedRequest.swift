@@ -1,4 +1,5 @@
 internal import Foundation
+internal import JOSE
 
 /// The answer to a client that pushed a request (RFC 9126 section 2.2).
 public struct PushedAuthorization: Sendable {
@@ -51,7 +52,8 @@ extension IdentityEngine {
             let secret = try environment.random.secret()
             let ticket = try PushedRequest.ticket(pushed.request, secret: secret, now: context.now)
             let answer = PushedAuthorization(
-                requestURI: PushedRequest.uri(secret), expiresIn: Int(PushedRequest.lifetime), nextNonce: pushed.possession?.nextNonce)
+                requestURI: PushedRequest.uri(secret), expiresIn: Int(clamping: PushedRequest.lifetime),
+                nextNonce: pushed.possession?.nextNonce)
             return Plan(.success(answer), Writes([.issue(ticket)]))
         }
     }

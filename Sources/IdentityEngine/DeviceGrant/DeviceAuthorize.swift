@@ -65,7 +65,7 @@ extension IdentityEngine {
         let start = DeviceAuthorizationStart(members: [
             "device_code": .string(deviceCode), "user_code": .string(userCode), "verification_uri": .string(page),
             "verification_uri_complete": .string("\(page)?user_code=\(userCode)"),
-            "expires_in": .integer(Int64(DeviceRequest.lifetime)), "interval": .integer(Int64(PollPacer.interval)),
+            "expires_in": .integer(Int64(clamping: DeviceRequest.lifetime)), "interval": .integer(Int64(clamping: PollPacer.interval)),
         ])
         return Plan(.success(start), Writes(changes))
     }

@@ -68,6 +68,19 @@ struct AdmittedRequest: Sendable {
     /// Whether another request committed first.
     var hasConflicted = false
 
+    /// The use of the client's assertion; `type` is that of the log event if the assertion was used before, `nil` for none.
+    func assertionUses<Success>(logging type: String?) -> [Plan<Result<Success, Refusal>>.SingleUse] {
+        guard let assertionUse else { return [] }
+        let used = ClientAuthenticator.wrong("client.assertion: used")
+        let event = type.map { LoggedEvent($0, .failure, reason: used.reason, clientID: application.id, server: server.id) }
+        return [.init(change: assertionUse, refused: .failure(used), event: event)]
+    }
+
+    /// The use of the client's proof of possession.
+    func proofUses<Success>() -> [Plan<Result<Success, Refusal>>.SingleUse] {
+        proof.map { [.init(change: $0.use.change, refused: .failure(.usedProof))] } ?? []
+    }
+
     /// Refuses an assertion or a proof that was used before, so that a replay causes no further work.
     func refuseRepeatedUse(in view: any StoreView) throws {
         if case .put(let record)? = assertionUse, try view.record(record.kind, id: record.id) != nil {

@@ -1,30 +1,17 @@
 internal import Foundation
 
 /// A code of an authenticator app as the first factor (`otp`; oauth reference 2.4.10).
-struct OTPGrant: GrantHandler {
+struct OTPGrant: FirstFactorHandler {
     static let grantType = GrantType.otp
 
-    private let now: Date
-    private let first: FirstFactorGrant
+    let first: FirstFactorGrant
 
     init(_ request: AdmittedRequest, reading: Reading<GrantVerdict>) throws {
-        now = request.context.now
         let (login, code) = (try request.required("login_hint"), try request.required("otp"))
-        first = try FirstFactorGrant(.code(code), of: login, withEnrollments: true, request, reading: reading)
-    }
-
-    func check(_ engine: IdentityEngine) throws -> Check<GrantVerdict>? { try first.check(engine, by: verifier(engine)) }
-
-    func needsMore(_ verdict: GrantVerdict) -> Bool { first.needsMore(verdict) }
-
-    func decide(_ engine: IdentityEngine, _ verdict: FactorVerdict?) throws -> TokenDecision {
-        try first.decide(engine, verdict, by: verifier(engine))
-    }
-
-    private func verifier(_ engine: IdentityEngine) -> (FirstFactor) -> TOTPVerifier {
-        {
+        first = try FirstFactorGrant(.code(code), of: login, withEnrollments: true, request, reading: reading) {
             TOTPVerifier(
-                environment: engine.environment, enrollments: $0.account.enrollments, now: now, decoyApps: $0.account.decoyApps)
+                environment: reading.engine.environment, enrollments: $0.account.enrollments, now: request.context.now,
+                decoyApps: $0.account.decoyApps)
         }
     }
 }

@@ -38,22 +38,15 @@ extension IdentityEngine {
             }
         } decide: { (state: ClientState<Found>) in
             var plan: Plan<Result<Success, Refusal>>
-            let possession = state.admitted?.proof
             do {
                 plan = try decide(try state.found.get())
-                if let possession { plan.uses.insert(.init(change: possession.use.change, refused: .failure(.usedProof)), at: 0) }
+                plan.uses = (state.admitted?.proofUses() ?? []) + plan.uses
             } catch var error as Refusal {
-                error.nextNonce = error.nextNonce ?? possession?.nextNonce
+                error.nextNonce = error.nextNonce ?? state.admitted?.proof?.nextNonce
                 plan = Plan(.failure(error))
                 if let event = refusal(error, state.admitted, try? state.found.get()) { plan.writes.events.append(event) }
             }
-            if let use = state.admitted?.assertionUse {
-                let used = ClientAuthenticator.wrong("client.assertion: used")
-                let event = replays.map {
-                    LoggedEvent($0, .failure, reason: used.reason, clientID: state.admitted?.application.id, server: request.server)
-                }
-                plan.uses.insert(.init(change: use, refused: .failure(used), event: event), at: 0)
-            }
+            plan.uses = (state.admitted?.assertionUses(logging: replays) ?? []) + plan.uses
             return plan
         }
     }

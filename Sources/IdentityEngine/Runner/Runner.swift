@@ -19,7 +19,8 @@ struct Reading<Verdict: Sendable> {
     var snapshot: OrgSnapshot { get throws { try engine.snapshot(view) } }
 }
 
-/// A view that answers repeated list queries from memory, so that one read loads the enrolments of a user once.
+/// A view that answers repeated questions for lists and for the configuration's version from memory, so that one read loads the enrolments of
+/// a user once.
 private final class RequestView: StoreView {
     private struct Query: Hashable {
         let kind: RecordKind
@@ -30,10 +31,17 @@ private final class RequestView: StoreView {
 
     private let view: any StoreView
     private var lists: [Query: [Record]] = [:]
+    private var version: Int64?
 
     init(_ view: any StoreView) { self.view = view }
 
-    func configurationVersion() throws -> Int64 { try view.configurationVersion() }
+    func configurationVersion() throws -> Int64 {
+        if let version { return version }
+        let read = try view.configurationVersion()
+        version = read
+        return read
+    }
+
     func record(_ kind: RecordKind, id: String) throws -> Record? { try view.record(kind, id: id) }
 
     func records(_ kind: RecordKind, where key: String, is value: String, limit: Int) throws -> [Record] {
@@ -147,7 +155,9 @@ extension IdentityEngine {
         try await transact(context, refusing: refusing, read: read, check: { _ in nil }) { state, _ in try decide(state) }
     }
 
-    /// Commits writes without conditions, such as log events. Ignores a conflict.
+    /// Commits writes that depend on nothing that was read, such as log events.
+    ///
+    /// - Throws: ``StoreError``, also after a conflict.
     func write(_ writes: Writes, context: RequestContext) async throws {
         guard try await commit(Plan((), writes), context: context) != nil else {
             throw StoreError(.unavailable, "A write met another writer. Try it again.")
@@ -157,7 +167,7 @@ extension IdentityEngine {
     /// Commits a plan.
     ///
     /// - Returns: The answer; `nil` after a conflict that has no answer.
-    func commit<Answer: Sendable>(
+    private func commit<Answer: Sendable>(
         _ plan: Plan<Answer>, _ conditions: [Change] = [], context: RequestContext
     ) async throws -> Answer? {
         guard !plan.uses.isEmpty || !plan.writes.isEmpty else { return plan.answer }
@@ -178,13 +188,7 @@ extension IdentityEngine {
     }
 
     /// The changes of writes: their own, and a record for each log event.
-    func changes(of writes: Writes, context: RequestContext) throws -> [Change] {
-        try writes.changes + writes.events.map { try line($0, context) }
-    }
-
-    private func line(_ event: LoggedEvent, _ context: RequestContext) throws -> Change {
-        try logEntry(
-            event.type, event.outcome, reason: event.reason, userID: event.userID, clientID: event.clientID, server: event.server,
-            context: context)
+    private func changes(of writes: Writes, context: RequestContext) throws -> [Change] {
+        try writes.changes + writes.events.map { try logEntry($0, context: context) }
     }
 }

@@ -145,10 +145,6 @@ extension SignInTransaction.Subject {
     }
 }
 
-extension [SignInTransaction.Effect] {
-    var writesUser: Bool { contains(where: \.isUserWrite) }
-}
-
 extension FactorVerdict {
     var isProved: Bool { if case .proved = self { true } else { false } }
 }

@@ -118,15 +118,36 @@ extension SignInTransaction {
 }
 
 /// A grant that begins a sign-in with a user name and an answer to one factor.
+protocol FirstFactorHandler: GrantHandler {
+    var first: FirstFactorGrant { get }
+}
+
+extension FirstFactorHandler {
+    func check(_ engine: IdentityEngine) throws -> Check<GrantVerdict>? { try first.check(engine) }
+    func needsMore(_ verdict: GrantVerdict) -> Bool { first.needsMore(verdict) }
+    func decide(_ engine: IdentityEngine, _ verdict: FactorVerdict?) throws -> TokenDecision { try first.decide(engine, verdict) }
+}
+
+/// The read, the check and the decision of such a grant.
 struct FirstFactorGrant: Sendable, Redacted {
     private let request: AdmittedRequest
     private let login: String
     private let response: FactorResponse
     private let scopes: [String]
     private let first: FirstFactor
+    private let verifier: any FactorVerifier
 
+    /// - Parameters:
+    ///   - response: The answer.
+    ///   - username: The name as it was typed.
+    ///   - withEnrollments: Whether the factor is judged by the user's enrolments.
+    ///   - request: The request of the grant.
+    ///   - reading: The read of the request.
+    ///   - verifier: Returns the verifier for the account.
+    /// - Throws: ``Refusal``, ``StoreError``.
     init(
-        _ response: FactorResponse, of username: String, withEnrollments: Bool, _ request: AdmittedRequest, reading: Reading<GrantVerdict>
+        _ response: FactorResponse, of username: String, withEnrollments: Bool = false, _ request: AdmittedRequest,
+        reading: Reading<GrantVerdict>, by verifier: (FirstFactor) -> any FactorVerifier
     ) throws {
         self.request = request
         self.response = response
@@ -138,10 +159,11 @@ struct FirstFactorGrant: Sendable, Redacted {
         first = try FirstFactor(
             login, of: transaction, withEnrollments: withEnrollments, isProved: (try? reading.verdict?.get())?.isProved ?? false,
             view: reading.view, snapshot: request.snapshot, context: request.context, engine: reading.engine)
+        self.verifier = verifier(first)
     }
 
-    /// Checks an answer with the verifier that is made for the account.
-    func check(_ engine: IdentityEngine, by verifier: (FirstFactor) -> some FactorVerifier) throws -> Check<GrantVerdict> {
+    /// Counts the attempt and checks the answer.
+    func check(_ engine: IdentityEngine) throws -> Check<GrantVerdict> {
         if !request.isRepeated {
             let attempts = engine.countFirstAttempt(
                 login: login, of: first.account.user?.value, from: first.origin, snapshot: request.snapshot, context: request.context)
@@ -150,7 +172,7 @@ struct FirstFactorGrant: Sendable, Redacted {
             }
         }
         let now = request.context.now
-        return first.check(response, by: verifier(first)).map { judge in
+        return first.check(response, by: verifier).map { judge in
             do {
                 return .success(try await judge())
             } catch is PasswordHasher.Overloaded {
@@ -164,9 +186,7 @@ struct FirstFactorGrant: Sendable, Redacted {
     func needsMore(_ verdict: GrantVerdict) -> Bool { if case .success(let verdict) = verdict { first.needsMore(verdict) } else { false } }
 
     /// Takes the step; issues tokens if it is the last one, or an `mfa_token`.
-    func decide(_ engine: IdentityEngine, _ verdict: FactorVerdict?, by verifier: (FirstFactor) -> some FactorVerifier) throws
-        -> TokenDecision
-    {
+    func decide(_ engine: IdentityEngine, _ verdict: FactorVerdict?) throws -> TokenDecision {
         let now = request.context.now
         // Signing out everywhere also ends the sign-ins that it overtook.
         if request.hasConflicted, verdict?.isProved == true, let user = first.account.user?.value, let ended = user.sessionsEndedAt,
@@ -174,7 +194,7 @@ struct FirstFactorGrant: Sendable, Redacted {
         {
             return .refused(.overTransaction, Writes(), userID: user.id)
         }
-        let (next, outcome, writes, user) = try first.step(verdict ?? .failed, by: verifier(first), now: now)
+        let (next, outcome, writes, user) = try first.step(verdict ?? .failed, by: verifier, now: now)
         switch outcome {
         case .authenticated(let authentication):
             guard let user else { throw Refusal.overTransaction }

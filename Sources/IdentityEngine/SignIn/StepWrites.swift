@@ -30,6 +30,8 @@ extension SignInTransaction.Effect {
 }
 
 extension [SignInTransaction.Effect] {
+    var writesUser: Bool { contains(where: \.isUserWrite) }
+
     /// The user once the effects are written.
     func user(after user: User) -> User {
         reduce(user) { user, effect in if case .writeUser(let changed) = effect { changed } else { user } }

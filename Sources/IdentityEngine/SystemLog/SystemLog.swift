@@ -6,14 +6,11 @@ extension IdentityEngine {
     static let logRetention: TimeInterval = 90 * 86_400
 
     /// The change that writes a line to the system log, to be committed together with what it tells of.
-    func logEntry(
-        _ type: String, _ outcome: LogEvent.Outcome, reason: String? = nil, userID: String? = nil, clientID: String? = nil,
-        server: String? = nil, context: RequestContext
-    ) throws -> Change {
+    func logEntry(_ logged: LoggedEvent, context: RequestContext) throws -> Change {
         let event = LogEvent(
-            id: try LogEvent.makeID(at: context.now, sequence: nextLogNumber(), random: environment.random), time: context.now, type: type,
-            outcome: outcome,
-            reason: reason, userID: userID, clientID: clientID, server: server, requestID: context.requestID, address: context.address)
+            id: try LogEvent.makeID(at: context.now, sequence: nextLogNumber(), random: environment.random), time: context.now,
+            type: logged.type, outcome: logged.outcome, reason: logged.reason, userID: logged.userID, clientID: logged.clientID,
+            server: logged.server, requestID: context.requestID, address: context.address)
         return .put(
             Record(
                 kind: .logEvent, id: event.id, expiresAt: context.now.addingTimeInterval(Self.logRetention),

@@ -94,7 +94,7 @@ private struct TokenRevocation: Sendable {
         else { return }
         var changed = grant
         changed.revokedTokens.insert(
-            id, issuedAt: Int(clamping: issuedAt), expiresAt: Int(clamping: expiresAt), now: Int(finder.now.numericDate))
+            id, issuedAt: Int(clamping: issuedAt), expiresAt: Int(clamping: expiresAt), now: Int(clamping: finder.now.numericDate))
         write([.put(changed.record)], "token.revoke.access_token", of: grant)
     }
 

@@ -63,14 +63,7 @@ extension IdentityEngine {
             // A refusal without other writes does not store the use of the proof, because repeating the request gains nothing.
             if plan.writes.isEmpty, admitted?.assertionUse == nil { return plan }
         }
-        if let use = admitted?.assertionUse {
-            let used = ClientAuthenticator.wrong("client.assertion: used")
-            plan.uses.append(
-                .init(
-                    change: use, refused: .failure(used),
-                    event: LoggedEvent(type, .failure, reason: used.reason, clientID: clientID, server: server)))
-        }
-        if let use = admitted?.proof?.use { plan.uses.append(.init(change: use.change, refused: .failure(.usedProof))) }
+        plan.uses = (admitted?.assertionUses(logging: type) ?? []) + (admitted?.proofUses() ?? [])
         return plan
     }
 

@@ -13,8 +13,9 @@ struct SystemLogTests {
         for index in 0..<1_200 {
             changes.append(
                 try org.engine.logEntry(
-                    index % 3 == 0 ? "token.grant.refresh" : "user.authentication.password", .success, reason: "\(index)",
-                    userID: index % 2 == 0 ? "even" : "odd", context: SignInFixture.context(at: TimeInterval(index + 1))))
+                    LoggedEvent(
+                        index % 3 == 0 ? "token.grant.refresh" : "user.authentication.password", .success, reason: "\(index)",
+                        userID: index % 2 == 0 ? "even" : "odd"), context: SignInFixture.context(at: TimeInterval(index + 1))))
         }
         _ = try await org.store.commit(changes)
         return org
