@@ -13,6 +13,13 @@ let strict: [SwiftSetting] =
         .enableUpcomingFeature("InternalImportsByDefault"),
     ] + (Context.environment["COUNTERSIGN_LINT"] == nil ? [] : [.unsafeFlags(["-Werror", "ExplicitSendable"])])
 
+/// What every endpoint of the server links.
+let door: [Target.Dependency] = [
+    "IdentityCore", "JOSE", "Store",
+    .product(name: "Crypto", package: "swift-crypto"),
+    .product(name: "HTTPTypes", package: "swift-http-types", condition: server),
+]
+
 /// The hosted sign-in pages, part of the program.
 let pageResources: [Resource] = [
     "layout.mustache", "leave.mustache", "password.mustache", "factors.mustache", "push.mustache", "consent.mustache",
@@ -41,9 +48,6 @@ let package = Package(
         .library(name: "OktaAuthSdk", targets: ["OktaAuthSdk"]),
         .library(name: "OktaAuthNative", targets: ["OktaAuthNative"]),
         .library(name: "QRCode", targets: ["QRCode"]),
-        .library(name: "IdentityEngine", targets: ["IdentityEngine"]),
-        .library(name: "StoreSQLite", targets: ["StoreSQLite"]),
-        .library(name: "Delivery", targets: ["Delivery"]),
         .library(name: "AuthorizationServer", targets: ["AuthorizationServer"]),
         .library(name: "ResourceServer", targets: ["ResourceServer"]),
         .library(name: "CountersignSandbox", targets: ["CountersignSandbox"]),
@@ -52,8 +56,6 @@ let package = Package(
     traits: [
         .default(enabledTraits: ["Server"]),
         .trait(name: "Server", description: "The authorization server, the resource server, the sandbox and the command."),
-        .trait(
-            name: "PostgreSQL", description: "The store on PostgreSQL; needs libpq's headers.", enabledTraits: ["Server"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-crypto.git", from: "4.5.2"),
@@ -106,17 +108,21 @@ let package = Package(
         .target(name: "QRCode", swiftSettings: strict),
 
         // MARK: Server
+        // The contract of the stores, and the one in memory.
         .target(
-            name: "IdentityEngine",
+            name: "Store", dependencies: [.product(name: "Crypto", package: "swift-crypto")], swiftSettings: strict),
+        .target(
+            name: "StoreSQLite",
+            dependencies: ["Store", .product(name: "GRDB", package: "GRDB.swift", condition: server)],
+            swiftSettings: strict),
+        // Who may sign in, and how: no wire format, no HTTP, no SQL.
+        .target(
+            name: "IdentityCore",
             dependencies: [
-                "JOSE",
+                "JOSE", "Store",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
             ],
-            swiftSettings: strict),
-        .target(
-            name: "StoreSQLite",
-            dependencies: ["IdentityEngine", .product(name: "GRDB", package: "GRDB.swift", condition: server)],
             swiftSettings: strict),
         .target(
             name: "Delivery",
@@ -134,9 +140,42 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(
+            name: "ServerHTTP",
+            dependencies: [
+                "IdentityCore", "JOSE", "Store",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "HTTPTypes", package: "swift-http-types", condition: server),
+                .product(name: "NIOConcurrencyHelpers", package: "swift-nio", condition: server),
+                .product(name: "NIOCore", package: "swift-nio", condition: server),
+            ],
+            swiftSettings: strict),
+        // What the endpoints of OAuth 2.0 and OpenID Connect share.
+        .target(name: "OAuthWire", dependencies: ["ServerHTTP"] + door, swiftSettings: strict),
+
+        // One protocol each; none of these sees another.
+        .target(
+            name: "OAuthEndpoints",
+            dependencies: [
+                "OAuthWire", "ServerHTTP", .product(name: "NIOConcurrencyHelpers", package: "swift-nio", condition: server),
+            ] + door,
+            swiftSettings: strict),
+        .target(
+            name: "SignInPages",
+            dependencies: [
+                "OAuthWire", "QRCode", "ServerHTTP", .product(name: "Mustache", package: "swift-mustache", condition: server),
+                .product(name: "NIOConcurrencyHelpers", package: "swift-nio", condition: server),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: server),
+            ] + door,
+            resources: pageResources, swiftSettings: strict),
+        .target(name: "AuthnAPI", dependencies: ["QRCode", "ServerHTTP"] + door, swiftSettings: strict),
+        .target(name: "DeviceAPI", dependencies: ["OAuthWire", "ServerHTTP"] + door, swiftSettings: strict),
+
+        .target(
             name: "AuthorizationServer",
             dependencies: [
-                "Delivery", "IdentityEngine", "StoreSQLite", "JOSE", "QRCode",
+                "AuthnAPI", "Delivery", "DeviceAPI", "IdentityCore", "JOSE", "OAuthEndpoints", "OAuthWire", "ServerHTTP", "SignInPages",
+                "Store",
+                "StoreSQLite",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HummingbirdCore", package: "hummingbird", condition: server),
                 .product(name: "HummingbirdTLS", package: "hummingbird", condition: server),
@@ -153,7 +192,7 @@ let package = Package(
                 .product(name: "Yams", package: "Yams", condition: server),
                 .product(name: "Mustache", package: "swift-mustache", condition: server),
             ],
-            resources: pageResources + messageResources, swiftSettings: strict),
+            resources: messageResources, swiftSettings: strict),
         .target(
             name: "ResourceServer",
             dependencies: [
@@ -170,7 +209,7 @@ let package = Package(
             dependencies: [
                 "BrowserSignin", "OAuth2Auth", "AuthorizationServer", "Delivery", "ResourceServer", "AuthFoundation", "OktaDirectAuth",
                 "DeviceAuthenticator",
-                "IdentityEngine", "StoreSQLite", "JOSE",
+                "AuthnAPI", "IdentityCore", "ServerHTTP", "SignInPages", "Store", "StoreSQLite", "JOSE",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Hummingbird", package: "hummingbird", condition: server),
                 .product(name: "HummingbirdTLS", package: "hummingbird", condition: server),
@@ -196,19 +235,24 @@ let package = Package(
             dependencies: [
                 "BrowserSignin", "OAuth2Auth", "CountersignSandbox", "AuthorizationServer", "Delivery", "ResourceServer", "AuthFoundation",
                 "OktaDirectAuth", "OktaAuthSdk",
-                "DeviceAuthenticator", "JOSE", "QRCode", "IdentityEngine", "StoreSQLite",
+                "DeviceAuthenticator", "JOSE", "QRCode", "IdentityCore", "ServerHTTP", "StoreSQLite",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: server),
                 .product(name: "Logging", package: "swift-log", condition: server),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: server),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle", condition: server),
             ],
             swiftSettings: strict),
+        // Run by `make bench`; here, because the stores are no products.
+        .executableTarget(
+            name: "StoreBenchmark",
+            dependencies: ["Store", "StoreSQLite", .product(name: "GRDB", package: "GRDB.swift", condition: server)],
+            path: "Benchmarks/Store", swiftSettings: strict),
 
         // MARK: Tests
         .target(name: "CTestSupport", path: "Tests/CTestSupport"),
         .target(
             name: "TestSupport",
-            dependencies: ["JOSE", "AuthFoundation", "IdentityEngine", "StoreSQLite", "QRCode", "CTestSupport"],
+            dependencies: ["JOSE", "AuthFoundation", "Store", "StoreSQLite", "QRCode", "CTestSupport"],
             path: "Tests/TestSupport", swiftSettings: strict),
         .testTarget(
             name: "JOSETests",
@@ -240,11 +284,17 @@ let package = Package(
             ],
             resources: [.copy("Fixtures")], swiftSettings: strict),
         .testTarget(
-            name: "IdentityEngineTests", dependencies: ["IdentityEngine", "JOSE", "StoreSQLite", "TestSupport"], swiftSettings: strict),
+            name: "IdentityCoreTests",
+            dependencies: [
+                "AuthnAPI", "DeviceAPI", "IdentityCore", "OAuthEndpoints", "OAuthWire", "ServerHTTP", "SignInPages", "Store", "StoreSQLite",
+                "JOSE",
+                "TestSupport",
+            ],
+            swiftSettings: strict),
         .testTarget(
             name: "StoreTests",
             dependencies: [
-                "IdentityEngine", "StoreSQLite", "TestSupport", .product(name: "GRDB", package: "GRDB.swift", condition: server),
+                "IdentityCore", "Store", "StoreSQLite", "TestSupport", .product(name: "GRDB", package: "GRDB.swift", condition: server),
             ],
             resources: [.copy("Fixtures")], swiftSettings: strict),
         .testTarget(
@@ -261,7 +311,8 @@ let package = Package(
         .testTarget(
             name: "AuthorizationServerTests",
             dependencies: [
-                "AuthorizationServer", "CountersignSandbox", "Delivery", "IdentityEngine", "JOSE", "TestSupport",
+                "AuthorizationServer", "CountersignSandbox", "Delivery", "JOSE", "TestSupport",
+                "AuthnAPI", "DeviceAPI", "IdentityCore", "OAuthEndpoints", "OAuthWire", "ServerHTTP", "SignInPages", "Store", "StoreSQLite",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),

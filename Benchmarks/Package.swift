@@ -10,17 +10,10 @@ let package = Package(
         .package(name: "countersign", path: ".."),
         .package(url: "https://github.com/ordo-one/benchmark.git", from: "1.38.1", traits: []),
         .package(url: "https://github.com/apple/swift-crypto.git", from: "4.5.2"),
-        .package(url: "https://github.com/groue/GRDB.swift.git", from: "7.10.0"),
     ],
     targets: [
         benchmark("TokenVerification", [.product(name: "JOSE", package: "countersign")]),
         benchmark("CredentialLookup", [.product(name: "AuthFoundation", package: "countersign")]),
-        benchmark(
-            "Store",
-            [
-                .product(name: "IdentityEngine", package: "countersign"), .product(name: "StoreSQLite", package: "countersign"),
-                .product(name: "GRDB", package: "GRDB.swift"),
-            ]),
         .executableTarget(name: "Ceiling", dependencies: [.product(name: "JOSE", package: "countersign")], path: "Ceiling"),
     ],
     swiftLanguageModes: [.v6]

@@ -41,7 +41,7 @@ struct App {
                 "TerminalKit", "Wording", "AppSession", "ExampleTestSupport", .target(name: "\(name)App"),
                 // Built with the tests that run it.
                 .target(name: "\(name)Terminal"),
-            ] + countersign(modules + testModules + ["AuthorizationServer", "CountersignSandbox"]), path: "Tests/\(name)AppTests",
+            ] + countersign(modules + testModules + ["CountersignSandbox"]), path: "Tests/\(name)AppTests",
             swiftSettings: strict)
     }
 
@@ -54,10 +54,10 @@ let apps = [
     App(name: "Browser", modules: ["AuthFoundation", "OAuth2Auth", "BrowserSignin"]),
     App(
         name: "PushAuthenticator", modules: ["AuthFoundation", "OktaDirectAuth", "DeviceAuthenticator"],
-        testModules: ["Delivery", "BrowserSignin"]),
+        testModules: ["BrowserSignin"]),
     App(
         name: "Classic", modules: ["AuthFoundation", "OAuth2Auth", "OktaAuthSdk", "QRCode"],
-        testModules: ["Delivery", "DeviceAuthenticator", "OktaDirectAuth"]),
+        testModules: ["DeviceAuthenticator", "OktaDirectAuth"]),
 ]
 
 let package = Package(

@@ -1,15 +1,19 @@
-public import Delivery
-public import HTTPTypes
-public import IdentityEngine
-public import JOSE
-public import Logging
-public import ServiceLifecycle
+internal import AuthnAPI
+package import Delivery
+package import HTTPTypes
+package import IdentityCore
+internal import JOSE
+package import Logging
+internal import OAuthEndpoints
+package import ServerHTTP
+internal import ServiceLifecycle
+internal import SignInPages
 
 /// The HTTP front doors of an organization: discovery, `keys`, `token`, `challenge`, `primary-authenticate`, `bc/authorize`, `userinfo`,
 /// `introspect`, `revoke`, `authorize`, `logout`, `device/authorize` of the org server and of custom servers, the hosted pages with
 /// `/activate`, the endpoints of authenticator devices, and `/health`.
 ///
-/// It translates between HTTP and `IdentityEngine` and decides nothing. A service: ``run()`` listens until the
+/// It translates between HTTP and `Engine` and decides nothing. A service: ``run()`` listens until the
 /// task is cancelled or the service group shuts down gracefully, which finishes the requests under way. A value, safe from any
 /// task; copies are the same server.
 ///
@@ -18,14 +22,14 @@ public import ServiceLifecycle
 /// async let running: Void = server.run()
 /// let port = try await server.boundPort
 /// ```
-public struct AuthorizationServer: Service, Redacted {
+package struct AuthorizationServer: Service, Redacted {
     /// Answers a request.
-    public typealias Responder = @Sendable (ServerRequest) async -> ServerResponse
+    package typealias Responder = @Sendable (ServerRequest) async -> ServerResponse
     /// Stands before the front doors and sees every request: it answers by itself, or passes the request on and may change the
     /// answer and its ``ServerResponse/delivery``.
-    public typealias Interceptor = @Sendable (_ request: ServerRequest, _ next: Responder) async -> ServerResponse
+    package typealias Interceptor = @Sendable (_ request: ServerRequest, _ next: Responder) async -> ServerResponse
 
-    private let engine: IdentityEngine
+    private let engine: Engine
     private let configuration: Configuration
     private let clock: any WallClock
     private let logger: Logger
@@ -35,6 +39,8 @@ public struct AuthorizationServer: Service, Redacted {
     private let pushes: PushDelivery?
     private let logouts: LogoutDelivery?
     private let messages: MessageDelivery
+    /// The polls that wait for a decision; `nil` if the server answers all at once.
+    let polls: HeldPolls?
 
     /// Makes a server that does not listen yet.
     ///
@@ -49,11 +55,14 @@ public struct AuthorizationServer: Service, Redacted {
     ///     server.
     ///   - messageSender: Sends mails, texts and calls while the server runs, or ``deliverPushes()``; nil sends none, which the system log
     ///     tells of each. It is not shut down with the server.
+    ///   - holdsPolls: Whether polls of the token endpoint wait for the user's decision; nil if they do on the system's clock only. A clock
+    ///     that a test moves by hand would not end the waits.
     ///   - interceptor: Stands before the front doors; for the sandbox's own paths and its faults.
-    public init(
-        engine: IdentityEngine, configuration: Configuration = Configuration(), clock: any WallClock = SystemWallClock(),
+    package init(
+        engine: Engine, configuration: Configuration = Configuration(), clock: any WallClock = SystemWallClock(),
         logger: Logger = Logger(label: "countersign"), pushSender: (any PushSender)? = nil,
-        logoutSender: (any LogoutSender)? = nil, messageSender: (any MessageSender)? = nil, interceptor: Interceptor? = nil
+        logoutSender: (any LogoutSender)? = nil, messageSender: (any MessageSender)? = nil, holdsPolls: Bool? = nil,
+        interceptor: Interceptor? = nil
     ) {
         self.engine = engine
         self.configuration = configuration
@@ -69,17 +78,21 @@ public struct AuthorizationServer: Service, Redacted {
         let signals = SignalMetrics(logger: logger)
         engine.observeSignals { signals.record($0) }
         logouts = logoutSender.map { LogoutDelivery(sender: $0, logger: logger) }
+        let holdsPolls = holdsPolls ?? (clock is SystemWallClock)
+        let limits = HeldPolls.Limits(configuration.limits)
+        polls = holdsPolls && limits.admitAny ? HeldPolls(engine: engine, clock: clock, limits: limits) : nil
         pipeline = RequestPipeline(
-            engine: engine, pushes: pushes, messages: messages, logouts: logouts, interceptor: interceptor,
-            pages: PageWriter(transport: BrowserTransport(configuration), branding: configuration.branding, clock: clock),
-            logger: logger)
+            engine: engine, courier: Deliveries(pushes: pushes, messages: messages, logouts: logouts), interceptor: interceptor,
+            pages: PageWriter(
+                transport: BrowserTransport(isConfigured: configuration.isReachedByTLS), branding: configuration.branding, clock: clock),
+            polls: polls, clock: clock, logger: logger)
     }
 
     /// Listens and answers until the task is cancelled or the service group shuts down gracefully; keeps the signing keys and the
     /// store in order meanwhile. Once per server.
     ///
     /// - Throws: ``ConfigurationError`` if the certificate or its key cannot be read; ``PortError`` if the port cannot be bound.
-    public func run() async throws {
+    package func run() async throws {
         let listener = Listener(
             configuration: configuration, logger: logger, pipeline: pipeline, clock: clock, identifiers: identifiers, port: port)
         let maintenance = Maintenance(
@@ -90,7 +103,14 @@ public struct AuthorizationServer: Service, Redacted {
                 // Ends by itself a little after the last request, when what was taken is sent.
                 async let delivering: Void = deliverPushes()
                 async let telling: Void = deliverLogouts()
-                try await configuration.portUse.binding { try await listener.run() }
+                try await configuration.portUse.binding {
+                    try await withGracefulShutdownHandler {
+                        try await listener.run()
+                    } onGracefulShutdown: { [polls] in
+                        polls?.shutdown()
+                    }
+                }
+                polls?.shutdown()
                 pushes?.shutdown()
                 messages.shutdown()
                 logouts?.shutdown()
@@ -107,7 +127,7 @@ public struct AuthorizationServer: Service, Redacted {
 
     /// Sends pushes and messages until the task is cancelled; part of ``run()``, and for servers that answer in process only. Once per
     /// server.
-    public func deliverPushes() async {
+    package func deliverPushes() async {
         async let sending: Void = messages.run()
         await pushes?.run()
         await sending
@@ -115,7 +135,7 @@ public struct AuthorizationServer: Service, Redacted {
 
     /// Tells applications that sessions are over until the task is cancelled; part of ``run()``, and for servers that answer in process
     /// only. Once per server.
-    public func deliverLogouts() async { await logouts?.run() }
+    package func deliverLogouts() async { await logouts?.run() }
 
     /// Signs a person out everywhere: ends their sessions, revokes their grants, and tells the applications that want to hear of it.
     ///
@@ -124,7 +144,7 @@ public struct AuthorizationServer: Service, Redacted {
     ///   - revokesGrants: Whether the tokens that the person's apps have end as well; else they stay good for as long as they were.
     ///   - address: From where it is asked, for the log.
     /// - Throws: `StoreError` if the store failed.
-    public func signOutEverywhere(userID: String, revokesGrants: Bool = true, from address: String? = nil) async throws {
+    package func signOutEverywhere(userID: String, revokesGrants: Bool = true, from address: String? = nil) async throws {
         let context = RequestContext(now: clock.now, requestID: identifiers.next(), address: address)
         logouts?.deliver(try await engine.signOutEverywhere(userID: userID, revokesGrants: revokesGrants, context: context))
     }
@@ -137,8 +157,8 @@ public struct AuthorizationServer: Service, Redacted {
     ///   - address: From where it is asked, for the log.
     /// - Returns: Whether it is on its way; false if there is no such user, or they can sign in already.
     /// - Throws: `CodeRefusal` if they have no address, or were sent too much; `StoreError` if the store failed.
-    public func welcome(
-        userID: String, lifetime: Double = IdentityEngine.activationTokenLifetime, from address: String? = nil
+    package func welcome(
+        userID: String, lifetime: Double = Engine.activationTokenLifetime, from address: String? = nil
     ) async throws -> Bool {
         let context = RequestContext(now: clock.now, requestID: identifiers.next(), address: address)
         guard let mail = try await engine.activationMail(forUser: userID, lifetime: lifetime, context: context) else { return false }
@@ -149,7 +169,7 @@ public struct AuthorizationServer: Service, Redacted {
     /// The port that the server listens on; waits until it does.
     ///
     /// - Throws: What made ``run()`` fail, or `CancellationError`.
-    public var boundPort: Int {
+    package var boundPort: Int {
         get async throws { try await port.value }
     }
 
@@ -161,7 +181,7 @@ public struct AuthorizationServer: Service, Redacted {
     ///   - address: The peer's address, for limits and logs.
     /// - Returns: The answer's head and body. One that ``ServerResponse/Delivery/truncated(after:)`` cuts is returned cut.
     /// - Throws: ``ConnectionClosed`` where the connection would have been closed instead of an answer.
-    public func respond(
+    package func respond(
         to request: HTTPRequest, body: [UInt8] = [], from address: String? = "127.0.0.1"
     ) async throws -> (head: HTTPResponse, body: [UInt8]) {
         let context = RequestContext(
@@ -184,4 +204,4 @@ public struct AuthorizationServer: Service, Redacted {
 }
 
 /// The connection was closed on purpose: an answer was to be dropped or cut, or a body was too large to be read to its end.
-public struct ConnectionClosed: Error, Sendable {}
+package struct ConnectionClosed: Error, Sendable {}

@@ -1,9 +1,14 @@
+internal import AuthnAPI
+internal import DeviceAPI
 internal import HTTPTypes
-internal import IdentityEngine
+internal import IdentityCore
+internal import OAuthEndpoints
+internal import ServerHTTP
+internal import SignInPages
 
 /// From a request to the endpoint that answers it: path, authorization server, method, in this order.
 struct FrontDoor: Sendable {
-    private let engine: IdentityEngine
+    private let engine: Engine
     private let endpoints: [String: Endpoint]
     private let openID: Endpoint
     private let oauth: Endpoint
@@ -11,30 +16,22 @@ struct FrontDoor: Sendable {
     private let appleApps: Endpoint
     private let devices: [DeviceRoute: Endpoint]
     private let pages: PageWriter
-    private let pushes: PushDelivery?
-    private let messages: MessageDelivery?
-    private let logouts: LogoutDelivery?
+    private let courier: any Courier
 
     /// Opens the doors of an engine.
-    init(
-        engine: IdentityEngine, pushes: PushDelivery? = nil, messages: MessageDelivery? = nil, logouts: LogoutDelivery? = nil,
-        pages: PageWriter
-    ) {
+    init(engine: Engine, courier: any Courier, pages: PageWriter, polls: HeldPolls? = nil) {
         self.engine = engine
         self.pages = pages
-        self.pushes = pushes
-        self.messages = messages
-        self.logouts = logouts
+        self.courier = courier
         let cache = MetadataCache()
         openID = .discovery(.openID, cache: cache, engine: engine)
         activation = .activate(engine, pages)
         appleApps = .appleApps(cache: cache, engine: engine)
         oauth = .discovery(.oauth, cache: cache, engine: engine)
         let all: [Endpoint] = [
-            .keys(cache: cache, engine: engine), .token(engine), .introspect(engine), .revoke(engine), .userInfo(engine),
-            .challenge(engine, pushes, messages), .primaryAuthenticate("primary-authenticate", engine, pushes, messages),
-            .primaryAuthenticate("oob-authenticate", engine, pushes, messages), .backchannelAuthorize(engine, pushes),
-            .authorize(engine, pages, logouts), .pushAuthorizationRequest(engine), .logout(engine, pages, logouts),
+            .keys(cache: cache, engine: engine), .token(engine, polls), .introspect(engine), .revoke(engine), .userInfo(engine),
+            .challenge(engine), .primaryAuthenticate("primary-authenticate", engine), .primaryAuthenticate("oob-authenticate", engine),
+            .backchannelAuthorize(engine), .authorize(engine, pages), .pushAuthorizationRequest(engine), .logout(engine, pages),
             .deviceAuthorize(engine),
         ]
         devices = Endpoint.devices(engine)
@@ -71,11 +68,11 @@ struct FrontDoor: Sendable {
             guard let endpoint = devices[route] else { return .pathNotFound(request) }
             return try await call(endpoint, server: nil, request)
         case .signIn(let route):
-            return try await call(.signIn(route, engine, pages, pushes, logouts, messages), server: nil, request)
-        case .authn(let route): return try await call(.authn(route, engine, pages, pushes, messages), server: nil, request)
-        case .session(let route): return try await call(.session(route, engine, pages), server: nil, request)
+            return try await call(.signIn(route, engine, pages), server: nil, request)
+        case .authn(let route): return try await call(.authn(route, engine, pages.transport), server: nil, request)
+        case .session(let route): return try await call(.session(route, engine, pages.transport), server: nil, request)
         case .userFactor(let route): return try await call(.userFactor(route, engine), server: nil, request)
-        case .user(let route): return try await call(.user(route, engine, logouts, messages), server: nil, request)
+        case .user(let route): return try await call(.user(route, engine), server: nil, request)
         case .activate: return try await call(activation, server: nil, request)
         case .appleApps: return try await call(appleApps, server: nil, request)
         case .enrollHere(let id): return try await call(.enrollHere(id, engine, pages), server: nil, request)
@@ -99,7 +96,7 @@ struct FrontDoor: Sendable {
                 return response
             }
             if endpoint.accepts(request.head.method) {
-                response = try await endpoint.respond(Endpoint.Call(request: request, snapshot: snapshot, server: server))
+                response = try await endpoint.respond(Endpoint.Call(request: request, snapshot: snapshot, server: server, courier: courier))
             } else {
                 response = .methodNotAllowed(allow: endpoint.allow, request)
             }

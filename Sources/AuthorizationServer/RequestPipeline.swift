@@ -1,10 +1,13 @@
 internal import HTTPTypes
-internal import IdentityEngine
+internal import IdentityCore
 internal import Logging
+internal import OAuthEndpoints
+internal import ServerHTTP
+internal import SignInPages
 
 /// What happens to every request, over a port or in process: it passes the interceptor and the front door, gets the headers
 /// that every answer has, and is counted and logged.
-struct RequestPipeline: Sendable {
+package struct RequestPipeline: Sendable {
     private let frontDoor: FrontDoor
     private let interceptor: AuthorizationServer.Interceptor?
     private let metrics: RequestMetrics
@@ -12,15 +15,17 @@ struct RequestPipeline: Sendable {
     private let date = DateHeader()
     private let securityHeaders: HTTPFields
     private let transport: BrowserTransport
-    private let engine: IdentityEngine
+    private let engine: Engine
+    private let clock: any WallClock
 
     init(
-        engine: IdentityEngine, pushes: PushDelivery?, messages: MessageDelivery? = nil, logouts: LogoutDelivery? = nil,
-        interceptor: AuthorizationServer.Interceptor?, pages: PageWriter, logger: Logger
+        engine: Engine, courier: any Courier, interceptor: AuthorizationServer.Interceptor?, pages: PageWriter, polls: HeldPolls?,
+        clock: any WallClock, logger: Logger
     ) {
         self.engine = engine
+        self.clock = clock
         transport = pages.transport
-        frontDoor = FrontDoor(engine: engine, pushes: pushes, messages: messages, logouts: logouts, pages: pages)
+        frontDoor = FrontDoor(engine: engine, courier: courier, pages: pages, polls: polls)
         self.interceptor = interceptor
         metrics = RequestMetrics(routes: frontDoor.routeNames)
         log = AccessLog(logger: logger)
@@ -46,16 +51,22 @@ struct RequestPipeline: Sendable {
             response = await frontDoor.respond(to: request)
         }
         complete(&response, for: request)
-        let elapsed = start.duration(to: .now).components
-        let nanoseconds = elapsed.seconds * 1_000_000_000 + elapsed.attoseconds / 1_000_000_000
-        metrics.record(route: response.trace.route, status: response.status.code, nanoseconds: nanoseconds)
-        log.record(request, response, nanoseconds: nanoseconds)
+        let elapsed = start.duration(to: .now)
+        // The wait for a user's decision is no time that the server took.
+        let own = elapsed - (response.trace.held ?? .zero)
+        metrics.record(route: response.trace.route, status: response.status.code, nanoseconds: Self.nanoseconds(own))
+        log.record(request, response, nanoseconds: Self.nanoseconds(elapsed))
         return response
+    }
+
+    private static func nanoseconds(_ duration: Duration) -> Int64 {
+        let parts = duration.components
+        return parts.seconds * 1_000_000_000 + parts.attoseconds / 1_000_000_000
     }
 
     /// Adds what every answer has, unless it has it already.
     private func complete(_ response: inout ServerResponse, for request: ServerRequest) {
-        if response.headers[.date] == nil { response.headers[.date] = date.text(at: request.context.now) }
+        if response.headers[.date] == nil { response.headers[.date] = date.text(at: clock.now) }
         if response.headers[.requestID] == nil { response.headers[.requestID] = request.context.requestID }
         for field in securityHeaders where response.headers[field.name] == nil { response.headers.append(field) }
         if transport.asksForTLS(engine.latestSnapshot?.origin) { response.headers[.strictTransportSecurity] = "max-age=31536000" }

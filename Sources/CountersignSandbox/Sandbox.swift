@@ -1,11 +1,12 @@
 public import AuthFoundation
 internal import AuthorizationServer
 public import Foundation
-internal import IdentityEngine
+internal import IdentityCore
 public import JOSE
 internal import NIOConcurrencyHelpers
 internal import NIOCore
 internal import ResourceServer
+internal import Store
 
 /// A whole organization in one call: the real server, people and applications to sign in with, and a hand on its clock, its faults and its
 /// keys.
@@ -43,7 +44,7 @@ public final class Sandbox: Sendable, Redacted {
     /// The certificate authority that signed the server's certificate; nil without TLS.
     public let authority: LocalAuthority?
 
-    let engine: IdentityEngine
+    let engine: Engine
     let organization: LiveOrganization
     let keys: SandboxKeys
     let faults: FaultPlan

@@ -1,12 +1,15 @@
-public import AuthorizationServer
+internal import AuthorizationServer
 internal import Crypto
 internal import Delivery
 internal import Foundation
 internal import Hummingbird
-internal import IdentityEngine
+internal import IdentityCore
 internal import NIOConcurrencyHelpers
 internal import NIOCore
 internal import ResourceServer
+internal import ServerHTTP
+internal import SignInPages
+internal import Store
 internal import StoreSQLite
 
 /// Puts the parts of a sandbox together and waits until they answer.
@@ -19,7 +22,7 @@ struct SandboxStart {
         var phoneURL: URL?
         var server: AuthorizationServer
         var authority: LocalAuthority?
-        var engine: IdentityEngine
+        var engine: Engine
         var store: any Store
         var keys: SandboxKeys
         var faults: FaultPlan
@@ -58,7 +61,7 @@ struct SandboxStart {
             random: SystemRandomSource(), masterKey: try masterKey(), passwordHasher: PasswordHasher(width: 2),
             tokenService: tokens)
         let store = try openStore()
-        let engine = IdentityEngine(store: store, environment: environment)
+        let engine = Engine(store: store, environment: environment)
         let authority = try configuration.usesTLS ? LocalAuthority(folder: certificateFolder, now: Date()) : nil
         let organization = try
             (configuration.organizationFile.map(SandboxOrganization.init(file:))
@@ -84,7 +87,7 @@ struct SandboxStart {
     }
 
     private func run(
-        _ organization: SandboxOrganization, engine: IdentityEngine, store: any Store, authority: LocalAuthority?,
+        _ organization: SandboxOrganization, engine: Engine, store: any Store, authority: LocalAuthority?,
         pushing: Task<PhonePushService, any Error>, logoutSender: HTTPLogoutSender
     ) async throws -> Sandbox {
         let clock = configuration.clock
@@ -179,7 +182,7 @@ struct SandboxStart {
     // MARK: - The parts
 
     private func makeServer(
-        engine: IdentityEngine, authority: LocalAuthority?, live: LiveOrganization, phones: VirtualPhones, apps: AuthenticatorApps,
+        engine: Engine, authority: LocalAuthority?, live: LiveOrganization, phones: VirtualPhones, apps: AuthenticatorApps,
         sender: any PushSender, logoutSender: any LogoutSender, branding: Branding
     ) throws -> AuthorizationServer {
         let clock = configuration.clock
@@ -200,8 +203,10 @@ struct SandboxStart {
                 tls: certificate.map { .init(certificateChain: .text($0.chainPEM), privateKey: .text($0.keyPEM)) },
                 // All connections come from this machine.
                 limits: .init(connectionsPerAddress: 10_000), branding: branding),
-            clock: clock, logger: configuration.logger, pushSender: sender, logoutSender: logoutSender,
-            messageSender: OutboxSender(outbox: outbox), interceptor: { await interceptor.intercept($0, next: $1) })
+            clock: ServerClock(clock: clock), logger: configuration.logger, pushSender: sender, logoutSender: logoutSender,
+            messageSender: OutboxSender(outbox: outbox),
+            // The waits of held polls end by the clock, which must go on by itself.
+            holdsPolls: clock.mode == .running, interceptor: { await interceptor.intercept($0, next: $1) })
     }
 
     private func startMessages(server: AuthorizationServer, issuer: String, port: Int) async throws -> (Task<Void, any Error>, Int) {
@@ -262,12 +267,21 @@ struct SandboxStart {
     private var certificateFolder: URL { configuration.folder ?? LocalAuthority.standardFolder() }
 }
 
-extension SandboxClock: WallClock {
+/// The clock of the sandbox's server.
+private struct ServerClock: WallClock {
+    let clock: SandboxClock
+
+    var now: Date { clock.now }
+
+    func sleep(for duration: Duration) async throws { try await clock.sleep(for: duration) }
+}
+
+extension SandboxClock {
     /// Waits until the clock has gone on.
     ///
-    /// - Parameter duration: By how much.
+    /// - Parameter duration: How far.
     /// - Throws: `CancellationError` if the task is cancelled while it waits.
-    public func sleep(for duration: Duration) async throws {
+    func sleep(for duration: Duration) async throws {
         let parts = duration.components
         let seconds = TimeInterval(parts.seconds) + TimeInterval(parts.attoseconds) * 1e-18
         // The server's own housekeeping must not run away with a clock that skips what it is told to wait.

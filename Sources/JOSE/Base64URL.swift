@@ -141,3 +141,45 @@ public enum Base64URL: Sendable {
         return values
     }()
 }
+
+extension UnsafeBufferPointer<UInt8> {
+    /// Whether two buffers hold the same bytes, eight at a time; not in constant time.
+    func hasSameBytes(as other: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard count == other.count else { return false }
+        let left = UnsafeRawBufferPointer(self)
+        let right = UnsafeRawBufferPointer(other)
+        var offset = 0
+        while offset + 8 <= count {
+            guard
+                left.loadUnaligned(fromByteOffset: offset, as: UInt64.self) == right.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+            else { return false }
+            offset += 8
+        }
+        while offset < count {
+            guard self[offset] == other[offset] else { return false }
+            offset += 1
+        }
+        return true
+    }
+
+    /// Whether the buffer holds the bytes of an array.
+    func hasSameBytes(as other: [UInt8]) -> Bool { other.withUnsafeBufferPointer { hasSameBytes(as: $0) } }
+
+    /// The bytes in a range of offsets.
+    subscript(from start: Int, to end: Int) -> UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(rebasing: self[start..<end]) }
+}
+
+extension Sequence<UInt8> {
+    /// Whether two secrets hold the same bytes, in a time that does not tell where they differ; their lengths are no secret.
+    ///
+    /// - Parameter other: What to compare with.
+    /// - Returns: True if they have the same bytes, and as many.
+    package func isSameSecret(as other: some Sequence<UInt8>) -> Bool {
+        let left = Array(self)
+        let right = Array(other)
+        guard left.count == right.count else { return false }
+        var difference: UInt8 = 0
+        for index in left.indices { difference |= left[index] ^ right[index] }
+        return difference == 0
+    }
+}

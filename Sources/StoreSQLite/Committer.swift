@@ -1,6 +1,6 @@
 internal import Foundation
 internal import GRDB
-internal import IdentityEngine
+internal import Store
 
 /// The one thread that writes.
 final class Committer: Sendable {

@@ -1,6 +1,6 @@
 internal import Foundation
 internal import GRDB
-internal import IdentityEngine
+internal import Store
 
 /// How connections to the file are opened, and how SQLite's errors read.
 enum Connection {

@@ -1,9 +1,9 @@
 internal import Foundation
 internal import GRDB
-internal import IdentityEngine
+internal import Store
 
 // GRDB has a class of that name.
-internal import struct IdentityEngine.Record
+internal import struct Store.Record
 
 /// How changes are made in the tables, within the writing thread's transaction.
 struct SQLiteChanges {

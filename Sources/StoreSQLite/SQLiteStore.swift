@@ -1,6 +1,6 @@
-public import Foundation
+package import Foundation
 internal import GRDB
-public import IdentityEngine
+package import Store
 
 #if canImport(Glibc)
 internal import Glibc
@@ -18,9 +18,9 @@ private let systemClose: @Sendable (Int32) -> Int32 = { close($0) }
 /// Writes are committed by one thread of the store's own; those that wait at the same time share a transaction and its flush,
 /// each in a savepoint, so that each succeeds or conflicts by itself. Reads run on a few threads with a connection each and see
 /// one snapshot. Several processes may use the same file. `Sendable`; safe from any task; blocks no cooperative thread.
-public final class SQLiteStore: Store {
+package final class SQLiteStore: Store {
     /// The file.
-    public let path: String
+    package let path: String
 
     private let readers: WorkerThreads<DatabaseQueue>
     private let committer: Committer
@@ -34,7 +34,7 @@ public final class SQLiteStore: Store {
     /// - Throws: `StoreError` with `StoreError/Code/newerVersion` if a newer version of the server wrote it,
     ///   `StoreError/Code/damaged` if it is no database, `StoreError/Code/unsafeFile` if other users may change the folder or read the file, or
     ///   the path is a symbolic link or no regular file, `StoreError/Code/unavailable` if it cannot be opened.
-    public init(path: String, readerCount: Int = 2) throws {
+    package init(path: String, readerCount: Int = 2) throws {
         self.path = path
         do {
             try Self.prepareFile(path)
@@ -62,7 +62,7 @@ public final class SQLiteStore: Store {
     /// - Parameter body: Reads through the view, on a thread of the store's.
     /// - Returns: What the body returned.
     /// - Throws: `StoreError`, or what the body throws.
-    public func read<Result: Sendable>(_ body: @escaping @Sendable (any StoreView) throws -> Result) async throws -> Result {
+    package func read<Result: Sendable>(_ body: @escaping @Sendable (any StoreView) throws -> Result) async throws -> Result {
         do {
             return try await readers.run { queue in
                 try queue.unsafeRead { db in
@@ -87,7 +87,7 @@ public final class SQLiteStore: Store {
     /// - Parameter changes: Applied in order.
     /// - Returns: Whether they are on disk.
     /// - Throws: `StoreError` if the database failed; then nothing was committed.
-    public func commit(_ changes: [Change]) async throws -> CommitOutcome {
+    package func commit(_ changes: [Change]) async throws -> CommitOutcome {
         do { return try await committer.commit(changes) } catch { throw translated(error) }
     }
 
@@ -97,7 +97,7 @@ public final class SQLiteStore: Store {
     /// - Parameter work: Prepares the changes.
     /// - Returns: What the work returned.
     /// - Throws: What the work throws.
-    public func preparingCommit<Result>(_ work: () async throws -> Result) async rethrows -> Result {
+    package func preparingCommit<Result>(_ work: () async throws -> Result) async rethrows -> Result {
         committer.expect()
         defer { committer.expectNoMore() }
         return try await work()
@@ -110,7 +110,7 @@ public final class SQLiteStore: Store {
     ///   - limit: The most rows to remove, at least 1.
     /// - Returns: How many were removed.
     /// - Throws: `StoreError` if the database failed.
-    public func removeExpired(now: Date, limit: Int) async throws -> Int {
+    package func removeExpired(now: Date, limit: Int) async throws -> Int {
         do {
             return try await committer.write { db in try SQLiteChanges(db).removeExpired(now: now, limit: limit) }
         } catch {
@@ -121,7 +121,7 @@ public final class SQLiteStore: Store {
     /// Closes the store after the reads and commits under way.
     ///
     /// - Throws: `StoreError` if the last writes could not be flushed.
-    public func close() async throws {
+    package func close() async throws {
         readers.close()
         committer.close()
         await readers.ended()

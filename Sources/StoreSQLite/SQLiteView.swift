@@ -1,9 +1,9 @@
 internal import Foundation
 internal import GRDB
-internal import IdentityEngine
+internal import Store
 
 // GRDB has a class of that name.
-internal import struct IdentityEngine.Record
+internal import struct Store.Record
 
 /// The rows of one snapshot. Used on the thread of its connection only, while the read runs.
 struct SQLiteView: StoreView {

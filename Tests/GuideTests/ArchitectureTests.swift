@@ -57,7 +57,7 @@ struct ArchitectureTests {
         let package = try JSONValue(parsing: Data(dumped.output.utf8))
         var expected: [String: Set<String>] = [:]
         let targets = try #require(package["targets"]?.arrayValue).filter {
-            ["regular", "executable"].contains($0["type"]?.stringValue) && $0["path"]?.stringValue?.hasPrefix("Tests") != true
+            ["regular", "executable"].contains($0["type"]?.stringValue) && $0["path"]?.stringValue == nil
         }
         let names = Set(targets.compactMap { $0["name"]?.stringValue })
         for target in targets {

@@ -19,7 +19,7 @@ struct ReferenceTests {
         "every public symbol is documented",
         arguments: [
             "JOSE", "AuthFoundation", "OAuth2Auth", "BrowserSignin", "OktaDirectAuth", "DeviceAuthenticator", "OktaAuthSdk", "QRCode",
-            "IdentityEngine", "StoreSQLite", "Delivery", "AuthorizationServer", "ResourceServer", "CountersignSandbox",
+            "Delivery", "AuthorizationServer", "ResourceServer", "CountersignSandbox",
         ])
     func symbols(of module: String) async throws {
         let folder = TemporaryFolder()

@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-import IdentityEngine
+import Store
 import StoreSQLite
 import Testing
 

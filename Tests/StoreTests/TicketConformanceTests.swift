@@ -1,5 +1,5 @@
 import Foundation
-import IdentityEngine
+import Store
 import Testing
 
 @Suite("Store: tickets")

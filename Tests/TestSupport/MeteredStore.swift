@@ -1,17 +1,17 @@
-public import Foundation
-public import IdentityEngine
+package import Foundation
+package import Store
 internal import Synchronization
 
 /// A store that counts the reads and writes of an engine.
-public final class MeteredStore: Store {
+package final class MeteredStore: Store {
     private let inner: any Store
     private let counts = Mutex<[String: Int]>([:])
 
     /// Counts the calls to another store.
-    public init(_ inner: any Store = InMemoryStore()) { self.inner = inner }
+    package init(_ inner: any Store = InMemoryStore()) { self.inner = inner }
 
     /// Returns the counts since the last call, by the names of the operations.
-    public func take() -> [String: Int] {
+    package func take() -> [String: Int] {
         counts.withLock { counts in
             defer { counts = [:] }
             return counts
@@ -21,13 +21,13 @@ public final class MeteredStore: Store {
     fileprivate func count(_ name: String) { counts.withLock { $0[name, default: 0] += 1 } }
 
     /// Reads, and counts each query of the view.
-    public func read<Result: Sendable>(_ body: @escaping @Sendable (any StoreView) throws -> Result) async throws -> Result {
+    package func read<Result: Sendable>(_ body: @escaping @Sendable (any StoreView) throws -> Result) async throws -> Result {
         count("read")
         return try await inner.read { [self] in try body(MeteredView(inner: $0, store: self)) }
     }
 
     /// Commits, and counts each change.
-    public func commit(_ changes: [Change]) async throws -> CommitOutcome {
+    package func commit(_ changes: [Change]) async throws -> CommitOutcome {
         count("commit")
         for change in changes { count(Self.name(of: change)) }
         return try await inner.commit(changes)
@@ -52,15 +52,15 @@ public final class MeteredStore: Store {
     }
 
     /// Not counted.
-    public func preparingCommit<Result>(_ work: () async throws -> Result) async rethrows -> Result {
+    package func preparingCommit<Result>(_ work: () async throws -> Result) async rethrows -> Result {
         try await inner.preparingCommit(work)
     }
 
     /// Not counted.
-    public func removeExpired(now: Date, limit: Int) async throws -> Int { try await inner.removeExpired(now: now, limit: limit) }
+    package func removeExpired(now: Date, limit: Int) async throws -> Int { try await inner.removeExpired(now: now, limit: limit) }
 
     /// Not counted.
-    public func close() async throws { try await inner.close() }
+    package func close() async throws { try await inner.close() }
 }
 
 private struct MeteredView: StoreView {

@@ -1,7 +1,5 @@
 import AuthFoundation
-import AuthorizationServer
 import CountersignSandbox
-import Delivery
 import ExampleTestSupport
 import Foundation
 import OktaAuthSdk
@@ -86,7 +84,7 @@ extension Sandbox.Configuration {
     static func classic(
         _ settings: String, more: String = "", numbers: Bool = false, device: String? = nil, isStanding: Bool = true
     ) throws -> Sandbox.Configuration {
-        let standard = OrgFile.sandboxDefault
+        let standard = Sandbox.standardOrganization
         let start = try #require(standard.range(of: "authn_api:\n"))
         let end = try #require(standard.range(of: "\n\n", range: start.upperBound..<standard.endIndex))
         let section = settings.split(separator: "\n").map { "  \($0)\n" }.joined()

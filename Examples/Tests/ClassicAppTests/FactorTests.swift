@@ -1,5 +1,4 @@
 import CountersignSandbox
-import Delivery
 import ExampleTestSupport
 import Foundation
 import OktaAuthSdk

@@ -1,6 +1,5 @@
 import AuthFoundation
 import CountersignSandbox
-import Delivery
 import ExampleTestSupport
 import Foundation
 import OktaAuthSdk

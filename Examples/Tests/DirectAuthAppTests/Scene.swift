@@ -1,6 +1,5 @@
 import AppSession
 import AuthFoundation
-import AuthorizationServer
 import CountersignSandbox
 import DirectAuthApp
 import ExampleTestSupport
@@ -30,7 +29,7 @@ struct Scene {
     ) async throws {
         let organization =
             asksForNumbers
-            ? OrgFile.sandboxDefault.replacing("number_challenge: never", with: "number_challenge: always") : nil
+            ? Sandbox.standardOrganization.replacing("number_challenge: never", with: "number_challenge: always") : nil
         try await withSandbox(Sandbox.Configuration(organization: organization), storage: storage) { sandbox in
             let phone = try await sandbox.phone(for: SandboxUser.jane.login)
             let scene = Scene(

@@ -1,5 +1,4 @@
 import AuthFoundation
-import AuthorizationServer
 import CountersignSandbox
 import ExampleTestSupport
 import Foundation
@@ -14,7 +13,7 @@ struct TerminalTests {
     ) async throws {
         let organization =
             asksForNumbers
-            ? OrgFile.sandboxDefault.replacing("number_challenge: never", with: "number_challenge: always") : nil
+            ? Sandbox.standardOrganization.replacing("number_challenge: never", with: "number_challenge: always") : nil
         try await withSandbox(Sandbox.Configuration(organization: organization)) { sandbox in
             let phone = try await sandbox.phone(for: SandboxUser.jane.login)
             let vault = URL.temporaryDirectory.appending(path: "vault-\(UUID().uuidString)")

@@ -1,7 +1,5 @@
 import AuthFoundation
-import AuthorizationServer
 import CountersignSandbox
-import Delivery
 import DeviceAuthenticator
 import ExampleTestSupport
 import Foundation
@@ -158,7 +156,7 @@ extension Sandbox.Configuration {
     /// That wants the person verified.
     static var withVerification: Sandbox.Configuration {
         Sandbox.Configuration(
-            organization: OrgFile.sandboxDefault.replacing(
+            organization: Sandbox.standardOrganization.replacing(
                 "number_challenge: never", with: "number_challenge: never\n    user_verification: required"))
     }
 
@@ -168,7 +166,7 @@ extension Sandbox.Configuration {
             "{id: bank-app, name: Bank, type: service, authentication: client_secret_basic, secret: bank-app-secret-1, "
             + "grant_types: [ciba], assignment: everyone, sign_on_policy: one-factor}"
         return Sandbox.Configuration(
-            organization: OrgFile.sandboxDefault
+            organization: Sandbox.standardOrganization
                 .replacing("- mfa-webauthn\n", with: "- mfa-webauthn\n              - ciba\n")
                 .replacing("  - id: service-app", with: "  - \(bank)\n  - id: service-app"))
     }
@@ -176,6 +174,6 @@ extension Sandbox.Configuration {
     /// With a number to pick at each sign-in.
     static var withNumbers: Sandbox.Configuration {
         Sandbox.Configuration(
-            organization: OrgFile.sandboxDefault.replacing("number_challenge: never", with: "number_challenge: always"))
+            organization: Sandbox.standardOrganization.replacing("number_challenge: never", with: "number_challenge: always"))
     }
 }

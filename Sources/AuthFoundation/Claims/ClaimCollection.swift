@@ -1,3 +1,5 @@
+package import Foundation
+
 /// What a ``ClaimCollection`` can wrap: a list of claim values, or an optional one.
 public protocol ClaimCollectionContainer: Sendable, Equatable, Hashable {
     /// The form on the wire: `String`, or `String?` for an optional list.
@@ -203,4 +205,36 @@ extension ClaimCollection: APIRequestArgument {
     public var stringValue: String {
         (rawValue as? String) ?? ""
     }
+}
+
+extension KeyedDecodingContainer {
+    /// A number, or a string with one.
+    package func seconds(_ key: Key) -> TimeInterval? {
+        let seconds = (try? decode(Double.self, forKey: key)) ?? text(key).flatMap { Double($0) }
+        return seconds.flatMap { $0.isFinite ? $0 : nil }
+    }
+
+    /// A string that is not blank.
+    package func text(_ key: Key) -> String? {
+        let text = (try? decode(String.self, forKey: key))?.trimmingCharacters(in: .whitespacesAndNewlines)
+        return text?.isEmpty == false ? text : nil
+    }
+}
+
+/// Values that are written as one string with spaces between them, or as a list.
+public protocol WhitespaceSeparated {
+    /// The single values.
+    var whitespaceSeparated: [String] { get }
+}
+
+extension String: WhitespaceSeparated {
+    /// The words of the string.
+    public var whitespaceSeparated: [String] {
+        split(whereSeparator: \.isWhitespace).map(String.init)
+    }
+}
+
+extension [String]: WhitespaceSeparated {
+    /// The elements.
+    public var whitespaceSeparated: [String] { self }
 }

@@ -16,12 +16,23 @@ package final class RequestPassage: Sendable {
     }
 
     private let waitsForRateLimit: Bool
+    private let preferredWait: Int?
     private let state = Locked(State())
 
-    /// - Parameter waitsForRateLimit: Whether a request that met the rate limit is sent again by the client; false if the caller does that.
-    package init(waitsForRateLimit: Bool = true) {
+    /// - Parameters:
+    ///   - waitsForRateLimit: Whether a request that met the rate limit is sent again by the client; false if the caller does that.
+    ///   - preferredWait: The seconds for which the server may hold the request until it has an answer; nil to be answered at once.
+    package init(waitsForRateLimit: Bool = true, preferredWait: Int? = nil) {
         self.waitsForRateLimit = waitsForRateLimit
+        self.preferredWait = preferredWait
     }
+
+    /// The headers of the request: how long the server may hold it (RFC 7240 section 4.3).
+    package var headers: [String: (any APIRequestArgument)?]? { preferredWait.map { ["Prefer": "wait=\($0)"] } }
+
+    /// The request's time limit, in seconds. For one that the server may hold, ten seconds more than that: a connection that breaks
+    /// unnoticed meanwhile, as when a phone changes networks, must not delay the sign-in for longer.
+    package var timeoutInterval: TimeInterval { preferredWait.map { TimeInterval($0) + 10 } ?? 60 }
 
     /// For how many seconds the server wants no further request; nil if it does not say.
     package var rateLimitDelay: TimeInterval? { state.withLock { $0.delay } }

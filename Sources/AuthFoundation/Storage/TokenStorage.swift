@@ -110,3 +110,59 @@ public protocol TokenStorageDelegate: AnyObject {
 
 /// An authentication of the person that a storage can use; `LAContext` is one.
 public protocol TokenAuthenticationContext: Sendable {}
+
+/// Moves what an older version of the app or of this package stored to where it is kept now.
+///
+/// Formats of this package's own storages need no migration: they are read as they are, for good. Apps register what else is to be moved.
+public final class Migration: Sendable {
+    private static let migrators = Locked<[any SDKVersionMigrator]>([])
+
+    private init() {}
+
+    /// Whether a registered migrator has something to move.
+    public static var isMigrationNeeded: Bool {
+        migrators.withLock { $0 }.contains { $0.needsMigration }
+    }
+
+    /// Runs the registered migrators that have something to move, in the order of their registration.
+    ///
+    /// - Throws: What a migrator throws; those after it are not run, and what it left is tried again by the next call.
+    public static func migrateIfNeeded() throws {
+        for migrator in migrators.withLock({ $0 }) where migrator.needsMigration { try migrator.migrate() }
+    }
+
+    /// Adds a migrator.
+    ///
+    /// - Parameter migrator: Moves something.
+    public static func register(migrator: any SDKVersionMigrator) {
+        migrators.withLock { $0.append(migrator) }
+    }
+}
+
+/// Moves something that an older version stored.
+public protocol SDKVersionMigrator: Sendable {
+    /// Whether there is something to move.
+    var needsMigration: Bool { get }
+
+    /// Moves the entries. An interruption at any point loses nothing: the next call continues.
+    ///
+    /// - Throws: What went wrong; nothing is lost then.
+    func migrate() throws
+}
+
+/// What a storage offers beyond the published contract when other processes use it too.
+@CredentialActor
+package protocol SharedTokenStorage: AnyObject, TokenStorage {
+    /// Is told of failures in places that can't throw.
+    var onFailure: (@Sendable (any Error) -> Void)? { get set }
+
+    /// Takes the right to refresh a token, if no other process has it.
+    ///
+    /// - Returns: nil if another process is refreshing it now.
+    nonisolated func lockForRefresh(of id: String) throws -> (any RefreshLock)?
+}
+
+/// The right to refresh a token, given back by ``release()`` or when the process ends.
+package protocol RefreshLock: Sendable {
+    func release()
+}

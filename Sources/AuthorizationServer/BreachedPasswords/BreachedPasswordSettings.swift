@@ -1,18 +1,18 @@
-public import Delivery
-public import IdentityEngine
-public import Logging
+package import Delivery
+internal import IdentityCore
+package import Logging
 
 /// The lists of breached passwords that new passwords are compared with: the section `breached_passwords` of the org file.
-public struct BreachedPasswordSettings: Sendable, Equatable {
+package struct BreachedPasswordSettings: Sendable, Equatable {
     /// A sorted file of SHA-1 digests, or of their first 10 to 40 digits; `nil` for none.
-    public var file: String?
+    package var file: String?
     /// The address of a k-anonymity range endpoint before the prefix; `nil` for none.
-    public var rangeURL: String?
+    package var rangeURL: String?
     /// The timeout of the endpoint in seconds, 1 to 10. After a timeout the password is accepted.
-    public var timeout: Int
+    package var timeout: Int
 
     /// Creates settings.
-    public init(file: String? = nil, rangeURL: String? = nil, timeout: Int = 2) {
+    package init(file: String? = nil, rangeURL: String? = nil, timeout: Int = 2) {
         self.file = file
         self.rangeURL = rangeURL
         self.timeout = timeout
@@ -23,7 +23,7 @@ public struct BreachedPasswordSettings: Sendable, Equatable {
     /// - Parameter logger: Where failures are logged.
     /// - Returns: The check; `nil` if there are no lists.
     /// - Throws: `BreachedPasswordError` if the file can't be read or the address is invalid.
-    public func makeCheck(logger: Logger) throws -> BreachedPasswordCheck? {
+    package func makeCheck(logger: Logger) throws -> BreachedPasswordCheck? {
         guard file != nil || rangeURL != nil else { return nil }
         return try BreachedPasswordCheck(
             file: file.map { path in try BreachedPasswordFile(path: path) }, rangeURL: rangeURL, timeout: .seconds(timeout), logger: logger)
@@ -31,12 +31,12 @@ public struct BreachedPasswordSettings: Sendable, Equatable {
 }
 
 /// Adapts a check to the engine's protocol.
-public struct BreachedPasswordLists: BreachedPasswordSource {
+package struct BreachedPasswordLists: BreachedPasswordSource {
     private let check: BreachedPasswordCheck
 
     /// Wraps a check.
-    public init(_ check: BreachedPasswordCheck) { self.check = check }
+    package init(_ check: BreachedPasswordCheck) { self.check = check }
 
     /// Looks up a digest; see `BreachedPasswordCheck.contains(sha1:)`.
-    public func contains(sha1: [UInt8]) async -> Bool { await check.contains(sha1: sha1) }
+    package func contains(sha1: [UInt8]) async -> Bool { await check.contains(sha1: sha1) }
 }

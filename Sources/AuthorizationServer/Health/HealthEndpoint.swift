@@ -1,6 +1,7 @@
 internal import HTTPTypes
-internal import IdentityEngine
+internal import IdentityCore
 internal import JOSE
+internal import ServerHTTP
 
 /// `/health/live` and `/health/ready`: what an operator's supervisor asks.
 enum HealthEndpoint {
@@ -13,7 +14,7 @@ enum HealthEndpoint {
     }
 
     /// The store can be read and there are keys to sign with.
-    static func answerReady(_ request: ServerRequest, _ engine: IdentityEngine) async -> ServerResponse {
+    static func answerReady(_ request: ServerRequest, _ engine: Engine) async -> ServerResponse {
         do {
             let snapshot = try await engine.snapshot()
             guard !snapshot.keyRing.publishedKeys(now: request.context.now).keys.isEmpty else {

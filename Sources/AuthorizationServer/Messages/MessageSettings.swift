@@ -1,29 +1,29 @@
-public import Delivery
-public import IdentityEngine
-public import JOSE
-public import Logging
+package import Delivery
+package import IdentityCore
+internal import JOSE
+package import Logging
 
 /// How an organization sends mails, texts and calls: the section `messages` of the org file. A value; its descriptions show no secret.
-public struct MessageSettings: Sendable, Equatable {
+package struct MessageSettings: Sendable, Equatable {
     /// A mail server.
-    public struct Mail: Sendable, Equatable, Redacted {
+    package struct Mail: Sendable, Equatable, Redacted {
         /// Its name.
-        public var host: String
+        package var host: String
         /// Its port; nil for the usual one.
-        public var port: Int?
+        package var port: Int?
         /// How the connection is encrypted.
-        public var security: SMTPConfiguration.Security
+        package var security: SMTPConfiguration.Security
         /// The name that it knows us by; nil if it asks for none.
-        public var user: String?
+        package var user: String?
         /// The password beside it.
-        public var password: String?
+        package var password: String?
         /// The address that mails are from.
-        public var from: String
+        package var from: String
         /// The name beside it; nil for none.
-        public var fromName: String?
+        package var fromName: String?
 
         /// Describes a mail server.
-        public init(
+        package init(
             host: String, port: Int? = nil, security: SMTPConfiguration.Security = .startTLS, user: String? = nil, password: String? = nil,
             from: String, fromName: String? = nil
         ) {
@@ -38,18 +38,18 @@ public struct MessageSettings: Sendable, Equatable {
     }
 
     /// A telephony hook.
-    public struct Telephony: Sendable, Equatable, Redacted {
+    package struct Telephony: Sendable, Equatable, Redacted {
         /// Its address.
-        public var url: String
+        package var url: String
         /// The header that carries the secret.
-        public var header: String
+        package var header: String
         /// What the header says; nil for none.
-        public var secret: String?
+        package var secret: String?
         /// What bodies are signed with; nil for none.
-        public var signingKey: String?
+        package var signingKey: String?
 
         /// Describes a hook.
-        public init(url: String, header: String = "Authorization", secret: String? = nil, signingKey: String? = nil) {
+        package init(url: String, header: String = "Authorization", secret: String? = nil, signingKey: String? = nil) {
             self.url = url
             self.header = header
             self.secret = secret
@@ -58,12 +58,12 @@ public struct MessageSettings: Sendable, Equatable {
     }
 
     /// The mail server; nil sends no mail.
-    public var mail: Mail?
+    package var mail: Mail?
     /// The telephony hook; nil sends no texts and places no calls.
-    public var telephony: Telephony?
+    package var telephony: Telephony?
 
     /// Describes both.
-    public init(mail: Mail? = nil, telephony: Telephony? = nil) {
+    package init(mail: Mail? = nil, telephony: Telephony? = nil) {
         self.mail = mail
         self.telephony = telephony
     }
@@ -72,7 +72,7 @@ public struct MessageSettings: Sendable, Equatable {
     ///
     /// - Parameter organization: The organization that they are of.
     /// - Returns: A sentence, and whether it is a warning; nil if nothing costs.
-    public func announcement(for organization: OrganizationDefinition) -> (text: String, isWarning: Bool)? {
+    package func announcement(for organization: OrganizationDefinition) -> (text: String, isWarning: Bool)? {
         guard telephony != nil else { return nil }
         let most = "at most \(organization.rateLimits.messages) messages a minute (rate_limits: messages)"
         guard let codes = organization.callingCodes else {
@@ -91,7 +91,7 @@ public struct MessageSettings: Sendable, Equatable {
     ///   - logger: Where it logs.
     /// - Returns: The sender, and what ends its connections.
     /// - Throws: `MessageConfigurationError` if a setting will not do.
-    public func makeSender(origin: String, logger: Logger) throws -> (sender: MessageRouter, shutdown: @Sendable () async -> Void) {
+    package func makeSender(origin: String, logger: Logger) throws -> (sender: MessageRouter, shutdown: @Sendable () async -> Void) {
         let smtp = try mail.map { SMTPSender(try $0.configuration(), logger: logger) }
         let hook = try telephony.map { try TelephonyHookSender($0.configuration(origin: origin), logger: logger) }
         return (MessageRouter(mail: smtp, telephone: hook), { await hook?.shutdown() })
@@ -114,5 +114,5 @@ extension MessageSettings.Telephony {
 
 extension MessageSettings: Redacted {
     /// Which ways there are.
-    public var description: String { "MessageSettings(mail: \(mail != nil), telephony: \(telephony != nil))" }
+    package var description: String { "MessageSettings(mail: \(mail != nil), telephony: \(telephony != nil))" }
 }

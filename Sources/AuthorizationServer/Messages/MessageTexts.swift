@@ -1,4 +1,4 @@
-internal import IdentityEngine
+internal import IdentityCore
 
 /// Every sentence of mails, texts and calls in one language. A language is a value: what it lacks does not compile.
 ///

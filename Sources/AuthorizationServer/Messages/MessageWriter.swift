@@ -1,8 +1,10 @@
 internal import Delivery
 internal import Foundation
-internal import IdentityEngine
+internal import IdentityCore
 internal import JOSE
 internal import Mustache
+internal import ServerHTTP
+internal import SignInPages
 
 /// Writes mails, texts and what calls say: in the language of the person, with the organization's name and colour.
 ///
@@ -92,7 +94,7 @@ struct MessageWriter: Sendable {
             case .recovery: "\(origin)/signin/reset-password/\(token)"
             case .unlock: "\(origin)/signin/unlock/\(token)"
             case .activation: "\(origin)/enroll/\(token)"
-            case .welcome: origin + RecoveryRoute.setUpPath + token
+            case .welcome: origin + PagePath.setUp + token
             }
         }
     }

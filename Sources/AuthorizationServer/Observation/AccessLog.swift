@@ -1,6 +1,8 @@
 internal import HTTPTypes
-internal import IdentityEngine
+internal import IdentityCore
 internal import Logging
+internal import ServerHTTP
+internal import SignInPages
 
 /// One line per request: what was asked, how it went, how long it took. Never a parameter, a header or a body.
 struct AccessLog: Sendable {

@@ -1,3 +1,5 @@
+internal import IdentityCore
+internal import Logging
 internal import Metrics
 
 /// Counts and times requests by route: `countersign_http_requests_total` and `countersign_http_request_duration_seconds`.
@@ -32,5 +34,34 @@ struct RequestMetrics: Sendable {
                 Counter(
                     label: "countersign_http_requests_total", dimensions: [("route", route), ("status", "\($0)xx")], factory: factory)
             })
+    }
+}
+
+/// Counts signs of attacks on the organization in `countersign_security_signals_total`. Logs a warning for those that need an operator's
+/// attention.
+struct SignalMetrics: Sendable {
+    private let counters: [SecuritySignal: Counter]
+    private let logger: Logger
+
+    init(logger: Logger, factory: any MetricsFactory = MetricsSystem.factory) {
+        self.logger = logger
+        counters = Dictionary(
+            uniqueKeysWithValues: SecuritySignal.allCases.map {
+                ($0, Counter(label: "countersign_security_signals_total", dimensions: [("signal", $0.rawValue)], factory: factory))
+            })
+    }
+
+    /// Counts one signal.
+    func record(_ signal: SecuritySignal) {
+        counters[signal]?.increment()
+        switch signal {
+        case .wrongRecoveryGuess: break
+        case .recoveryBudgetSpent:
+            logger.warning(
+                """
+                Too many wrong codes and answers in account recoveries within an hour: somebody guesses at many accounts. Until the hour is \
+                over, only users at a known device or network recover. Look for user.account.recovery in the system log.
+                """)
+        }
     }
 }

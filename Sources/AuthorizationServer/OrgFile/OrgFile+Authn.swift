@@ -1,4 +1,5 @@
-internal import IdentityEngine
+internal import IdentityCore
+internal import ServerHTTP
 internal import Yams
 
 /// How what holds at the classic sign-in API is read.

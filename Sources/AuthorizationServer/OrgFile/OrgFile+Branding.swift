@@ -1,4 +1,5 @@
 internal import Foundation
+internal import SignInPages
 internal import Yams
 
 /// The section `branding`.

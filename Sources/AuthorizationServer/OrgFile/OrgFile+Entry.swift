@@ -1,4 +1,4 @@
-package import IdentityEngine
+package import IdentityCore
 package import JOSE
 internal import Yams
 

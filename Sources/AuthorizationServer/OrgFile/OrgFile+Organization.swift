@@ -1,5 +1,6 @@
-internal import IdentityEngine
+internal import IdentityCore
 internal import JOSE
+internal import SignInPages
 internal import Yams
 
 /// How the keys of the file become the definition.

@@ -1,4 +1,4 @@
-internal import IdentityEngine
+internal import IdentityCore
 internal import JOSE
 internal import Yams
 

@@ -1,7 +1,7 @@
 extension OrgFile {
     /// The organization of the sandbox: known apps, known people, known passwords. Never for anything that can be reached from
     /// outside.
-    public static let sandboxDefault = """
+    package static let sandboxDefault = """
         name: Sandbox
         origin: http://localhost:8080
 

@@ -1,6 +1,6 @@
 extension OrgFile {
     /// The commented file that `countersign init` writes; it loads as it is.
-    public static let template = """
+    package static let template = """
         # The organization that this server signs people in for.
         # Run it:    countersign serve --config org.yaml --data data
         # Change it: edit and start again. Sessions, grants and enrolments stay; the start tells what changed.

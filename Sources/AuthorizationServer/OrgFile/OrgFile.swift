@@ -1,6 +1,7 @@
 internal import Foundation
-public import IdentityEngine
-public import JOSE
+package import IdentityCore
+internal import JOSE
+package import SignInPages
 internal import StoreSQLite
 internal import Yams
 
@@ -14,20 +15,20 @@ internal import Yams
 /// A value. The keys are described by ``template``. A value that is `${NAME}` or `env:NAME` as a whole is taken from the
 /// environment. Lists that restrict (`clients`, `grant_types`, `groups`, `scopes` of rules) restrict nothing when absent or
 /// `any`. Times are seconds, or a number with a unit: `30m`, `1h`, `7d`.
-public struct OrgFile: Sendable, Equatable, Redacted {
+package struct OrgFile: Sendable, Equatable, Redacted {
     /// The organization.
-    public var organization: OrganizationDefinition
+    package var organization: OrganizationDefinition
     /// The values of the section `server`, by key with dashes; lists are joined by commas. What they mean is the server's
     /// start to say.
-    public var server: [String: String]
+    package var server: [String: String]
     /// How the hosted pages look.
-    public var branding: Branding
+    package var branding: Branding
     /// How mails, texts and calls are sent.
-    public var messages: MessageSettings
+    package var messages: MessageSettings
     /// The lists of breached passwords that new passwords are compared with.
-    public var breachedPasswords: BreachedPasswordSettings
+    package var breachedPasswords: BreachedPasswordSettings
     /// What is allowed, and most likely not meant, by line; what to write instead is told.
-    public var warnings: [OrgFileError.Problem] = []
+    package var warnings: [OrgFileError.Problem] = []
 
     /// Reads a file.
     ///
@@ -39,7 +40,7 @@ public struct OrgFile: Sendable, Equatable, Redacted {
     ///     refused.
     /// - Returns: What the file says, checked.
     /// - Throws: ``OrgFileError`` with everything that is wrong.
-    public static func load(
+    package static func load(
         path: String, environment: [String: String] = [:], origin: String? = nil, hasTokenService: Bool = false
     ) throws -> OrgFile {
         let data: Data
@@ -72,7 +73,7 @@ public struct OrgFile: Sendable, Equatable, Redacted {
     ///     refused.
     /// - Returns: What the text says, checked.
     /// - Throws: ``OrgFileError`` with everything that is wrong.
-    public static func load(
+    package static func load(
         yaml: String, name: String = "org.yaml", environment: [String: String] = [:], origin: String? = nil, hasTokenService: Bool = false
     ) throws -> OrgFile {
         try load(yaml: yaml, name: name, environment: environment, origin: origin, folder: nil, hasTokenService: hasTokenService)
@@ -123,5 +124,35 @@ public struct OrgFile: Sendable, Equatable, Redacted {
         default:
             problem("This is no YAML: \(error).")
         }
+    }
+}
+
+/// An org file can not be used; everything that is wrong with it, with line, key and fix.
+public struct OrgFileError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// One thing that is wrong.
+    public struct Problem: Sendable, Equatable, CustomStringConvertible {
+        /// The line, from 1; 0 if the file as a whole is meant.
+        public var line: Int
+        /// The column, from 1; 0 if the file as a whole is meant.
+        public var column: Int
+        /// The key as the file spells it: `applications[2].redirect_uris[0]`; empty if it is no key's.
+        public var key: String
+        /// What is wrong, and what to write instead.
+        public var message: String
+
+        /// Place, key and message, as compilers print them.
+        public var description: String {
+            (line > 0 ? "\(line):\(column): " : "") + (key.isEmpty ? "" : "\(key): ") + message
+        }
+    }
+
+    /// The file's name.
+    public var file: String
+    /// What is wrong, by line.
+    public var problems: [Problem]
+
+    /// One line per problem, each beginning with the file's name and the line.
+    public var description: String {
+        problems.map { "\(file):\($0.line > 0 ? "" : " ")\($0)" }.joined(separator: "\n")
     }
 }

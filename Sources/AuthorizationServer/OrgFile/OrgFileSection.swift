@@ -1,5 +1,5 @@
 internal import Foundation
-internal import IdentityEngine
+internal import IdentityCore
 internal import JOSE
 internal import Yams
 

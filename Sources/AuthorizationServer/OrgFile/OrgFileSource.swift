@@ -1,4 +1,4 @@
-internal import IdentityEngine
+internal import IdentityCore
 internal import Yams
 
 /// What is known of a file while it is read: where everything stands, and what is wrong.

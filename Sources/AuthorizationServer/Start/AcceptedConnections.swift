@@ -13,7 +13,7 @@ package struct AcceptedConnections: ServerChildChannel {
     private let limits: Limits?
 
     /// How many connections an address may have, and how long a new one may be silent.
-    struct Limits: Sendable {
+    package struct Limits: Sendable {
         let connections: ConnectionLimit
         let firstRequestTimeout: TimeAmount
     }

@@ -1,7 +1,7 @@
 internal import NIOConcurrencyHelpers
 
 /// The port, once it is known. Safe from any task.
-final class BoundPort: Sendable {
+package final class BoundPort: Sendable {
     private enum State {
         case waiting(next: Int, [Int: CheckedContinuation<Int, any Error>])
         case bound(Int)

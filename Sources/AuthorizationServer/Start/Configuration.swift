@@ -1,38 +1,40 @@
-public import JOSE
+package import JOSE
+package import ServerHTTP
+package import SignInPages
 
 extension AuthorizationServer {
     /// Where a server listens, what it stores where, and its limits.
     ///
     /// ``init(commandLine:environment:file:)`` loads it from the command line, the environment and the org file.
-    public struct Configuration: Sendable, Redacted {
+    package struct Configuration: Sendable, Redacted {
         /// The address or host name to listen on.
-        public var host: String
+        package var host: String
         /// The port to listen on, 0 to 65,535; 0 takes a free one.
-        public var port: Int
+        package var port: Int
         /// The origin that clients reach the server by, where it differs from the org file's; replaces
         /// `OrganizationDefinition.origin` before it is applied.
-        public var publicOrigin: String?
+        package var publicOrigin: String?
         /// The certificate and its key; nil listens without TLS.
-        public var tls: TLS?
+        package var tls: TLS?
         /// The folder of the database and, by default, the master key.
-        public var dataDirectory: String
+        package var dataDirectory: String
         /// Where the master key comes from.
-        public var masterKey: MasterKeySource
+        package var masterKey: MasterKeySource
         /// The peers, as addresses (`10.0.0.7`) or networks (`10.0.0.0/8`), whose `X-Forwarded-For` is believed.
-        public var trustedProxies: [TrustedNetwork]
+        package var trustedProxies: [TrustedNetwork]
         /// What requests may be.
-        public var limits: Limits
+        package var limits: Limits
         /// How many passwords are hashed at the same time, 1 to 64; each takes some 32 MiB.
-        public var hashingWidth: Int
+        package var hashingWidth: Int
         /// The least level that is logged: `trace`, `debug`, `info`, `notice`, `warning`, `error` or `critical`.
-        public var logLevel: String
+        package var logLevel: String
         /// How often keys are looked after and expired records removed.
-        public var maintenanceInterval: Duration
+        package var maintenanceInterval: Duration
         /// How the hosted pages look.
-        public var branding: Branding
+        package var branding: Branding
 
         /// Makes a configuration; the defaults listen on the loopback interface only.
-        public init(
+        package init(
             host: String = "127.0.0.1", port: Int = 8080, publicOrigin: String? = nil, tls: TLS? = nil, dataDirectory: String = "data",
             masterKey: MasterKeySource = .dataDirectory, trustedProxies: [TrustedNetwork] = [], limits: Limits = Limits(),
             hashingWidth: Int = 2, logLevel: String = "info", maintenanceInterval: Duration = .seconds(3600),
@@ -52,14 +54,17 @@ extension AuthorizationServer {
             self.branding = branding
         }
 
+        /// Whether browsers reach the server over TLS, which may end at a proxy in front of it.
+        var isReachedByTLS: Bool { tls != nil || publicOrigin?.hasPrefix("https:") ?? false }
+
         /// Where the database is.
-        public var storePath: String { dataDirectory + "/countersign.sqlite" }
+        package var storePath: String { dataDirectory + "/countersign.sqlite" }
     }
 }
 
 extension AuthorizationServer.Configuration {
     /// Text in PEM form.
-    public enum PEM: Sendable, Equatable, Redacted {
+    package enum PEM: Sendable, Equatable, Redacted {
         /// In a file.
         case file(String)
         /// Here.
@@ -67,21 +72,21 @@ extension AuthorizationServer.Configuration {
     }
 
     /// A certificate and its key.
-    public struct TLS: Sendable, Equatable, Redacted {
+    package struct TLS: Sendable, Equatable, Redacted {
         /// The certificates, the server's own first.
-        public var certificateChain: PEM
+        package var certificateChain: PEM
         /// The private key of the first one.
-        public var privateKey: PEM
+        package var privateKey: PEM
 
         /// Names a certificate and its key.
-        public init(certificateChain: PEM, privateKey: PEM) {
+        package init(certificateChain: PEM, privateKey: PEM) {
             self.certificateChain = certificateChain
             self.privateKey = privateKey
         }
     }
 
     /// Where the key comes from that signing keys and client secrets are encrypted under.
-    public enum MasterKeySource: Sendable, Equatable, Redacted {
+    package enum MasterKeySource: Sendable, Equatable, Redacted {
         /// The file `master.key` in the data folder; made there on first start.
         case dataDirectory
         /// A file with 32 bytes in base64; it must exist.
@@ -91,32 +96,32 @@ extension AuthorizationServer.Configuration {
     }
 
     /// A string that is redacted in descriptions and mirrors.
-    public typealias Secret = JOSE.Secret
+    package typealias Secret = JOSE.Secret
 
     /// What requests may be.
-    public struct Limits: Sendable, Equatable {
+    package struct Limits: Sendable, Equatable {
         /// The longest body, in bytes.
-        public var bodyBytes: Int
+        package var bodyBytes: Int
         /// All headers together, in bytes.
-        public var headerBytes: Int
+        package var headerBytes: Int
         /// The most headers.
-        public var headerCount: Int
+        package var headerCount: Int
         /// How long a connection may be silent, between requests and within one.
-        public var idleTimeout: Duration
+        package var idleTimeout: Duration
         /// How long a new connection may take to send the head of its first request, its TLS handshake included.
-        public var firstRequestTimeout: Duration
+        package var firstRequestTimeout: Duration
         /// How long the body of a request may take to arrive.
-        public var bodyTimeout: Duration
+        package var bodyTimeout: Duration
         /// How long a client may leave an answer unread before its connection is closed.
-        public var answerTimeout: Duration
+        package var answerTimeout: Duration
         /// The most connections at the same time; more wait to be accepted.
-        public var connections: Int
+        package var connections: Int
         /// The most connections of one address at the same time, of IPv6 of one /64. A new one closes the one that waits longest for its
         /// client, and is closed itself when every one waits for the server. Trusted proxies are not limited.
-        public var connectionsPerAddress: Int
+        package var connectionsPerAddress: Int
 
         /// Sets limits; the defaults suit every request of the protocol.
-        public init(
+        package init(
             bodyBytes: Int = 64 * 1024, headerBytes: Int = 16 * 1024, headerCount: Int = 100, idleTimeout: Duration = .seconds(60),
             firstRequestTimeout: Duration = .seconds(10), bodyTimeout: Duration = .seconds(20), answerTimeout: Duration = .seconds(30),
             connections: Int = 10_000, connectionsPerAddress: Int = 256
@@ -136,7 +141,7 @@ extension AuthorizationServer.Configuration {
 
 extension AuthorizationServer.Configuration {
     /// Address, port, folder, log level and whether the server speaks TLS. No key.
-    public var description: String {
+    package var description: String {
         "Configuration(\(host):\(port), data: \(dataDirectory), TLS: \(tls != nil), log level: \(logLevel))"
     }
 }

@@ -1,6 +1,7 @@
 internal import Configuration
-internal import IdentityEngine
 internal import JOSE
+internal import ServerHTTP
+internal import StoreSQLite
 
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 extension AuthorizationServer.Configuration {
@@ -15,7 +16,7 @@ extension AuthorizationServer.Configuration {
     ///   - environment: The environment; of it, what begins with `COUNTERSIGN_`.
     ///   - file: The values of the org file's `server` section, by key.
     /// - Throws: ``ConfigurationError`` that names the key and what it should be.
-    public init(commandLine: [String: String], environment: [String: String] = [:], file: [String: String] = [:]) throws {
+    package init(commandLine: [String: String], environment: [String: String] = [:], file: [String: String] = [:]) throws {
         try Self.refuseUnknownKeys(in: file)
         let values = Values(commandLine: commandLine, environment: environment, file: file)
         self.init()
@@ -130,5 +131,35 @@ private struct Values {
             )
         }
         return number
+    }
+}
+
+/// A configuration that cannot be used; it names the key and what to do.
+public struct ConfigurationError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// The key, as the command line spells it: `tls-certificate`.
+    public var key: String
+    /// What is wrong, and what to do.
+    public var message: String
+
+    /// Makes an error.
+    public init(key: String, message: String) {
+        self.key = key
+        self.message = message
+    }
+
+    /// The key and the message.
+    public var description: String { "\(key): \(message)" }
+}
+
+extension ConfigurationError {
+    /// Names the key of a file or folder that `FileProtection` refuses.
+    static func refusingUnsafe<Result>(
+        _ key: String, _ body: () throws(FileProtection.Unsafe) -> Result
+    ) throws(ConfigurationError) -> Result {
+        do {
+            return try body()
+        } catch {
+            throw ConfigurationError(key: key, message: error.message)
+        }
     }
 }

@@ -1,7 +1,8 @@
 internal import NIOCore
 internal import NIOHTTP1
 
-/// Tells the connection limit whether a connection waits for its client or for the server, and closes one that sends no first request in time.
+/// Tells the connection limit whether a connection waits for its client or for the server, and a request that waits that its client left.
+/// Closes a connection that sends no first request in time.
 final class ConnectionActivity: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
@@ -16,6 +17,8 @@ final class ConnectionActivity: ChannelDuplexHandler, RemovableChannelHandler {
     private var unanswered = 0
     /// Whether the server's answer is an event stream, which lasts as long as its client likes.
     private var isStreaming = false
+    private var isClosedByClient = false
+    private var closeHandler: (@Sendable () -> Void)?
 
     init(_ limit: ConnectionLimit, _ place: ConnectionLimit.Place, firstRequestTimeout: TimeAmount) {
         self.limit = limit
@@ -52,6 +55,32 @@ final class ConnectionActivity: ChannelDuplexHandler, RemovableChannelHandler {
             count(-1)
         }
         context.write(data, promise: promise)
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        // With half closure, the end of the client's side alone is reported so.
+        if event as? ChannelEvent == .inputClosed { noteClose() }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        noteClose()
+        context.fireChannelInactive()
+    }
+
+    private func noteClose() {
+        isClosedByClient = true
+        closeHandler?()
+    }
+
+    /// Sets the handler that is called when the client closes its side of a connection, at once if it has; `nil` removes it.
+    static func observeClose(of channel: any Channel, _ handler: (@Sendable () -> Void)?) {
+        channel.eventLoop.execute {
+            // A connection that is closed has no handlers any more.
+            let activity = try? channel.pipeline.syncOperations.handler(type: ConnectionActivity.self)
+            activity?.closeHandler = handler
+            if activity?.isClosedByClient ?? true { handler?() }
+        }
     }
 
     private func count(_ difference: Int) {

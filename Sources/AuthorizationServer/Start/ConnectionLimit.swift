@@ -1,6 +1,8 @@
 internal import Logging
 internal import NIOConcurrencyHelpers
 internal import NIOCore
+internal import OAuthEndpoints
+internal import ServerHTTP
 
 /// The open connections of each address; all of an IPv6 /64 are one address. Safe from any thread.
 ///
@@ -115,4 +117,15 @@ final class ConnectionLimit: Sendable {
             if state.addresses[key]?.isEmpty == true { state.addresses[key] = nil }
         }
     }
+}
+
+extension HeldPolls.Limits {
+    /// The limits of a server. A held poll occupies a connection, so polls get nine tenths of all connections at most, and half of those of
+    /// one address: the phone that approves needs one too.
+    init(_ limits: AuthorizationServer.Configuration.Limits) {
+        self.init(total: min(10_000, limits.connections / 10 * 9), perAddress: limits.connectionsPerAddress / 2)
+    }
+
+    /// Whether a poll can be held at all.
+    var admitAny: Bool { total > 0 && perAddress > 0 }
 }

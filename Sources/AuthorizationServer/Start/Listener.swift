@@ -1,10 +1,11 @@
 internal import HTTPTypes
 internal import HummingbirdCore
 internal import HummingbirdTLS
-internal import IdentityEngine
+internal import IdentityCore
 internal import Logging
 internal import NIOCore
 internal import NIOPosix
+internal import ServerHTTP
 internal import ServiceLifecycle
 
 /// Listens on a port and hands requests to the pipeline.
@@ -55,6 +56,7 @@ struct Listener: Sendable {
             proxies: configuration.trustedProxies)
         var received = ServerRequest(head: request.head, body: [], context: context(of: request.head, from: peer.address))
         received.unreadForwarded = peer.unread
+        received.observeClose = { ConnectionActivity.observeClose(of: channel, $0) }
         let hasBody = request.head.headerFields[.contentLength].map { $0 != "0" } ?? request.head.headerFields.contains(.transferEncoding)
         if hasBody {
             if let body = try await collect(&rest, announced: request.head.headerFields[.contentLength].flatMap { Int($0) }, channel) {

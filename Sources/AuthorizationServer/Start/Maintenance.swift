@@ -1,9 +1,10 @@
-internal import IdentityEngine
+internal import IdentityCore
 internal import Logging
+internal import ServerHTTP
 
 /// Looks after the signing keys and removes what expired, at start and then on a schedule by the server's clock.
 struct Maintenance: Sendable {
-    let engine: IdentityEngine
+    let engine: Engine
     let clock: any WallClock
     let logger: Logger
     let identifiers: RequestIdentifiers

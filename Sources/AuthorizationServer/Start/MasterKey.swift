@@ -1,5 +1,6 @@
-public import Crypto
+package import Crypto
 internal import Foundation
+internal import IdentityCore
 internal import JOSE
 internal import StoreSQLite
 
@@ -8,7 +9,7 @@ extension AuthorizationServer.Configuration {
     ///
     /// - Returns: 32 bytes.
     /// - Throws: ``ConfigurationError`` if the key is missing or invalid, or if other users may change the folder or the key.
-    public func loadMasterKey() throws -> SymmetricKey {
+    package func loadMasterKey() throws -> SymmetricKey {
         switch masterKey {
         case .base64(let secret): return try Self.decode(secret.text, key: "master-key")
         case .file(let path):
@@ -75,5 +76,17 @@ extension AuthorizationServer.Configuration {
             throw ConfigurationError(key: key, message: "This is not 32 bytes in base64. Make one with: head -c 32 /dev/urandom | base64")
         }
         return SymmetricKey(data: data)
+    }
+}
+
+/// The system's random bytes.
+package struct SystemRandomSource: RandomSource {
+    /// Makes the source.
+    package init() {}
+
+    /// Random bytes fit for secrets.
+    package func bytes(_ count: Int) throws -> [UInt8] {
+        // A new symmetric key is so many bytes of the system's cryptographic generator.
+        SymmetricKey(size: SymmetricKeySize(bitCount: count * 8)).withUnsafeBytes { Array($0) }
     }
 }

@@ -1,3 +1,8 @@
+internal import AuthnAPI
+internal import DeviceAPI
+internal import OAuthEndpoints
+internal import SignInPages
+
 /// Where a request goes.
 enum Route: Equatable {
     /// An endpoint below an authorization server's base; `server` is nil for the org server.

@@ -1,3 +1,4 @@
+internal import AuthFoundation
 internal import Foundation
 
 /// What is answered to a request at the loopback address. No sockets, no state: the bytes so far in, the verdict out.
@@ -75,6 +76,41 @@ struct CallbackRules: Sendable {
         guard bytes.count >= 4 else { return nil }
         return (0...(bytes.count - 4)).first {
             bytes[$0] == 0x0D && bytes[$0 + 1] == 0x0A && bytes[$0 + 2] == 0x0D && bytes[$0 + 3] == 0x0A
+        }
+    }
+}
+
+/// Something that is decided once, from any thread, and that tasks wait for.
+final class Decision<Value: Sendable>: Sendable {
+    private struct State {
+        var result: Result<Value, any Error>?
+        var waiting: [CheckedContinuation<Value, any Error>] = []
+    }
+
+    private let state = Locked(State())
+
+    /// What was decided; nil if nothing was.
+    var result: Result<Value, any Error>? { state.withLock { $0.result } }
+
+    /// Decides it, unless it is decided.
+    func decide(_ result: Result<Value, any Error>) {
+        let waiting = state.withLock { state -> [CheckedContinuation<Value, any Error>] in
+            guard state.result == nil else { return [] }
+            state.result = result
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for continuation in waiting { continuation.resume(with: result) }
+    }
+
+    /// Waits for the decision, also in a cancelled task.
+    func value() async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            let result = state.withLock { state in
+                if state.result == nil { state.waiting.append(continuation) }
+                return state.result
+            }
+            if let result { continuation.resume(with: result) }
         }
     }
 }

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import IdentityEngine
+internal import IdentityCore
 public import JOSE
 
 /// An authenticator app of a person: it shows a code of six digits, and another one every thirty seconds of the sandbox's clock.

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import IdentityEngine
+internal import IdentityCore
 internal import NIOConcurrencyHelpers
 
 /// The authenticator apps of a sandbox's people, as far as the sandbox knows them: those that it gave, those that scanned a QR code, and

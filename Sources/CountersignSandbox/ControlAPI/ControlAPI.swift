@@ -1,8 +1,10 @@
 internal import AuthorizationServer
 internal import Foundation
 internal import HTTPTypes
-internal import IdentityEngine
+internal import IdentityCore
 internal import JOSE
+internal import ServerHTTP
+internal import Store
 
 /// The sandbox's control API under `/sandbox/`: what a test in another language or process moves it with. JSON in and out.
 ///

@@ -1,7 +1,7 @@
-internal import AuthorizationServer
 internal import Foundation
 internal import HTTPTypes
 internal import JOSE
+internal import ServerHTTP
 
 /// What a fault makes of an answer.
 extension ServerResponse {

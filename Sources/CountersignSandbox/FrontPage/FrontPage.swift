@@ -1,10 +1,11 @@
-internal import AuthorizationServer
 internal import Delivery
 internal import Foundation
 internal import HTTPTypes
-internal import IdentityEngine
+internal import IdentityCore
 internal import JOSE
 internal import Mustache
+internal import ServerHTTP
+internal import SignInPages
 
 /// The sandbox's front page at `/`: users, applications, outbox, clock and control calls. A program gets the same content as JSON.
 ///

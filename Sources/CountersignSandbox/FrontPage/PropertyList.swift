@@ -1,5 +1,5 @@
 internal import Foundation
-internal import IdentityEngine
+internal import IdentityCore
 
 /// The `Okta.plist` of an application: the settings with which an app signs users in to this sandbox.
 struct PropertyList: Sendable {

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import IdentityEngine
+internal import IdentityCore
 internal import JOSE
 internal import NIOConcurrencyHelpers
 
@@ -17,10 +17,10 @@ final class LiveOrganization: Sendable {
     private let last = NIOLockedValueBox<Task<Void, any Error>?>(nil)
     private let original: State
     private let organization: SandboxOrganization
-    private let engine: IdentityEngine
+    private let engine: Engine
     private let clock: SandboxClock
 
-    init(_ users: [SandboxUser], of organization: SandboxOrganization, engine: IdentityEngine, clock: SandboxClock) {
+    init(_ users: [SandboxUser], of organization: SandboxOrganization, engine: Engine, clock: SandboxClock) {
         original = State(users: users, applications: organization.definedApplications)
         state = NIOLockedValueBox(original)
         self.organization = organization

@@ -1,5 +1,6 @@
 internal import AuthorizationServer
-internal import IdentityEngine
+internal import IdentityCore
+internal import SignInPages
 
 /// The organization of a sandbox, as its org file has it, with the people that it was given instead of the file's.
 struct SandboxOrganization: Sendable {
@@ -100,4 +101,9 @@ extension User.Status {
         case .deactivated: self = .deactivated
         }
     }
+}
+
+extension Sandbox {
+    /// The org file of a sandbox that is given none, in YAML: the basis of one with another policy.
+    public static var standardOrganization: String { OrgFile.sandboxDefault }
 }

@@ -1,6 +1,6 @@
 public import Delivery
 internal import Foundation
-internal import IdentityEngine
+internal import IdentityCore
 
 extension Sandbox {
     /// Gives a person a telephone or a mailbox that codes are sent to, without the ceremony that sets one up: from now on it is a second

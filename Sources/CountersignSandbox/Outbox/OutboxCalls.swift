@@ -1,8 +1,8 @@
-internal import AuthorizationServer
 internal import Delivery
 internal import Foundation
 internal import HTTPTypes
 internal import JOSE
+internal import ServerHTTP
 
 /// The calls of the control API below `/sandbox/outbox`, and the page there.
 ///

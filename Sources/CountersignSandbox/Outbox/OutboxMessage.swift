@@ -1,4 +1,4 @@
-public import Delivery
+@_exported public import Delivery
 public import Foundation
 
 /// A mail, a text or a call that the sandbox's server sent, as the person gets it.

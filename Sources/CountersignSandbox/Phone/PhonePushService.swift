@@ -1,9 +1,11 @@
 internal import Crypto
 internal import Delivery
+internal import DeviceAuthenticator
 internal import Foundation
-internal import IdentityEngine
+internal import IdentityCore
 internal import JOSE
 internal import Logging
+internal import NIOConcurrencyHelpers
 
 /// How pushes get from the sandbox's server to its phones: the way of production, with a gateway on this machine instead of Apple's.
 ///
@@ -64,5 +66,64 @@ final class PhonePushService: Sendable {
     func stop() async {
         await sender.shutdown()
         await gateway.stop()
+    }
+}
+
+/// Brings what a phone's SDK logs to the sandbox's log.
+struct PhoneLogger: OktaLoggerProtocol {
+    let logger: Logger
+    let login: String
+
+    func debug(eventName: String, message: String?, properties: [AnyHashable: Any]?, file: String, line: NSNumber, funcName: String) {
+        write(.debug, eventName, message)
+    }
+    func info(eventName: String, message: String?, properties: [AnyHashable: Any]?, file: String, line: NSNumber, funcName: String) {
+        write(.info, eventName, message)
+    }
+    func warning(eventName: String, message: String?, properties: [AnyHashable: Any]?, file: String, line: NSNumber, funcName: String) {
+        write(.warning, eventName, message)
+    }
+    func uiEvent(eventName: String, message: String?, properties: [AnyHashable: Any]?, file: String, line: NSNumber, funcName: String) {
+        write(.info, eventName, message)
+    }
+    func error(eventName: String, message: String?, properties: [AnyHashable: Any]?, file: String, line: NSNumber, funcName: String) {
+        write(.error, eventName, message)
+    }
+
+    func write(_ level: Logger.Level, _ event: String, _ message: String?) {
+        logger.log(level: level, "phone", metadata: ["phone": "\(login)", "event": "\(event)", "detail": "\(message ?? "")"])
+    }
+}
+
+extension VirtualPhone {
+    /// What comes of it when a phone asks to be unlocked.
+    public enum Verification: String, Sendable, CaseIterable {
+        /// The person types the right PIN.
+        case succeeds
+        /// The person can't be verified.
+        case fails
+        /// The person gives up.
+        case cancels
+    }
+}
+
+/// The person who holds a phone, when it asks to be unlocked.
+final class PhoneOwner: UserVerifier {
+    /// The PIN of every virtual phone, which no user types.
+    private static let pin = Data("2580".utf8)
+
+    private let behaviour = NIOLockedValueBox(VirtualPhone.Verification.succeeds)
+
+    var verification: VirtualPhone.Verification {
+        get { behaviour.withLockedValue { $0 } }
+        set { behaviour.withLockedValue { $0 = newValue } }
+    }
+
+    func verify(_ request: UserVerificationRequest) async throws(UserVerificationFailure) -> UserVerification {
+        switch verification {
+        case .succeeds: UserVerification(method: .pin, secret: Self.pin)
+        case .fails: throw .failed
+        case .cancels: throw .cancelled
+        }
     }
 }

@@ -4,6 +4,10 @@ internal import Foundation
 internal import NIOConcurrencyHelpers
 internal import OktaDirectAuth
 
+#if canImport(FoundationNetworking)
+internal import FoundationNetworking
+#endif
+
 /// The sign-in of a phone's app, by which it may enroll the phone and change what the enrollment can do.
 ///
 /// A real one, at the org server, as the person with their password. Its token is used for one thing, then revoked and forgotten.
@@ -35,7 +39,8 @@ struct PhoneSignIn: Sendable {
         }
         let waiting = ApprovingClock(clock: clock, approve: approve)
         let client = OAuth2Client(
-            OAuth2Client.Configuration(issuerURL: origin, clientId: clientID, scope: ["openid", Self.scope]), session: network,
+            OAuth2Client.Configuration(issuerURL: origin, clientId: clientID, scope: ["openid", Self.scope]),
+            session: UnheldPolls(network: network),
             clock: waiting)
         let token = try await token(of: user, password: password, needsTwoFactors: needsTwoFactors, by: client, waiting)
         do {
@@ -95,6 +100,19 @@ struct PhoneSignIn: Sendable {
     /// Best effort: it ends by itself soon.
     private func discard(_ token: Token, of client: OAuth2Client) async {
         try? await client.revoke(token, type: .all)
+    }
+}
+
+/// The network of a client whose polls are answered at once (`Prefer: wait=0`): the phone approves between two of them.
+private struct UnheldPolls: URLSessionProtocol {
+    let network: PhoneNetwork
+
+    var configuration: URLSessionConfiguration { network.configuration }
+
+    func data(for request: URLRequest) async throws -> (Data, URLResponse) {
+        var request = request
+        if request.value(forHTTPHeaderField: "Prefer") != nil { request.setValue("wait=0", forHTTPHeaderField: "Prefer") }
+        return try await network.data(for: request)
     }
 }
 

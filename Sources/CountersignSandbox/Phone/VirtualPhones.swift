@@ -1,7 +1,7 @@
 internal import AuthFoundation
 internal import DeviceAuthenticator
 internal import Foundation
-internal import IdentityEngine
+internal import IdentityCore
 internal import Logging
 internal import NIOConcurrencyHelpers
 

@@ -1,4 +1,6 @@
-internal import Delivery
+public import Delivery
+internal import Foundation
+internal import JOSE
 
 /// One request to the gateway, complete.
 struct PushGatewayRequest: Sendable {
@@ -41,4 +43,47 @@ struct PushGatewayAnswer: Sendable, Equatable {
 
     /// A refusal.
     static func refused(_ status: Int, _ reason: String) -> PushGatewayAnswer { PushGatewayAnswer(status: status, reason: reason) }
+}
+
+/// Something that a ``PushGateway`` does instead of, or beside, what it should.
+public enum PushGatewayFault: Sendable, Hashable {
+    /// It answers so, without looking at the push. Headers are names in lower case and their values; the timestamp is in milliseconds.
+    case answer(status: Int, reason: String?, headers: [String: String] = [:], timestamp: Int64? = nil)
+    /// It answers so, with a body that is not what a push service sends.
+    case answerBody(status: Int, body: [UInt8])
+    /// It begins to answer so, and never ends.
+    case stallAnswer(status: Int)
+    /// It waits so many seconds of the sandbox's clock, then does as it should.
+    case delay(seconds: Double)
+    /// It waits until ``PushGateway/releaseHeld()``, then does as it should.
+    case hold
+    /// It does as it should, and hands the push to the device twice.
+    case duplicate
+    /// It closes the connection without an answer.
+    case dropConnection
+    /// It announces the end of the connection (GOAWAY). The push is answered before if the flag says so, and otherwise counts as not taken.
+    case goAway(answering: Bool)
+}
+
+/// A push as it reached a ``PushGateway``, and what the gateway said to it.
+public struct ReceivedPush: Sendable, Equatable {
+    /// Which of the gateway's two services it came to.
+    public var environment: PushEnvironment
+    /// The device token of the path, as it was written.
+    public var deviceToken: String
+    /// The headers by their lower-case names, without those of HTTP/2 itself; of a header that came twice, the last.
+    public var headers: [String: String]
+    /// The body.
+    public var payload: [UInt8]
+    /// The connection that it came by, counted from 1.
+    public var connection: Int
+    /// The status of the answer.
+    public var status: Int
+    /// The reason in the answer; nil if it has none.
+    public var reason: String?
+
+    /// When the gateway stops trying to deliver it, from `apns-expiration`; nil if it tries once.
+    var expiration: Date? {
+        headers["apns-expiration"].flatMap { TimeInterval($0) }.flatMap { $0 > 0 ? Date(clampingNumericDate: $0) : nil }
+    }
 }

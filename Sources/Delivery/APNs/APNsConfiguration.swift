@@ -2,19 +2,19 @@ internal import NIOSSL
 
 extension APNsSender {
     /// Where the push service is, and how patient the sender is with it.
-    public struct Configuration: Sendable, Equatable {
+    package struct Configuration: Sendable, Equatable {
         /// The service for production tokens: `https://`, a host, and perhaps a port.
-        public var productionOrigin: String
+        package var productionOrigin: String
         /// The service for development tokens, alike.
-        public var developmentOrigin: String
+        package var developmentOrigin: String
         /// Certificates in PEM that are trusted beside the system's; nil for none. For a local gateway, not for Apple's.
-        public var additionalTrustRootsPEM: String?
+        package var additionalTrustRootsPEM: String?
         /// How long one try may take, from connecting to the whole answer.
-        public var attemptTimeout: Duration
+        package var attemptTimeout: Duration
         /// How long connecting may take.
-        public var connectTimeout: Duration
+        package var connectTimeout: Duration
         /// How often a push is tried.
-        public var retry: RetryPolicy
+        package var retry: RetryPolicy
 
         /// Describes the service; by default Apple's.
         ///
@@ -25,7 +25,7 @@ extension APNsSender {
         ///   - attemptTimeout: How long one try may take, from connecting to the whole answer; by default 10 seconds.
         ///   - connectTimeout: How long connecting may take; by default 5 seconds.
         ///   - retry: How often a push is tried.
-        public init(
+        package init(
             productionOrigin: String = "https://api.push.apple.com", developmentOrigin: String = "https://api.sandbox.push.apple.com",
             additionalTrustRootsPEM: String? = nil, attemptTimeout: Duration = .seconds(10), connectTimeout: Duration = .seconds(5),
             retry: RetryPolicy = RetryPolicy()

@@ -1,13 +1,13 @@
-public import JOSE
+internal import JOSE
 
 /// What a provider signs in to the push service with: a team, and a signing key that the team registered (device-authenticator reference 9.1).
 ///
 /// Two are equal when team, key id and key are. Its descriptions never show the key.
-public struct APNsCredentials: Sendable {
+package struct APNsCredentials: Sendable {
     /// The team's id, ten letters and digits.
-    public let teamID: String
+    package let teamID: String
     /// The signing key's id, ten letters and digits.
-    public let keyID: String
+    package let keyID: String
     let signingKey: SigningKey
     /// Team, key id and the key's public fingerprint.
     private let identity: [String]
@@ -20,7 +20,7 @@ public struct APNsCredentials: Sendable {
     ///   - privateKeyPEM: The content of the `.p8` file: an unencrypted P-256 key in PEM.
     /// - Throws: ``APNsConfigurationError`` with ``APNsConfigurationError/Code/invalidTeamID``, ``APNsConfigurationError/Code/invalidKeyID`` or
     ///   ``APNsConfigurationError/Code/invalidPrivateKey``, whichever is wrong first.
-    public init(teamID: String, keyID: String, privateKeyPEM: String) throws(APNsConfigurationError) {
+    package init(teamID: String, keyID: String, privateKeyPEM: String) throws(APNsConfigurationError) {
         guard Self.isIdentifier(teamID) else {
             throw APNsConfigurationError(
                 .invalidTeamID,
@@ -63,12 +63,12 @@ public struct APNsCredentials: Sendable {
 
 extension APNsCredentials: Hashable {
     /// Whether team, key id and key are the same.
-    public static func == (lhs: APNsCredentials, rhs: APNsCredentials) -> Bool { lhs.identity == rhs.identity }
+    package static func == (lhs: APNsCredentials, rhs: APNsCredentials) -> Bool { lhs.identity == rhs.identity }
     /// Hashes team, key id and the key's public fingerprint.
-    public func hash(into hasher: inout Hasher) { hasher.combine(identity) }
+    package func hash(into hasher: inout Hasher) { hasher.combine(identity) }
 }
 
 extension APNsCredentials: Redacted {
     /// The team and the key's id.
-    public var description: String { "APNsCredentials(team: \(teamID), key: \(keyID))" }
+    package var description: String { "APNsCredentials(team: \(teamID), key: \(keyID))" }
 }

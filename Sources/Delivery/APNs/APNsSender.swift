@@ -1,7 +1,7 @@
 internal import AsyncHTTPClient
 internal import Foundation
-public import JOSE
-public import Logging
+internal import JOSE
+package import Logging
 internal import NIOCore
 internal import NIOHTTP1
 
@@ -15,7 +15,7 @@ internal import NIOHTTP1
 ///
 /// All pushes of one signing key to one environment share one connection. It makes nothing but the request: what is in the payload, and what follows
 /// from a dead device token, is for others. `Sendable`; safe from any task. Call ``shutdown()`` before letting it go.
-public final class APNsSender: PushSender, Redacted {
+package final class APNsSender: PushSender, Redacted {
     private let configuration: Configuration
     private let origins: [PushEnvironment: String]
     private let connections: APNsConnections
@@ -31,7 +31,7 @@ public final class APNsSender: PushSender, Redacted {
     ///   - logger: Where it logs. Neither device tokens, payloads nor provider tokens are logged.
     /// - Throws: ``APNsConfigurationError`` with ``APNsConfigurationError/Code/invalidOrigin`` or
     ///   ``APNsConfigurationError/Code/invalidTrustRoots``.
-    public init(_ configuration: Configuration = Configuration(), timing: PushTiming = .system, logger: Logger)
+    package init(_ configuration: Configuration = Configuration(), timing: PushTiming = .system, logger: Logger)
         throws(APNsConfigurationError)
     {
         self.configuration = configuration
@@ -45,14 +45,14 @@ public final class APNsSender: PushSender, Redacted {
     ///
     /// - Parameter notification: What to send, and to whom.
     /// - Returns: How it ended.
-    public func send(_ notification: PushNotification) async -> PushOutcome {
+    package func send(_ notification: PushNotification) async -> PushOutcome {
         let outcome = await tryUntilDone(APNsRequest(notification: notification))
         log.ended(notification, outcome)
         return outcome
     }
 
     /// Ends the connections. What is being sent gives up; call it when nothing is. Later pushes give up at once.
-    public func shutdown() async {
+    package func shutdown() async {
         await connections.shutdown()
     }
 

@@ -1,5 +1,5 @@
 internal import Foundation
-public import Logging
+package import Logging
 internal import NIOConcurrencyHelpers
 
 /// Looks up digests of new passwords in lists of breached passwords: a file, a range endpoint, or both.
@@ -7,7 +7,7 @@ internal import NIOConcurrencyHelpers
 /// It fails open: a list that can't be asked, or not in time, counts as one that does not hold the password, and the log says so. The log shows
 /// nothing of a password or of its digest. After three failures in a row, the range endpoint is not asked for a minute, so that the passwords of
 /// an org file do not wait for one timeout each. `Sendable`; safe from any task.
-public final class BreachedPasswordCheck: Sendable {
+package final class BreachedPasswordCheck: Sendable {
     private static let mostFailures = 3
     private static let pauseSeconds = 60
 
@@ -32,7 +32,7 @@ public final class BreachedPasswordCheck: Sendable {
     ///   - timing: The time, and how it waits; by default the system's clock.
     ///   - logger: Where failures are logged.
     /// - Throws: ``BreachedPasswordError`` if the address is invalid.
-    public init(
+    package init(
         file: BreachedPasswordFile?, rangeURL: String?, timeout: Duration = .seconds(2), timing: PushTiming = .system, logger: Logger
     ) throws(BreachedPasswordError) {
         self.file = file
@@ -49,7 +49,7 @@ public final class BreachedPasswordCheck: Sendable {
     ///
     /// - Parameter sha1: The SHA-1 digest of the password, 20 bytes.
     /// - Returns: Whether a list contains it; `false` if no list is available.
-    public func contains(sha1: [UInt8]) async -> Bool {
+    package func contains(sha1: [UInt8]) async -> Bool {
         let digits = Array("0123456789ABCDEF".utf8)
         let digest = sha1.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
         guard digest.count == 40 else { return false }
@@ -93,4 +93,14 @@ public final class BreachedPasswordCheck: Sendable {
             return false
         }
     }
+}
+
+/// The error for a list of breached passwords that can't be used. Its message says what to do, and shows nothing of a password.
+package struct BreachedPasswordError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// What happened, then what to do.
+    package let message: String
+    /// The same as ``message``.
+    package var description: String { message }
+
+    init(_ message: String) { self.message = message }
 }

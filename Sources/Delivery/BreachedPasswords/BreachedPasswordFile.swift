@@ -13,7 +13,7 @@ internal import Darwin
 /// A shorter file contains only the first 10 to 40 digits of each digest, the same number in every line. Then all passwords with these digits
 /// count as breached. The file is searched on disk, so it can be larger than the memory. Replacing the file requires a restart. `Sendable`;
 /// safe from any task.
-public final class BreachedPasswordFile: Sendable {
+package final class BreachedPasswordFile: Sendable {
     /// The accepted numbers of digits in a line. Fewer digits would refuse passwords by chance.
     private static let digits = 10...40
     /// The number of digits of an NTLM hash (MD4), which this server can't compute.
@@ -29,7 +29,7 @@ public final class BreachedPasswordFile: Sendable {
     ///
     /// - Parameter path: The file.
     /// - Throws: ``BreachedPasswordError`` if it can't be read, or if its first and last lines show that it is no sorted list of SHA-1 digests.
-    public init(path: String) throws(BreachedPasswordError) {
+    package init(path: String) throws(BreachedPasswordError) {
         descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
             throw BreachedPasswordError("The list of breached passwords \(path) can't be read: \(String(cString: strerror(errno))).")

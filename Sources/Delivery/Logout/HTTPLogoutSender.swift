@@ -1,6 +1,6 @@
 internal import AsyncHTTPClient
 internal import Foundation
-public import Logging
+package import Logging
 internal import NIOCore
 internal import NIOHTTP1
 
@@ -14,7 +14,7 @@ internal import NIOHTTP1
 ///
 /// It calls the registered URI and follows no redirect, so that no answer leads it elsewhere; of an answer it reads the status only.
 /// `Sendable`; safe from any task. Call ``shutdown()`` before letting it go.
-public final class HTTPLogoutSender: LogoutSender {
+package final class HTTPLogoutSender: LogoutSender {
     /// Seconds that one try may take.
     private static let attemptTimeout: Int64 = 10
 
@@ -29,7 +29,7 @@ public final class HTTPLogoutSender: LogoutSender {
     ///   - retry: How often it tries; by default five times in some fifteen seconds.
     ///   - timing: Time and chance; by default the system's.
     ///   - logger: Where it logs; never a token.
-    public init(
+    package init(
         retry: RetryPolicy = RetryPolicy(base: .seconds(1), cap: .seconds(10), attempts: 5), timing: PushTiming = .system, logger: Logger
     ) {
         self.retry = retry
@@ -48,7 +48,7 @@ public final class HTTPLogoutSender: LogoutSender {
     ///
     /// - Parameter notification: What to send, and where.
     /// - Returns: How it ended.
-    public func send(_ notification: LogoutNotification) async -> LogoutOutcome {
+    package func send(_ notification: LogoutNotification) async -> LogoutOutcome {
         let outcome = await tryUntilDone(notification)
         logger.log(
             level: outcome == .delivered ? .debug : .warning, "back-channel logout ended",
@@ -59,7 +59,7 @@ public final class HTTPLogoutSender: LogoutSender {
     }
 
     /// Ends the connections. What is being sent gives up.
-    public func shutdown() async {
+    package func shutdown() async {
         // It fails only where it was shut down before.
         try? await client.shutdown()
     }

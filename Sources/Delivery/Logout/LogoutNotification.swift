@@ -1,23 +1,23 @@
-public import Foundation
-public import JOSE
+package import Foundation
+internal import JOSE
 
 /// One word to one application that a session is over (OpenID Connect Back-Channel Logout 1.0 section 2.5).
 ///
 /// Its descriptions do not show the token.
-public struct LogoutNotification: Sendable {
+package struct LogoutNotification: Sendable {
     /// Its own id, that of the token.
-    public var id: String
+    package var id: String
     /// Who is told.
-    public var clientID: String
+    package var clientID: String
     /// Where: the URI that the application registered, and no other.
-    public var uri: String
+    package var uri: String
     /// The signed logout token.
-    public var token: String
+    package var token: String
     /// Nobody takes the token after that.
-    public var expiresAt: Date
+    package var expiresAt: Date
 
     /// Describes a notification.
-    public init(id: String, clientID: String, uri: String, token: String, expiresAt: Date) {
+    package init(id: String, clientID: String, uri: String, token: String, expiresAt: Date) {
         self.id = id
         self.clientID = clientID
         self.uri = uri
@@ -28,11 +28,11 @@ public struct LogoutNotification: Sendable {
 
 extension LogoutNotification: Redacted {
     /// The id and the application.
-    public var description: String { "LogoutNotification(\(id), \(clientID))" }
+    package var description: String { "LogoutNotification(\(id), \(clientID))" }
 }
 
 /// How a notification ended. Every one that was taken ends in exactly one of these.
-public enum LogoutOutcome: Sendable, Hashable {
+package enum LogoutOutcome: Sendable, Hashable {
     /// The application took it: status 200 or 204.
     case delivered
     /// The application refused it, or sent it elsewhere, where it does not go.
@@ -42,7 +42,7 @@ public enum LogoutOutcome: Sendable, Hashable {
 }
 
 /// Tells applications that sessions are over.
-public protocol LogoutSender: Sendable {
+package protocol LogoutSender: Sendable {
     /// Sends one notification, and tries again as long as that makes sense.
     ///
     /// - Parameter notification: What to send, and where.

@@ -10,7 +10,7 @@
 ///
 /// So many wait and so many are on their way at once, and no more: an application that hangs holds up its own and a few others for as long
 /// as a try may take. `Sendable`; safe from any thread or task.
-public final class LogoutQueue: Sendable {
+package final class LogoutQueue: Sendable {
     private let sender: any LogoutSender
     /// One lane: an application has no queue of its own.
     private let queue: DeliveryQueue<Bool, LogoutNotification>
@@ -23,7 +23,7 @@ public final class LogoutQueue: Sendable {
     ///   - concurrency: The most on their way at once, at least 1.
     ///   - drainTime: How long they may go on after ``shutdown()``.
     ///   - timing: The clock of the drain time; by default the system's.
-    public init(
+    package init(
         sender: any LogoutSender, capacity: Int = 10_000, concurrency: Int = 32, drainTime: Duration = .seconds(5),
         timing: PushTiming = .system
     ) {
@@ -36,10 +36,10 @@ public final class LogoutQueue: Sendable {
     /// - Parameter notification: What to send, and where.
     /// - Returns: Whether it was taken.
     @discardableResult
-    public func submit(_ notification: LogoutNotification) -> Bool { queue.submit(notification, to: true) }
+    package func submit(_ notification: LogoutNotification) -> Bool { queue.submit(notification, to: true) }
 
     /// Sends what is submitted, until the queue is shut down and empty, the drain time is over, or the task is cancelled. Call it once.
-    public func run() async {
+    package func run() async {
         await queue.run { [sender] notification in
             _ = await sender.send(notification)
         } drop: { _ in
@@ -47,5 +47,5 @@ public final class LogoutQueue: Sendable {
     }
 
     /// Takes no more, and lets ``run()`` return when it has sent what it has. Returns at once; safe to call again.
-    public func shutdown() { queue.shutdown() }
+    package func shutdown() { queue.shutdown() }
 }

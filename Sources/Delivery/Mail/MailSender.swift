@@ -1,9 +1,9 @@
 /// Whom mails are from.
-public struct MailSender: Sendable, Equatable {
+package struct MailSender: Sendable, Equatable {
     /// The address.
-    public let address: String
+    package let address: String
     /// The name beside it; nil for none.
-    public let name: String?
+    package let name: String?
 
     /// Names a sender.
     ///
@@ -11,7 +11,7 @@ public struct MailSender: Sendable, Equatable {
     ///   - address: The address.
     ///   - name: The name beside it.
     /// - Throws: ``MessageConfigurationError`` if the address is none.
-    public init(address: String, name: String? = nil) throws(MessageConfigurationError) {
+    package init(address: String, name: String? = nil) throws(MessageConfigurationError) {
         guard Self.isAddress(address) else {
             throw MessageConfigurationError("“\(address.prefix(100))” is no mail address that mails can be sent from.")
         }

@@ -1,10 +1,10 @@
-public import JOSE
-public import NIOSSL
+internal import JOSE
+package import NIOSSL
 
 /// Which mail server is used, and how.
-public struct SMTPConfiguration: Sendable, Redacted {
+package struct SMTPConfiguration: Sendable, Redacted {
     /// How the connection is encrypted.
-    public enum Security: String, Sendable, Hashable {
+    package enum Security: String, Sendable, Hashable {
         /// By `STARTTLS`; a server that does not offer it gets no mail (port 587).
         case startTLS
         /// From the first byte on (port 465).
@@ -14,44 +14,44 @@ public struct SMTPConfiguration: Sendable, Redacted {
     }
 
     /// How the server knows us.
-    public struct Credentials: Sendable, Redacted {
+    package struct Credentials: Sendable, Redacted {
         /// The name.
-        public var user: String
+        package var user: String
         /// The password.
-        public var password: String
+        package var password: String
 
         /// Names both.
         ///
         /// - Parameters:
         ///   - user: The name.
         ///   - password: The password.
-        public init(user: String, password: String) {
+        package init(user: String, password: String) {
             self.user = user
             self.password = password
         }
 
         /// The name; never the password.
-        public var description: String { "Credentials(\(user))" }
+        package var description: String { "Credentials(\(user))" }
     }
 
     /// The server's name or address.
-    public var host: String
+    package var host: String
     /// The port.
-    public var port: Int
+    package var port: Int
     /// How the connection is encrypted.
-    public var security: Security
+    package var security: Security
     /// How the server knows us; nil if it does not have to.
-    public var credentials: Credentials?
+    package var credentials: Credentials?
     /// From whom mails are.
-    public var sender: MailSender
+    package var sender: MailSender
     /// What we say that we are called, of letters, digits, dots and hyphens; by default what stands after the `@` of the sender.
-    public var clientName: String
+    package var clientName: String
     /// Whose certificates are trusted.
-    public var trust: NIOSSLTrustRoots
+    package var trust: NIOSSLTrustRoots
     /// How long one try may take.
-    public var timeout: Duration
+    package var timeout: Duration
     /// How often it is tried.
-    public var retry: RetryPolicy
+    package var retry: RetryPolicy
 
     /// Sets it.
     ///
@@ -66,7 +66,7 @@ public struct SMTPConfiguration: Sendable, Redacted {
     ///   - timeout: How long one try may take; by default 30 seconds.
     ///   - retry: How often it is tried; by default five times in some minute.
     /// - Throws: ``MessageConfigurationError`` if it sends mails, or a password, in the clear to another machine.
-    public init(
+    package init(
         host: String, port: Int? = nil, security: Security = .startTLS, credentials: Credentials? = nil, sender: MailSender,
         clientName: String? = nil, trust: NIOSSLTrustRoots = .default, timeout: Duration = .seconds(30),
         retry: RetryPolicy = RetryPolicy(base: .seconds(2), cap: .seconds(30), attempts: 5)

@@ -1,6 +1,6 @@
 internal import Foundation
-public import JOSE
-public import Logging
+internal import JOSE
+package import Logging
 internal import NIOCore
 internal import NIOPosix
 internal import NIOSSL
@@ -15,7 +15,7 @@ internal import NIOSSL
 ///
 /// Each mail has a connection of its own, which ends with it. A mail is handed over at most once: where the answer to it is lost, it is
 /// not sent again. `Sendable`; safe from any task.
-public final class SMTPSender: MessageSender, Redacted {
+package final class SMTPSender: MessageSender, Redacted {
     private let configuration: SMTPConfiguration
     private let timing: PushTiming
     private let logger: Logger
@@ -26,7 +26,7 @@ public final class SMTPSender: MessageSender, Redacted {
     ///   - configuration: The server, and how it knows us.
     ///   - timing: Time and chance; by default the system's.
     ///   - logger: Where it logs; never an address, or what a mail says.
-    public init(_ configuration: SMTPConfiguration, timing: PushTiming = .system, logger: Logger) {
+    package init(_ configuration: SMTPConfiguration, timing: PushTiming = .system, logger: Logger) {
         self.configuration = configuration
         self.timing = timing
         self.logger = logger
@@ -36,7 +36,7 @@ public final class SMTPSender: MessageSender, Redacted {
     ///
     /// - Parameter message: What to send, and to whom.
     /// - Returns: How it ended; a text or a call is refused.
-    public func send(_ message: Message) async -> MessageOutcome {
+    package func send(_ message: Message) async -> MessageOutcome {
         guard case .mail(let mail) = message else { return .refused(reason: "a mail server sends no texts") }
         return await RepeatedTries(retry: configuration.retry, timing: timing).run(until: mail.expiresAt) {
             guard let written = MailMessage(mail, from: configuration.sender, now: timing.now()) else {

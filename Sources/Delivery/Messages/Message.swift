@@ -1,15 +1,15 @@
-public import Foundation
-public import JOSE
+package import Foundation
+internal import JOSE
 
 /// A message to a person, ready to be sent.
-public enum Message: Sendable {
+package enum Message: Sendable {
     /// A mail.
     case mail(Mail)
     /// A text or a call.
     case telephone(TelephoneMessage)
 
     /// The message's own id, of letters, digits and hyphens.
-    public var id: String {
+    package var id: String {
         switch self {
         case .mail(let mail): mail.id
         case .telephone(let message): message.id
@@ -17,7 +17,7 @@ public enum Message: Sendable {
     }
 
     /// Nobody wants it after that.
-    public var expiresAt: Date {
+    package var expiresAt: Date {
         switch self {
         case .mail(let mail): mail.expiresAt
         case .telephone(let message): message.expiresAt
@@ -25,7 +25,7 @@ public enum Message: Sendable {
     }
 
     /// The way that it takes.
-    public var channel: MessageChannel {
+    package var channel: MessageChannel {
         switch self {
         case .mail: .mail
         case .telephone(let message): message.channel == .text ? .text : .call
@@ -66,7 +66,7 @@ public enum MessageOutcome: Sendable, Hashable {
 }
 
 /// Brings messages to people.
-public protocol MessageSender: Sendable {
+package protocol MessageSender: Sendable {
     /// Sends one message, and tries again as long as that makes sense.
     ///
     /// Returns soon after the message expired or the task was cancelled, at the latest. Safe from any task, many at once.
@@ -79,24 +79,24 @@ public protocol MessageSender: Sendable {
 /// A mail with a text and a page.
 ///
 /// Its descriptions show neither the address nor what it says.
-public struct Mail: Sendable {
+package struct Mail: Sendable {
     /// Of letters, digits and hyphens.
-    public var id: String
+    package var id: String
     /// The recipient's address, without a name.
-    public var recipient: String
+    package var recipient: String
     /// One line. Line breaks in it become spaces.
-    public var subject: String
+    package var subject: String
     /// For programs that show no pages.
-    public var text: String
+    package var text: String
     /// HTML.
-    public var html: String
+    package var html: String
     /// The language of both, a tag of RFC 5646.
-    public var language: String
+    package var language: String
     /// Nobody wants it after that.
-    public var expiresAt: Date
+    package var expiresAt: Date
 
     /// Describes a mail.
-    public init(id: String, recipient: String, subject: String, text: String, html: String, language: String = "en", expiresAt: Date) {
+    package init(id: String, recipient: String, subject: String, text: String, html: String, language: String = "en", expiresAt: Date) {
         self.id = id
         self.recipient = recipient
         self.subject = subject
@@ -109,15 +109,15 @@ public struct Mail: Sendable {
 
 extension Mail: Redacted {
     /// The id.
-    public var description: String { "Mail(\(id))" }
+    package var description: String { "Mail(\(id))" }
 }
 
 /// A text or a call.
 ///
 /// Its descriptions show neither the number nor what it says.
-public struct TelephoneMessage: Sendable {
+package struct TelephoneMessage: Sendable {
     /// The two ways that a telephone has.
-    public enum Channel: String, Sendable, Hashable {
+    package enum Channel: String, Sendable, Hashable {
         /// A text message.
         case text = "SMS"
         /// A call.
@@ -125,7 +125,7 @@ public struct TelephoneMessage: Sendable {
     }
 
     /// What it is about.
-    public enum Purpose: String, Sendable, Hashable {
+    package enum Purpose: String, Sendable, Hashable {
         /// Somebody signs in.
         case verification = "com.okta.user.telephony.mfa-verification"
         /// The telephone is set up.
@@ -137,18 +137,18 @@ public struct TelephoneMessage: Sendable {
     }
 
     /// To whom, as far as whoever carries it is told.
-    public struct Recipient: Sendable {
+    package struct Recipient: Sendable {
         /// The user's id.
-        public var userID: String
+        package var userID: String
         /// The name that they sign in with.
-        public var login: String
+        package var login: String
         /// The given name; nil if it is not known.
-        public var firstName: String?
+        package var firstName: String?
         /// The family name; nil if it is not known.
-        public var lastName: String?
+        package var lastName: String?
 
         /// Describes a person.
-        public init(userID: String, login: String, firstName: String? = nil, lastName: String? = nil) {
+        package init(userID: String, login: String, firstName: String? = nil, lastName: String? = nil) {
             self.userID = userID
             self.login = login
             self.firstName = firstName
@@ -157,32 +157,32 @@ public struct TelephoneMessage: Sendable {
     }
 
     /// Of letters, digits and hyphens.
-    public var id: String
+    package var id: String
     /// The way that it takes.
-    public var channel: Channel
+    package var channel: Channel
     /// In the form of E.164.
-    public var phoneNumber: String
+    package var phoneNumber: String
     /// What is dialled after the call is taken; nil for none.
-    public var phoneExtension: String?
+    package var phoneExtension: String?
     /// What the text says, or the call.
-    public var text: String
+    package var text: String
     /// The code in it; nil for none.
-    public var code: String?
+    package var code: String?
     /// The language, a tag of RFC 5646.
-    public var language: String
+    package var language: String
     /// What it is about.
-    public var purpose: Purpose
+    package var purpose: Purpose
     /// To whom.
-    public var recipient: Recipient
+    package var recipient: Recipient
     /// The request that led to it.
-    public var requestID: String
+    package var requestID: String
     /// From where that came; nil if it is not known.
-    public var address: String?
+    package var address: String?
     /// Nobody wants it after that.
-    public var expiresAt: Date
+    package var expiresAt: Date
 
     /// Describes a text or a call.
-    public init(
+    package init(
         id: String, channel: Channel, phoneNumber: String, phoneExtension: String? = nil, text: String, code: String?,
         language: String = "en", purpose: Purpose, recipient: Recipient, requestID: String, address: String? = nil, expiresAt: Date
     ) {
@@ -203,5 +203,5 @@ public struct TelephoneMessage: Sendable {
 
 extension TelephoneMessage: Redacted {
     /// The id and the channel.
-    public var description: String { "TelephoneMessage(\(id), \(channel.rawValue))" }
+    package var description: String { "TelephoneMessage(\(id), \(channel.rawValue))" }
 }

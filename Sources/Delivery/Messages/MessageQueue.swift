@@ -1,15 +1,15 @@
 internal import Foundation
-public import Logging
-public import Metrics
+package import Logging
+package import Metrics
 
 /// Holds messages until they can be sent, so that whoever submits them never waits for a mail server or a telephone company.
 ///
 /// Each channel has a queue of its own, so that trouble with one leaves the others alone. Each message that was taken is reported to the
 /// handler exactly once, when ``run()`` has returned at the latest. What it logs and counts names no number, no address and no code.
 /// `Sendable`; safe from any thread or task.
-public final class MessageQueue: Sendable {
+package final class MessageQueue: Sendable {
     /// Is told how a message ended. Never cancelled with the queue; ``run()`` waits for it.
-    public typealias Handler = @Sendable (Message, MessageOutcome) async -> Void
+    package typealias Handler = @Sendable (Message, MessageOutcome) async -> Void
 
     private let sender: any MessageSender
     private let timing: PushTiming
@@ -29,7 +29,7 @@ public final class MessageQueue: Sendable {
     ///   - logger: Where it logs.
     ///   - metrics: Where messages are counted, as `countersign_messages_total`; by default where the process does.
     ///   - handler: Is told how each message ended that was taken.
-    public init(
+    package init(
         sender: any MessageSender, capacity: Int = 1_000, concurrency: Int = 8, drainTime: Duration = .seconds(5),
         timing: PushTiming = .system, logger: Logger, metrics: any MetricsFactory = MetricsSystem.factory, handler: @escaping Handler
     ) {
@@ -55,14 +55,14 @@ public final class MessageQueue: Sendable {
     /// - Parameter message: What to send, and to whom.
     /// - Returns: Whether it was taken. If not, the handler is not told.
     @discardableResult
-    public func submit(_ message: Message) -> Bool {
+    package func submit(_ message: Message) -> Bool {
         if queue.submit(message, to: message.channel) { return true }
         note(message, .dropped)
         return false
     }
 
     /// Sends what is submitted, until the queue is shut down and empty, the drain time is over, or the task is cancelled. Call it once.
-    public func run() async {
+    package func run() async {
         await queue.run {
             await self.send($0)
         } drop: {
@@ -71,7 +71,7 @@ public final class MessageQueue: Sendable {
     }
 
     /// Takes no more, and lets ``run()`` return when it has sent what it has. Returns at once; safe to call again.
-    public func shutdown() { queue.shutdown() }
+    package func shutdown() { queue.shutdown() }
 
     // MARK: - Running
 
@@ -98,5 +98,47 @@ public final class MessageQueue: Sendable {
         }
         let isFine = if case .delivered = outcome { true } else { false }
         logger.log(level: isFine ? .debug : .warning, "message ended", metadata: metadata)
+    }
+}
+
+/// What is wrong with the settings of a mail server or a telephony hook.
+package struct MessageConfigurationError: LocalizedError, Sendable, Equatable, CustomStringConvertible {
+    /// What is wrong, and what to do about it.
+    package let message: String
+
+    init(_ message: String) { self.message = message }
+
+    /// The message.
+    package var description: String { message }
+    /// The message.
+    package var errorDescription: String? { message }
+}
+
+/// Sends mails one way, and texts and calls another.
+///
+/// `Sendable`; safe from any task.
+package struct MessageRouter: MessageSender {
+    private let mail: (any MessageSender)?
+    private let telephone: (any MessageSender)?
+
+    /// Joins two senders, which are not shut down with it.
+    ///
+    /// - Parameters:
+    ///   - mail: Sends mails; nil refuses them.
+    ///   - telephone: Sends texts and calls; nil refuses them.
+    package init(mail: (any MessageSender)?, telephone: (any MessageSender)?) {
+        self.mail = mail
+        self.telephone = telephone
+    }
+
+    /// Sends a message by the sender of its kind.
+    ///
+    /// - Parameter message: What to send, and to whom.
+    /// - Returns: How it ended.
+    package func send(_ message: Message) async -> MessageOutcome {
+        switch message {
+        case .mail: await mail?.send(message) ?? .refused(reason: "no mail server is configured")
+        case .telephone: await telephone?.send(message) ?? .refused(reason: "no telephony hook is configured")
+        }
     }
 }

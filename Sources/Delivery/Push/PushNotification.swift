@@ -1,12 +1,12 @@
-public import Foundation
-public import JOSE
+package import Foundation
+internal import JOSE
 
 /// One push to one device (device-authenticator reference 9.2).
 ///
 /// Its descriptions show neither the device token nor the payload.
-public struct PushNotification: Sendable {
+package struct PushNotification: Sendable {
     /// What kind of push it is.
-    public enum PushType: String, Sendable, Hashable {
+    package enum PushType: String, Sendable, Hashable {
         /// Shown to the person.
         case alert
         /// Wakes the app only; goes with ``Priority/whenConvenient``.
@@ -14,7 +14,7 @@ public struct PushNotification: Sendable {
     }
 
     /// How much the gateway hurries.
-    public enum Priority: Int, Sendable, Hashable {
+    package enum Priority: Int, Sendable, Hashable {
         /// At once.
         case immediate = 10
         /// When it suits the device's battery.
@@ -22,25 +22,25 @@ public struct PushNotification: Sendable {
     }
 
     /// The device, in lower-case hexadecimal.
-    public var deviceToken: String
+    package var deviceToken: String
     /// The bundle id of the app.
-    public var topic: String
+    package var topic: String
     /// The world that the device token belongs to.
-    public var environment: PushEnvironment
+    package var environment: PushEnvironment
     /// A JSON object, at most 4096 bytes.
-    public var payload: [UInt8]
+    package var payload: [UInt8]
     /// Nobody wants the push after that.
-    public var expiresAt: Date
+    package var expiresAt: Date
     /// The push's own id, a UUID in lower case.
-    public var id: String
+    package var id: String
     /// A later push with the same text replaces this one, 64 bytes at most; nil for none.
-    public var collapseID: String?
+    package var collapseID: String?
     /// What kind of push it is.
-    public var pushType: PushType
+    package var pushType: PushType
     /// How much the gateway hurries.
-    public var priority: Priority
+    package var priority: Priority
     /// What the provider signs in with.
-    public var credentials: APNsCredentials
+    package var credentials: APNsCredentials
 
     /// Describes a push.
     ///
@@ -55,7 +55,7 @@ public struct PushNotification: Sendable {
     ///   - pushType: What kind of push it is; by default one that is shown.
     ///   - priority: How much the gateway hurries; by default it does.
     ///   - credentials: What the provider signs in with.
-    public init(
+    package init(
         deviceToken: String, topic: String, environment: PushEnvironment, payload: [UInt8], expiresAt: Date, id: String,
         collapseID: String? = nil, pushType: PushType = .alert, priority: Priority = .immediate, credentials: APNsCredentials
     ) {
@@ -74,5 +74,43 @@ public struct PushNotification: Sendable {
 
 extension PushNotification: Redacted {
     /// The push's id, topic and environment.
-    public var description: String { "PushNotification(\(id), \(topic), \(environment.rawValue))" }
+    package var description: String { "PushNotification(\(id), \(topic), \(environment.rawValue))" }
+}
+
+/// Which of the push service's two worlds a device token belongs to (device-authenticator reference 9.1).
+///
+/// A token of one is unknown in the other.
+public enum PushEnvironment: String, Sendable, Hashable, CaseIterable {
+    /// Apps from the store and test distribution.
+    case production
+    /// Apps that a developer's machine signed.
+    case development
+}
+
+/// How a push ended. Every push ends in exactly one of these.
+package enum PushOutcome: Sendable, Hashable {
+    /// The gateway accepted it; whether the device shows it is unknown. The id is the gateway's.
+    case delivered(id: String)
+    /// The device token is good for nothing any more: push to it no more, unless it was registered after the given time. Nil says that the
+    /// token never was one for this topic and environment.
+    case tokenDead(since: Date?)
+    /// The gateway refused it for a reason that the next try would meet again: credentials, configuration or a mistake of ours. An operator
+    /// should hear of it.
+    case refused(reason: String, status: Int)
+    /// It was tried, and time or tries ran out; or it had expired before it was its turn.
+    case gaveUp(reason: String)
+    /// It was never tried: the queue was full, or ended.
+    case dropped
+}
+
+/// Brings pushes to devices.
+package protocol PushSender: Sendable {
+    /// Sends one push, and tries again as long as that makes sense.
+    ///
+    /// Returns soon after the push expired or the task was cancelled, at the latest. Safe from any task, many at once. Where an answer is
+    /// lost on its way, the push may arrive twice, with the same id.
+    ///
+    /// - Parameter notification: What to send, and to whom.
+    /// - Returns: How it ended.
+    func send(_ notification: PushNotification) async -> PushOutcome
 }

@@ -1,5 +1,6 @@
-public import Logging
-public import Metrics
+package import Foundation
+package import Logging
+package import Metrics
 
 /// Holds pushes until they can be sent, so that whoever submits them never waits for a push service.
 ///
@@ -15,15 +16,15 @@ public import Metrics
 ///
 /// Each environment has a queue of its own and so many pushes on their way at once, so that trouble with one leaves the other alone. Each push that
 /// was taken is reported to the handler exactly once, when ``run()`` has returned at the latest. `Sendable`; safe from any thread or task.
-public final class PushQueue: Sendable {
+package final class PushQueue: Sendable {
     /// How much a queue holds and does at once.
-    public struct Configuration: Sendable, Hashable {
+    package struct Configuration: Sendable, Hashable {
         /// The most pushes that wait, in each environment.
-        public var capacity: Int
+        package var capacity: Int
         /// The most pushes on their way at once, in each environment; one that pauses before it is tried again counts.
-        public var concurrency: Int
+        package var concurrency: Int
         /// How long pushes may go on after ``PushQueue/shutdown()``.
-        public var drainTime: Duration
+        package var drainTime: Duration
 
         /// Sets the limits.
         ///
@@ -32,7 +33,7 @@ public final class PushQueue: Sendable {
         ///   - concurrency: The most pushes on their way at once, in each environment, at least 1; by default 32: they share a connection, and
         ///     a few that are told to come again later must not hold up the rest.
         ///   - drainTime: How long pushes may go on after the shutdown; by default 5 seconds.
-        public init(capacity: Int = 1000, concurrency: Int = 32, drainTime: Duration = .seconds(5)) {
+        package init(capacity: Int = 1000, concurrency: Int = 32, drainTime: Duration = .seconds(5)) {
             self.capacity = max(capacity, 1)
             self.concurrency = max(concurrency, 1)
             self.drainTime = drainTime
@@ -40,7 +41,7 @@ public final class PushQueue: Sendable {
     }
 
     /// Is told how a push ended. Never cancelled with the queue; ``run()`` waits for it.
-    public typealias Handler = @Sendable (PushNotification, PushOutcome) async -> Void
+    package typealias Handler = @Sendable (PushNotification, PushOutcome) async -> Void
 
     private let sender: any PushSender
     private let log: PushLog
@@ -57,7 +58,7 @@ public final class PushQueue: Sendable {
     ///   - logger: Where pushes that were never tried are logged; the sender logs the others.
     ///   - metrics: Where pushes are counted; by default where the process does.
     ///   - handler: Is told how each push ended that was taken.
-    public init(
+    package init(
         sender: any PushSender, configuration: Configuration = Configuration(), timing: PushTiming = .system, logger: Logger,
         metrics: any MetricsFactory = MetricsSystem.factory, handler: @escaping Handler
     ) {
@@ -75,7 +76,7 @@ public final class PushQueue: Sendable {
     /// - Parameter notification: What to send, and to whom.
     /// - Returns: Whether it was taken. If not, because the queue is full or was shut down, the handler is not told.
     @discardableResult
-    public func submit(_ notification: PushNotification) -> Bool {
+    package func submit(_ notification: PushNotification) -> Bool {
         if queue.submit(notification, to: notification.environment) { return true }
         noteDropped(notification)
         return false
@@ -84,7 +85,7 @@ public final class PushQueue: Sendable {
     /// Sends what is submitted, until the queue is shut down and empty, the drain time is over, or the task is cancelled. Call it once.
     ///
     /// At the end of the drain time, and when it is cancelled, pushes on their way give up, and those that were not yet tried are dropped.
-    public func run() async {
+    package func run() async {
         await queue.run {
             await self.send($0)
         } drop: { push in
@@ -94,7 +95,7 @@ public final class PushQueue: Sendable {
     }
 
     /// Takes no more pushes, and lets ``run()`` return when it has sent those that it has. Returns at once; safe to call again.
-    public func shutdown() { queue.shutdown() }
+    package func shutdown() { queue.shutdown() }
 
     // MARK: - Running
 
@@ -112,5 +113,69 @@ public final class PushQueue: Sendable {
     /// What the handler writes down must not get lost with the queue: it has a task of its own, which is waited for.
     private func tell(_ push: PushNotification, _ outcome: PushOutcome) async {
         await Task { await handler(push, outcome) }.value
+    }
+}
+
+/// Time and chance, as pushing needs them.
+package struct PushTiming: Sendable {
+    /// The time of day.
+    package var now: @Sendable () -> Date
+    /// Waits; throws `CancellationError` when the task was cancelled meanwhile.
+    package var sleep: @Sendable (Duration) async throws -> Void
+    /// A number from 0 up to 1 that spreads retries; no secret.
+    package var jitter: @Sendable () -> Double
+
+    /// Takes a clock and a source of chance.
+    ///
+    /// - Parameters:
+    ///   - now: The time of day.
+    ///   - sleep: Waits for so long; throws `CancellationError` when the task was cancelled meanwhile.
+    ///   - jitter: A number from 0 up to 1, another one each time; by default the system's.
+    package init(
+        now: @escaping @Sendable () -> Date, sleep: @escaping @Sendable (Duration) async throws -> Void,
+        jitter: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) }
+    ) {
+        self.now = now
+        self.sleep = sleep
+        self.jitter = jitter
+    }
+
+    /// The system's clock.
+    package static let system = PushTiming(now: { Date() }, sleep: { try await Task.sleep(for: $0) })
+}
+
+/// Counts pushes by environment and outcome: `countersign_pushes_total`. No label names a device, an app or a person.
+struct PushMetrics: Sendable {
+    private enum Name: String, CaseIterable {
+        case delivered, tokenDead = "token_dead", refused, gaveUp = "gave_up", dropped
+
+        init(_ outcome: PushOutcome) {
+            switch outcome {
+            case .delivered: self = .delivered
+            case .tokenDead: self = .tokenDead
+            case .refused: self = .refused
+            case .gaveUp: self = .gaveUp
+            case .dropped: self = .dropped
+            }
+        }
+    }
+
+    private let counters: [PushEnvironment: [Name: Counter]]
+
+    /// Makes the counters, all of them, so that each is seen at 0.
+    init(factory: any MetricsFactory) {
+        let pairs = PushEnvironment.allCases.map { environment in
+            let byName = Name.allCases.map { name in
+                let dimensions = [("environment", environment.rawValue), ("outcome", name.rawValue)]
+                return (name, Counter(label: "countersign_pushes_total", dimensions: dimensions, factory: factory))
+            }
+            return (environment, Dictionary(uniqueKeysWithValues: byName))
+        }
+        counters = Dictionary(uniqueKeysWithValues: pairs)
+    }
+
+    /// Notes how a push ended.
+    func record(_ outcome: PushOutcome, _ environment: PushEnvironment) {
+        counters[environment]?[Name(outcome)]?.increment()
     }
 }

@@ -1,10 +1,10 @@
 internal import AsyncHTTPClient
 internal import Foundation
-public import JOSE
-public import Logging
+internal import JOSE
+package import Logging
 internal import NIOCore
 internal import NIOHTTP1
-public import NIOSSL
+package import NIOSSL
 
 /// Sends texts and calls through a telephony inline hook: an HTTPS address of whoever carries them.
 ///
@@ -16,23 +16,23 @@ public import NIOSSL
 ///
 /// A try that is repeated has the same `eventId`, by which the receiver knows it. It follows no redirect, so that no answer leads a code
 /// elsewhere. `Sendable`; safe from any task. Call ``shutdown()`` before letting it go.
-public final class TelephonyHookSender: MessageSender, Redacted {
+package final class TelephonyHookSender: MessageSender, Redacted {
     /// Where the hook is, and how it knows the server.
-    public struct Configuration: Sendable, Redacted {
+    package struct Configuration: Sendable, Redacted {
         /// `https://…`; `http://` only on this machine.
-        public var url: String
+        package var url: String
         /// The name of the header that carries ``secret``.
-        public var headerName: String
+        package var headerName: String
         /// What the header says; nil sends none.
-        public var secret: String?
+        package var secret: String?
         /// What ``TelephonyHookSender`` signs bodies with, in the header `X-Countersign-Signature`; nil signs none.
-        public var signingKey: String?
+        package var signingKey: String?
         /// What events are said to come from: the organization's origin.
-        public var source: String
+        package var source: String
         /// How long one try may take.
-        public var timeout: Duration
+        package var timeout: Duration
         /// How often it tries.
-        public var retry: RetryPolicy
+        package var retry: RetryPolicy
 
         /// Sets it.
         ///
@@ -44,7 +44,7 @@ public final class TelephonyHookSender: MessageSender, Redacted {
         ///   - source: The organization's origin.
         ///   - timeout: How long one try may take; by default 3 seconds, which is what published hooks are made for.
         ///   - retry: How often it tries; by default three times.
-        public init(
+        package init(
             url: String, headerName: String = "Authorization", secret: String? = nil, signingKey: String? = nil, source: String = "",
             timeout: Duration = .seconds(3), retry: RetryPolicy = RetryPolicy(base: .seconds(1), cap: .seconds(5), attempts: 3)
         ) {
@@ -60,7 +60,7 @@ public final class TelephonyHookSender: MessageSender, Redacted {
         /// Checks what is set, without connecting.
         ///
         /// - Throws: ``MessageConfigurationError`` if the address will not do, or nothing would tell the hook who asks.
-        public func validate() throws(MessageConfigurationError) {
+        package func validate() throws(MessageConfigurationError) {
             guard let parts = URL(string: url), let host = parts.host(), parts.user == nil, parts.fragment == nil,
                 parts.scheme == "https" || (parts.scheme == "http" && ["localhost", "127.0.0.1", "::1"].contains(host))
             else {
@@ -89,7 +89,7 @@ public final class TelephonyHookSender: MessageSender, Redacted {
     ///   - timing: Time and chance; by default the system's.
     ///   - logger: Where it logs; never a code or a number.
     /// - Throws: ``MessageConfigurationError`` if the address will not do, or nothing would tell the hook who asks.
-    public init(
+    package init(
         _ configuration: Configuration, trust: NIOSSLTrustRoots = .default, timing: PushTiming = .system, logger: Logger
     ) throws(MessageConfigurationError) {
         try configuration.validate()
@@ -111,7 +111,7 @@ public final class TelephonyHookSender: MessageSender, Redacted {
     ///
     /// - Parameter message: What to send, and to whom.
     /// - Returns: How it ended; a mail is refused.
-    public func send(_ message: Message) async -> MessageOutcome {
+    package func send(_ message: Message) async -> MessageOutcome {
         guard case .telephone(let message) = message else { return .refused(reason: "a telephony hook sends no mail") }
         return await RepeatedTries(retry: configuration.retry, timing: timing).run(until: message.expiresAt) {
             await attempt(message)
@@ -119,7 +119,7 @@ public final class TelephonyHookSender: MessageSender, Redacted {
     }
 
     /// Ends the connections. What is being sent gives up.
-    public func shutdown() async {
+    package func shutdown() async {
         // It fails only where it was shut down before.
         try? await client.shutdown()
     }

@@ -96,3 +96,53 @@ extension DeviceAuthenticatorError {
         }
     }
 }
+
+/// Between the callback forms and the asynchronous ones, which do the work.
+enum Callback {
+    /// Runs an asynchronous call for someone who wants to be called back: once, and not on the main queue.
+    static func run<Value: Sendable>(
+        _ completion: @escaping @Sendable (Result<Value, DeviceAuthenticatorError>) -> Void,
+        operation: @escaping @Sendable () async throws -> Value
+    ) {
+        Task {
+            let result: Result<Value, DeviceAuthenticatorError>
+            do { result = .success(try await operation()) } catch { result = .failure(failure(error)) }
+            completion(result)
+        }
+    }
+
+    /// The same for calls that give nothing but an error.
+    static func run(
+        _ completion: @escaping @Sendable (DeviceAuthenticatorError?) -> Void, operation: @escaping @Sendable () async throws -> Void
+    ) {
+        Task {
+            var failed: DeviceAuthenticatorError?
+            do { try await operation() } catch { failed = failure(error) }
+            completion(failed)
+        }
+    }
+
+    private static func failure(_ error: any Error) -> DeviceAuthenticatorError {
+        (DeviceAuthenticatorError.reporting(error) as? DeviceAuthenticatorError) ?? .internalError("The call was cancelled.")
+    }
+
+    /// Waits for a call that calls back.
+    static func value<Value: Sendable>(
+        _ start: (@escaping @Sendable (Result<Value, DeviceAuthenticatorError>) -> Void) -> Void
+    ) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            start { continuation.resume(with: $0.mapError { $0 as any Error }) }
+        }
+    }
+}
+
+/// Runs what the server may act on, and what is stored of it, to its end: the caller's cancellation does not reach it.
+///
+/// Otherwise keys would be deleted that the server has accepted. A caller that was cancelled before does not begin; one that was cancelled
+/// meanwhile waits, which the time-outs of the requests bound, and reports it afterwards.
+///
+/// - Throws: `CancellationError` if the task was cancelled before; what the work throws.
+func seeThrough<Result: Sendable>(_ work: @escaping @Sendable () async throws -> Result) async throws -> Result {
+    try Task.checkCancellation()
+    return try await Task { try await work() }.value
+}

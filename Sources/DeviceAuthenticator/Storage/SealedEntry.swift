@@ -1,3 +1,4 @@
+internal import AuthFoundation
 internal import Crypto
 internal import Foundation
 
@@ -92,5 +93,66 @@ struct SealedEntry: Equatable {
     static func damaged(_ kind: Kind, _ label: String, _ what: String) -> StorageError {
         .generalStorageError(
             "The \(kind.rawValue) entry \(label) \(what). It was left as it is: restore it, or delete its file and enroll again.")
+    }
+}
+
+/// Where the key comes from that seals what an authenticator stores.
+protocol StoreKeySource: Sendable {
+    /// - Returns: nil if there is none yet.
+    func key(in folder: VaultFolder) throws -> SymmetricKey?
+    /// Makes the key. Only for who holds the lock, and finds none.
+    func makeKey(in folder: VaultFolder) throws -> SymmetricKey
+}
+
+/// A file of 0600 beside what it seals: 32 bytes in base64.
+struct StoreKeyFile: StoreKeySource {
+    static let name = "key"
+
+    func key(in folder: VaultFolder) throws -> SymmetricKey? {
+        guard let (text, _) = try folder.read(Self.name, isSecret: true) else { return nil }
+        guard let bytes = Data(base64Encoded: text, options: .ignoreUnknownCharacters), bytes.count == 32 else {
+            throw StorageError.generalStorageError(
+                "\(folder.path)/\(Self.name) holds no key. Restore it, or delete the folder and enroll again.")
+        }
+        return SymmetricKey(data: bytes)
+    }
+
+    func makeKey(in folder: VaultFolder) throws -> SymmetricKey {
+        let key = SymmetricKey(size: .bits256)
+        try folder.write(key.withUnsafeBytes { Data($0) }.base64EncodedData() + Data("\n".utf8), to: Self.name)
+        return key
+    }
+}
+
+/// Where an authenticator stores unless the app names a folder.
+enum StorageLocation {
+    /// The folder of a group: on Apple's systems in the app group's container, elsewhere `countersign/devices/<group>` in
+    /// `$XDG_DATA_HOME`, else in `~/.local/share`.
+    static func folder(group: String) throws -> URL {
+        #if canImport(Darwin)
+        if let container = FileManager.default.containerURL(forSecurityApplicationGroupIdentifier: group) {
+            return container.appendingPathComponent(DeviceAuthenticatorConstants.defaultStorageRelativeDirectoryPath, isDirectory: true)
+        }
+        throw StorageError.missingAppGroupEntitlement
+        #else
+        return try folder(group: group, environment: ProcessInfo.processInfo.environment, home: UserFolders.home)
+        #endif
+    }
+
+    static func folder(group: String, environment: [String: String], home: String) throws -> URL {
+        guard isFileName(group) else {
+            throw StorageError.generalStorageError(
+                "The applicationGroupId \"\(group)\" names a folder here, so it is made of letters, digits, dots, hyphens and underscores and does not begin with a dot. Choose another one, or name a folder with storageDirectory(_:)."
+            )
+        }
+        return UserFolders.data(environment: environment, home: home).appendingPathComponent(
+            "countersign/devices/\(group)", isDirectory: true)
+    }
+
+    private static func isFileName(_ name: String) -> Bool {
+        guard (1...200).contains(name.utf8.count), !name.hasPrefix(".") else { return false }
+        return name.utf8.allSatisfy { byte in
+            (65...90).contains(byte) || (97...122).contains(byte) || (48...57).contains(byte) || "-._".utf8.contains(byte)
+        }
     }
 }

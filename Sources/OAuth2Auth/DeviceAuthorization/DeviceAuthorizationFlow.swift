@@ -105,8 +105,9 @@ public actor DeviceAuthorizationFlow: AuthenticationFlow, OAuth2ClientDelegate {
     /// Waits until the person has decided on the other device.
     ///
     /// It asks the server at once and then after each interval that the server named, at least a second, five seconds more after each
-    /// `slow_down`, and as long as it says after 429. A server that is not reached is asked again after the next interval. A second call
-    /// meanwhile waits with the first, and gets the same tokens.
+    /// `slow_down`, and as long as it says after 429. A server with long polling is asked to hold each request until the decision, and the
+    /// interval counts from sending it. A server that is not reached is asked again after the next interval. A second call meanwhile waits
+    /// with the first, and gets the same tokens.
     ///
     /// - Returns: The tokens, validated.
     /// - Throws: `OAuth2Error.invalidContext` if no sign-in waits, or if it has been superseded; `APIClientError` with `access_denied` if the

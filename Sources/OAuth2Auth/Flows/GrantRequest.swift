@@ -16,6 +16,9 @@ struct GrantRequest: OAuth2TokenRequest, ProvidesTokenContext {
     let tokenValidatorContext: any IDTokenValidatorContext
     let passage: RequestPassage
 
+    var headers: [String: (any APIRequestArgument)?]? { passage.headers }
+    var timeoutInterval: TimeInterval { passage.timeoutInterval }
+
     func resultType(from response: HTTPURLResponse) -> APIResponseResult {
         passage.result(of: response)
     }

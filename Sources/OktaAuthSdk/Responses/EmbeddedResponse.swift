@@ -136,3 +136,80 @@ public struct EmbeddedResponse: Codable, Sendable {
         }
     }
 }
+
+extension OktaAPISuccessResponse {
+    /// What a recovery is for.
+    public enum RecoveryType: RawRepresentable, Codable, Hashable, Sendable {
+        /// A forgotten password.
+        case password
+        /// A locked account.
+        case unlock
+        /// A word that this version does not know, as it came.
+        case unknown(String)
+
+        /// The case for a word of the wire; upper and lower case count.
+        ///
+        /// - Parameter raw: The word.
+        public init(raw: String) {
+            self =
+                switch raw {
+                case "PASSWORD": .password
+                case "UNLOCK": .unlock
+                default: .unknown(raw)
+                }
+        }
+
+        /// The case for a word of the wire; upper and lower case count.
+        ///
+        /// - Parameter rawValue: The word.
+        public init(rawValue: String) {
+            self.init(raw: rawValue)
+        }
+
+        /// The word of the wire.
+        public var rawValue: String {
+            switch self {
+            case .password: "PASSWORD"
+            case .unlock: "UNLOCK"
+            case .unknown(let raw): raw
+            }
+        }
+    }
+}
+
+/// A question that a person may choose (authn reference, 4.15).
+public struct SecurityQuestion: Codable, Hashable, Sendable {
+    /// The key, which is sent when it is chosen.
+    public let question: String?
+
+    /// The text, which a person reads.
+    public let questionText: String?
+}
+
+/// A time of the protocol: with a fraction of a second, as the server writes it, or without.
+struct WireDate: Codable {
+    let date: Date
+
+    init(_ date: Date) {
+        self.date = date
+    }
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        guard let date = Self.date(try container.decode(String.self)) else {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "This is no date with time and zone.")
+        }
+        self.date = date
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)))
+    }
+
+    private static func date(_ text: String) -> Date? {
+        // `+0000` and `+00:00` are the same zone.
+        let text = text.replacing(/([+-]\d\d)(\d\d)$/) { "\($0.output.1):\($0.output.2)" }
+        return (try? Date.ISO8601FormatStyle(includingFractionalSeconds: true).parse(text)) ?? (try? Date.ISO8601FormatStyle().parse(text))
+    }
+}

@@ -1,4 +1,5 @@
 public import Foundation
+public import JOSE
 
 /// What a session token is good for, once: a session of the organization. For tokens of OAuth 2.0 there is `SessionTokenFlow` in OAuth2Auth.
 extension OktaAPI {
@@ -51,4 +52,25 @@ extension OktaAPI {
     public func createSession(sessionToken: String) async throws -> OktaSession {
         try await MainQueue.value { createSession(sessionToken: sessionToken, onCompletion: $0, onError: $1) }
     }
+}
+
+/// A session of the organization (authn reference, 4.16).
+public struct OktaSession: Codable, Hashable, Sendable {
+    /// The session's id. With it anybody is this person: keep it out of logs.
+    public let id: String?
+    /// The name that the person signed in with.
+    public let login: String?
+    /// The user's id.
+    public let userId: String?
+    /// When it ends, as the server wrote it.
+    public let expiresAt: String?
+    /// `ACTIVE`, or why it is not.
+    public let status: String?
+    /// How the person proved who they are (RFC 8176).
+    public let amr: [String]?
+}
+
+extension OktaSession: Redacted {
+    /// Whose session it is, without its id.
+    public var description: String { "OktaSession(\(login ?? "nobody"))" }
 }

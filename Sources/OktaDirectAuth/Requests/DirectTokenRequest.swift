@@ -16,6 +16,9 @@ struct DirectTokenRequest: OAuth2TokenRequest, ProvidesTokenContext {
     let parameters: [String: any APIRequestArgument]
     let passage: RequestPassage
 
+    var headers: [String: (any APIRequestArgument)?]? { passage.headers }
+    var timeoutInterval: TimeInterval { passage.timeoutInterval }
+
     var tokenContext: Token.Context {
         Token.Context(configuration: clientConfiguration, acrValues: context.acrValues)
     }

@@ -94,3 +94,40 @@ public struct MessagesService: Sendable {
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: value.serialized())))
     }
 }
+
+/// Lets pages of other origins read the headers that tell why they were refused, and the nonce to use.
+///
+/// Browsers look for the permission in the answer itself (Fetch standard, "CORS protocol"); `CORSMiddleware` gives it to preflights only.
+struct ExposedHeaders<Context: RequestContext>: RouterMiddleware {
+    func handle(
+        _ request: Request, context: Context, next: (Request, Context) async throws -> Response
+    ) async throws -> Response {
+        var response = try await next(request, context)
+        if request.headers[.origin] != nil, request.method != .options {
+            response.headers[.accessControlExposeHeaders] =
+                [HTTPField.Name.wwwAuthenticate, .dpopNonce].map(\.rawName).joined(separator: ", ")
+        }
+        return response
+    }
+}
+
+/// One message of the sample service.
+struct Message: Equatable {
+    let date: Date
+    let text: String
+
+    /// The two messages that the service always has.
+    static func samples(now: Date) -> [Message] {
+        [
+            Message(date: now, text: "I am a robot."),
+            Message(date: now.addingTimeInterval(-3600), text: "Hello, world!"),
+        ]
+    }
+
+    var json: JSONValue {
+        ["date": .string(date.formatted(Self.format)), "text": .string(text)]
+    }
+
+    /// ISO 8601 with milliseconds and Z: `2025-07-03T19:06:59.799Z`.
+    private static let format = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
+}

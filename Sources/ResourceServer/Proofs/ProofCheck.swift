@@ -1,5 +1,5 @@
-internal import Foundation
-internal import JOSE
+public import Foundation
+public import JOSE
 
 /// Sees to it that an access token came as it must: one that is bound to a key with a proof by that key, one that is not without
 /// (RFC 9449 section 7).
@@ -60,4 +60,61 @@ struct ProofCheck: Sendable {
         throw AccessTokenError(
             .nonceNeeded, "The proof must carry the nonce of the header DPoP-Nonce.", nonce: nonces.current(at: now))
     }
+}
+
+/// What a resource server asks of proofs of possession (RFC 9449 section 7): of access tokens that are bound to a key.
+public struct ProofRules: Sendable {
+    /// The origin that clients reach the API by, `https://api.example.com`, and the path before its own, if a proxy takes one off. Proofs are
+    /// compared with it, never with what a request's `Host` header says. Nil for an API that is only called on the machine that it
+    /// runs on: then the request's own `http://localhost:{port}`, `127.0.0.1` or `[::1]` is good, and proofs for any other host are refused.
+    public var origin: String?
+    /// Seconds that a proof is accepted for after it was made, 1 to 600. One from the future is accepted up to five seconds before.
+    public var window: TimeInterval
+    /// The nonces that proofs must carry; nil demands none. Instances that share the load share their secret.
+    public var nonces: DPoPNonces?
+    /// The most proofs that are remembered, so that none is accepted twice, at least 1, and a sixteenth of them for each key. A request that
+    /// would go beyond is answered 503.
+    public var capacity: Int
+
+    /// Says what is asked of proofs.
+    ///
+    /// - Parameters:
+    ///   - origin: The origin that clients reach the API by; nil for an API that is only called on its own machine.
+    ///   - window: Seconds that a proof is accepted for after it was made, 1 to 600.
+    ///   - nonces: The nonces that proofs must carry; nil demands none.
+    ///   - capacity: The most proofs that are remembered, each for the window and some seconds; 200,000 take about 20 MB. A key has a
+    ///     sixteenth of them.
+    public init(
+        origin: String? = nil, window: TimeInterval = DPoPProof.standardWindow, nonces: DPoPNonces? = nil, capacity: Int = 200_000
+    ) {
+        self.origin = origin.map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 }
+        self.window = min(max(window, 1), 600)
+        self.nonces = nonces
+        self.capacity = max(capacity, 1)
+    }
+}
+
+/// The proof that came with an access token by the scheme `DPoP`, and the request that it has to be for; not yet checked.
+public struct RequestProof: Sendable, Redacted {
+    /// The values of the `DPoP` header fields: exactly one, or the request is refused.
+    public var values: [String]
+    /// The request's method.
+    public var method: String
+    /// The request's URL as its sender knows it.
+    public var url: String
+
+    /// Collects what a request carried.
+    ///
+    /// - Parameters:
+    ///   - values: The values of the `DPoP` header fields.
+    ///   - method: The request's method.
+    ///   - url: The request's URL as its sender knows it; not what its `Host` header says.
+    public init(values: [String], method: String, url: String) {
+        self.values = values
+        self.method = method
+        self.url = url
+    }
+
+    /// What it has to be for; never the proof.
+    public var description: String { "RequestProof(\(method) \(url))" }
 }

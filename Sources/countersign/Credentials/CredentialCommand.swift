@@ -49,3 +49,125 @@ struct CredentialOptions: ParsableArguments {
         Terminal.write(text, or: value, isJSON: json)
     }
 }
+
+/// Lists the kept credentials.
+struct CredentialListCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "list", abstract: "List the kept credentials; * marks the default.")
+
+    @OptionGroup var vault: VaultOptions
+
+    @Flag(help: "Write JSON.")
+    var json = false
+
+    func run() async throws {
+        try await Outcome.of(json: json) {
+            try await vault.open {
+                let summaries = try Credential.allIDs.compactMap { try Credential.with(id: $0).map(CredentialSummary.init) }
+                if json {
+                    Terminal.write(json: ["credentials": .array(summaries.map(\.json))])
+                } else if summaries.isEmpty {
+                    Terminal.note("There are no credentials in \(vault.directory.path()).")
+                } else {
+                    for summary in summaries { Terminal.write(summary.line) }
+                }
+            }
+        }
+    }
+}
+
+/// Refreshes a credential.
+struct CredentialRefreshCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "refresh", abstract: "Get new tokens for a credential.")
+
+    @OptionGroup var options: CredentialOptions
+
+    func run() async throws {
+        try await options.use { credential in
+            try await credential.refresh()
+            let summary = CredentialSummary(credential)
+            options.tell("Refreshed; good until \(summary.expiresAt?.formatted(.iso8601) ?? "an unknown time").", json: summary.json)
+        }
+    }
+}
+
+/// Signs a credential out.
+struct CredentialRevokeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "revoke", abstract: "Sign a credential out, at the issuer and here.",
+        discussion: "The credential is removed here even when the issuer can't be reached; the revocation is then delivered later.")
+
+    @OptionGroup var options: CredentialOptions
+
+    func run() async throws {
+        try await options.use { credential in
+            do {
+                try await credential.revoke()
+                options.tell("Signed out.", json: ["id": .string(credential.id), "revoked": true])
+            } catch let error where error.isMissingRevocationEndpoint {
+                options.tell("\(SignOutCommand.withoutRevocation)", json: ["id": .string(credential.id), "revoked": false])
+            }
+        }
+    }
+}
+
+/// Shows one credential.
+struct CredentialShowCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "show", abstract: "Show a credential, without its tokens.")
+
+    @OptionGroup var options: CredentialOptions
+
+    func run() async throws {
+        try await options.use { credential in
+            let summary = CredentialSummary(credential)
+            options.tell(summary.details, json: summary.json)
+        }
+    }
+}
+
+/// Makes a credential the default.
+struct CredentialUseCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "use", abstract: "Make a credential the default one.",
+        discussion: "A new sign-in becomes the default by itself. `countersign credential list` shows the ids.")
+
+    @OptionGroup var vault: VaultOptions
+
+    @Argument(help: "The credential, by its id or the beginning.")
+    var id: String
+
+    @Flag(help: "Write JSON.")
+    var json = false
+
+    func run() async throws {
+        try await Outcome.of(json: json) {
+            try await vault.open {
+                let ids = Credential.allIDs
+                let found = ids.filter { $0 == id }.first.map { [$0] } ?? ids.filter { $0.hasPrefix(id) }
+                guard found.count < 2 else { throw CommandFailure("More than one credential begins with \(id). Give more of the id.") }
+                guard let name = found.first, let credential = try Credential.with(id: name) else {
+                    throw CommandFailure("There is no credential \(id). `countersign credential list` shows what there is.")
+                }
+                try Credential.setDefault(credential)
+                let summary = CredentialSummary(credential)
+                Terminal.write("\(summary.id) of \(summary.name) is now the default.", or: summary.json, isJSON: json)
+            }
+        }
+    }
+}
+
+/// Shows what the issuer says of a person.
+struct CredentialUserInfoCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "user-info", abstract: "Show the profile of the person, as the issuer has it.")
+
+    @OptionGroup var options: CredentialOptions
+
+    func run() async throws {
+        try await options.use { credential in
+            let info = try await credential.userInfo()
+            let claims = info.allClaims.sorted().map { name -> TerminalText in "\(name)  \(info.payload[name].map { "\($0)" } ?? "")" }
+            let json = JSONValue.object(info.payload.mapValues { JSONValue.string("\($0)") })
+            options.tell(claims.joined(separator: "\n"), json: json)
+        }
+    }
+}

@@ -2,6 +2,7 @@ import AuthFoundation
 import BrowserSignin
 import CountersignSandbox
 import Foundation
+import JOSE
 import OAuth2Auth
 
 /// The browser of the demo: that of whoever watches, or one without a window that walks the pages as Jane would.
@@ -111,5 +112,49 @@ final class DemoBrowser: Sendable {
 
     private static func show(_ page: URL) async throws {
         Terminal.note("Open this address in a browser on this machine:\n\n\(page.absoluteString)\n")
+    }
+}
+
+/// Runs this program a second time, to show what another process sees.
+enum SecondProcess {
+    /// The ids of the credentials in a vault.
+    static func credentialIDs(vault: URL) async throws -> [String] {
+        let output = try await run(["credential", "list", "--json", "--vault", vault.path()])
+        let list = try JSONValue(parsing: output)
+        return list["credentials"]?.arrayValue?.compactMap { $0["id"]?.stringValue } ?? []
+    }
+
+    private static func run(_ arguments: [String]) async throws -> [UInt8] {
+        guard let executable = Bundle.main.executableURL else { throw CommandFailure("The path of this program is not known.") }
+        let process = Process()
+        process.executableURL = executable
+        process.arguments = arguments
+        let output = URL.temporaryDirectory.appending(path: "countersign-\(ProcessInfo.processInfo.processIdentifier)-output.json")
+        // A file and not a pipe: nothing has to read while the process runs.
+        guard FileManager.default.createFile(atPath: output.path(), contents: nil, attributes: [.posixPermissions: 0o600]) else {
+            throw CommandFailure("\(output.path()) can't be written.")
+        }
+        defer { try? FileManager.default.removeItem(at: output) }
+        process.standardOutput = try FileHandle(forWritingTo: output)
+        let status: Int32 = try await withCheckedThrowingContinuation { continuation in
+            process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
+            do {
+                try process.run()
+            } catch {
+                process.terminationHandler = nil
+                continuation.resume(throwing: error)
+            }
+        }
+        guard status == 0 else { throw CommandFailure("`countersign \(arguments.joined(separator: " "))` ended with \(status).") }
+        return Array(try Data(contentsOf: output))
+    }
+}
+
+/// Finds what the server said inside the errors that wrap it.
+enum ServerRefusal {
+    /// The OAuth error code, if the server refused with one.
+    static func code(of error: any Error) -> String? {
+        guard case .server(let error) = OAuth2Error(error) else { return nil }
+        return error.code.rawValue
     }
 }

@@ -42,3 +42,42 @@ struct PhonePendingCommand: AsyncParsableCommand {
         }
     }
 }
+
+/// Lists the accounts of the phone.
+struct PhoneListCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "list", abstract: "List the accounts of this phone.")
+
+    @OptionGroup var phone: PhoneFolder
+
+    @Flag(help: "Write JSON.")
+    var json = false
+
+    func run() async throws {
+        try await Outcome.of(json: json) {
+            let summaries = try TerminalPhone(phone.url).enrollments.map(EnrollmentSummary.init)
+            if json {
+                Terminal.write(json: ["enrollments": .array(summaries.map(\.json))])
+            } else if summaries.isEmpty {
+                Terminal.note("No account is on the phone in \(phone.url.path()).")
+            } else {
+                for summary in summaries { Terminal.write(summary.line) }
+            }
+        }
+    }
+}
+
+/// A phone in a terminal.
+struct PhoneCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "phone", abstract: "Use this terminal as a phone that approves sign-ins.",
+        discussion: """
+            Enroll once, then listen: each sign-in that asks for the phone is shown, to approve or to deny. A terminal has no push token, \
+            so no push comes: requests are fetched from the organization, every few seconds by `listen`, once by `pending`.
+
+            Without options it is a phone of the sandbox that `countersign sandbox` starts.
+            """,
+        subcommands: [
+            PhoneEnrollCommand.self, PhoneListCommand.self, PhoneListenCommand.self, PhonePendingCommand.self, PhoneApproveCommand.self,
+            PhoneDenyCommand.self, PhoneRemoveCommand.self,
+        ])
+}

@@ -2,7 +2,7 @@ import ArgumentParser
 import AuthorizationServer
 import CountersignSandbox
 import Foundation
-import IdentityEngine
+internal import IdentityCore
 import Logging
 
 /// Runs a sandbox.
@@ -73,5 +73,54 @@ struct SandboxCommand: AsyncParsableCommand {
                 "\(path) has no authorization server “default”, which is the sandbox's issuer. Add it to authorization_servers.")
         }
         return file
+    }
+}
+
+/// The ports of a sandbox, with the flags that choose them.
+enum SandboxPorts {
+    /// Checks, before anything starts, that every port is free.
+    ///
+    /// - Throws: `PortError` that names each port that is not, its purpose and its flag.
+    static func check(server: Int, serverFlag: String = "--port", messages: Int, phones: Int) async throws {
+        try await PortUse.check([
+            PortUse(port: server, purpose: "authorization server", flag: serverFlag),
+            PortUse(port: messages, purpose: "resource server", flag: "--messages-port"),
+            PortUse(port: phones, purpose: "virtual phones", flag: "--phone-port"),
+        ])
+    }
+
+    /// Refuses numbers that are no ports.
+    ///
+    /// - Parameter ports: Each number with its flag; `nil` for a flag that was not given.
+    /// - Throws: `ValidationError` that names the flag.
+    static func validate(_ ports: [(flag: String, port: Int?)]) throws {
+        for (flag, port) in ports {
+            guard let port, !(0...65_535).contains(port) else { continue }
+            throw ValidationError("\(flag) is a port from 1 to 65535, or 0 for a free one, not \(port).")
+        }
+    }
+}
+
+/// What a person needs to know of a running sandbox.
+enum SandboxText {
+    static func overview(_ sandbox: Sandbox) -> TerminalText {
+        var lines: [TerminalText] = [
+            "",
+            Terminal.styled("The sandbox is up.", .bold),
+            "  Front page   \(sandbox.origin.absoluteString)",
+            "  Issuer       \(sandbox.issuer.absoluteString)",
+            "  Discovery    \(sandbox.issuer.absoluteString)/.well-known/openid-configuration",
+            "  Control API  \(sandbox.origin.absoluteString)/sandbox/ (the front page lists every call)",
+        ]
+        if let messages = sandbox.messagesURL { lines.append("  Messages     \(messages.absoluteString)/api/messages") }
+        if let phone = sandbox.phoneURL { lines.append("  Phones       \(phone.absoluteString)") }
+        let apps = sandbox.applications.map { $0.clientID + ($0.secret.map { " (secret \($0))" } ?? "") }
+        lines.append("  Apps         \(apps.joined(separator: ", "))")
+        let people = sandbox.users.map { user -> TerminalText in "\(user.login) / \(user.password ?? "no password")" }
+        lines.append("  People       \(people.joined(separator: "\n               "))")
+        if let authority = sandbox.authority {
+            lines.append("  Authority    \(authority.certificateFile.path()) (`countersign trust` explains how to trust it)")
+        }
+        return "\(lines.joined(separator: "\n"))\n"
     }
 }

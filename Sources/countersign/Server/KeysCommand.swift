@@ -1,6 +1,7 @@
 import ArgumentParser
+internal import AuthorizationServer
 import Foundation
-import IdentityEngine
+internal import IdentityCore
 import JOSE
 import StoreSQLite
 

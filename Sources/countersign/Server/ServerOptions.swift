@@ -1,9 +1,9 @@
 import ArgumentParser
 import AuthorizationServer
 import Foundation
-import IdentityEngine
 import Logging
-import StoreSQLite
+import ServiceLifecycle
+import UnixSignals
 
 /// What `serve` and `keys` are told, and what comes of it.
 struct ServerOptions: ParsableArguments {
@@ -45,46 +45,68 @@ struct ServerOptions: ParsableArguments {
         return values.compactMapValues { $0 }
     }
 
-    /// Reads the org file and the settings, opens the store and makes the engine, without changing anything in it.
+    /// Opens the store of the server without listening.
     ///
-    /// - Parameter check: Checks the settings before any file is created.
-    /// - Returns: The parts of the server.
-    /// - Throws: Errors of the check, the settings or the store.
-    func assemble(_ check: (AuthorizationServer.Configuration) async throws -> Void = { _ in }) async throws -> ServerParts {
-        let environment = ProcessInfo.processInfo.environment
-        let read = try OrgFile.load(path: config, environment: environment)
-        var configuration = try AuthorizationServer.Configuration(commandLine: commandLine, environment: environment, file: read.server)
-        let file = try configuration.publicOrigin.map { try OrgFile.load(path: config, environment: environment, origin: $0) } ?? read
-        configuration.branding = file.branding
-        try await check(configuration)
-        var logger = Logger(label: "countersign") { StreamLogHandler.standardError(label: $0) }
-        logger.logLevel = Logger.Level(rawValue: configuration.logLevel) ?? .info
-        let masterKey = try configuration.loadMasterKey()
-        let store = try SQLiteStore(path: configuration.storePath)
-        let breachedPasswords = try file.breachedPasswords.makeCheck(logger: logger).map { BreachedPasswordLists($0) }
-        let engine = IdentityEngine(
-            store: store,
-            environment: EngineEnvironment(
-                random: SystemRandomSource(), masterKey: masterKey, passwordHasher: PasswordHasher(width: configuration.hashingWidth),
-                breachedPasswords: breachedPasswords))
-        return ServerParts(
-            organization: file.organization, warnings: file.warnings.map { "\(config):\($0)" }, messages: file.messages,
-            configuration: configuration, store: store, engine: engine,
-            logger: logger)
+    /// - Throws: Errors of the org file, the settings or the store.
+    func assemble() async throws -> ServerParts {
+        try await ServerParts(organization: config, settings: commandLine, environment: ProcessInfo.processInfo.environment)
+    }
+
+    /// The server, which does not listen yet.
+    ///
+    /// - Throws: Errors of the org file, the settings, the port or the store.
+    func server() async throws -> OrganizationServer {
+        try await OrganizationServer(
+            organization: config, settings: commandLine, environment: ProcessInfo.processInfo.environment, portFlag: "--port")
     }
 }
 
-/// What a server is put together from.
-struct ServerParts {
-    let organization: OrganizationDefinition
-    /// What the org file most likely does not mean, each with its place.
-    let warnings: [String]
-    let messages: MessageSettings
-    let configuration: AuthorizationServer.Configuration
-    let store: SQLiteStore
-    let engine: IdentityEngine
-    let logger: Logger
+/// Writes a commented org file.
+struct InitCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "init", abstract: "Write a commented org file to begin with.",
+        discussion: "An existing file is never overwritten.")
 
-    /// What the engine is told of a request that nobody made over HTTP.
-    func context(_ id: String) -> RequestContext { RequestContext(now: SystemWallClock().now, requestID: id) }
+    @Argument(help: "The file to write.")
+    var file = "org.yaml"
+
+    func run() async throws {
+        try await Outcome.of {
+            do {
+                try Data(OrgFile.template.utf8).write(to: URL(filePath: file), options: .withoutOverwriting)
+            } catch let error as CocoaError where error.code == .fileWriteFileExists {
+                throw CommandFailure("\(file) exists already; it was left as it is. Name another file.")
+            }
+            Terminal.write("Wrote \(file). Edit it, then: countersign serve --config \(file) --data data")
+        }
+    }
+}
+
+/// Runs the authorization server.
+struct ServeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "serve", abstract: "Run the authorization server.",
+        discussion: """
+            The org file is applied at start: what changed is told, and sessions, grants and enrolments stay. Each setting can also be
+            given in the environment, as COUNTERSIGN_ and its name in capitals, or in the org file's section `server`.
+            SIGTERM and SIGINT end it after the requests under way.
+            """)
+
+    @OptionGroup var options: ServerOptions
+
+    func run() async throws {
+        try await Outcome.of {
+            let server = try await options.server()
+            let parts = server.parts
+            let announcement = Task {
+                let port = try await server.boundPort
+                parts.logger.notice("listening", metadata: ["host": .string(parts.configuration.host), "port": .stringConvertible(port)])
+            }
+            defer { announcement.cancel() }
+            let group = ServiceGroup(
+                configuration: ServiceGroupConfiguration(
+                    services: [server], gracefulShutdownSignals: [.sigterm, .sigint], logger: parts.logger))
+            try await group.run()
+        }
+    }
 }

@@ -4,7 +4,7 @@ import AuthorizationServer
 import BrowserSignin
 import DeviceAuthenticator
 import Foundation
-import IdentityEngine
+internal import IdentityCore
 import JOSE
 import OktaAuthSdk
 import OktaDirectAuth

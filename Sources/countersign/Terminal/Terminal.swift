@@ -87,3 +87,42 @@ enum Terminal {
         return Int(size.ws_col)
     }
 }
+
+/// Asks for a password without showing it; reads a line of the standard input where that is no terminal.
+enum PasswordPrompt {
+    /// - Throws: ``CommandFailure`` if none is given; `CancellationError` after Ctrl-C.
+    static func ask(_ prompt: TerminalText) async throws -> String {
+        guard let answer = try await TerminalInput.line(prompt, isSecret: true), !answer.isEmpty else {
+            throw CommandFailure("No password was given.")
+        }
+        return answer
+    }
+}
+
+/// The pace of a terminal: how long it waits before it asks or shows again.
+enum TerminalClock {
+    static var now: Date { Date() }
+
+    /// - Throws: `CancellationError`.
+    static func sleep(for duration: Duration) async throws {
+        try await Task.sleep(for: duration)
+    }
+
+    /// Waits for something, but not for ever; goes on also if the task is cancelled.
+    ///
+    /// - Parameters:
+    ///   - limit: How long.
+    ///   - event: What to wait for; it ends when it is cancelled.
+    static func wait(atMost limit: Duration, for event: @escaping @Sendable () async -> Void) async {
+        // A task of its own, which the cancellation does not reach.
+        await Task {
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { await event() }
+                // Cut short only when the other has ended.
+                group.addTask { try? await sleep(for: limit) }
+                await group.next()
+                group.cancelAll()
+            }
+        }.value
+    }
+}

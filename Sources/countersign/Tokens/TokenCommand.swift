@@ -1,4 +1,5 @@
 import ArgumentParser
+import AuthFoundation
 import Foundation
 import JOSE
 
@@ -28,5 +29,73 @@ enum TokenInput {
             throw CommandFailure("This is no JSON Web Token: three parts in base64url, separated by dots. Refresh tokens can't be decoded.")
         }
         return (header, claims)
+    }
+}
+
+/// Shows what a token says, without believing it.
+struct TokenDecodeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "decode", abstract: "Show what the token on the standard input says, without checking it.")
+
+    @Flag(help: "Write JSON.")
+    var json = false
+
+    func run() async throws {
+        try await Outcome.of(json: json) {
+            let (header, claims) = try TokenInput.parts(of: try await TokenInput.read())
+            if json { return Terminal.write(json: ["header": header, "claims": claims]) }
+            Terminal.write("\(Terminal.styled("Header", .bold))\n\(Self.text(header))")
+            Terminal.write("\(Terminal.styled("Claims (not verified)", .bold))\n\(Self.text(claims))")
+        }
+    }
+
+    private static func text(_ object: JSONValue) -> TerminalText {
+        (object.objectValue ?? [:]).sorted { $0.key < $1.key }.map { name, value -> TerminalText in
+            var line: TerminalText = "  \(name)  \(value.serializedString)"
+            if ["exp", "iat", "nbf", "auth_time", "updated_at"].contains(name),
+                let date = value.doubleValue.flatMap(Date.init(numericDate:))
+            {
+                line = "\(line)  (\(date.formatted(.iso8601)))"
+            }
+            return line
+        }.joined(separator: "\n")
+    }
+}
+
+/// Writes a token of a credential to the standard output.
+struct TokenPrintCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "print", abstract: "Write the access token of a credential, for use with curl.",
+        discussion: """
+            An expired token is refreshed first. A token is a secret: pass it on by a pipe or a variable, and never in a file that others read.
+
+              curl -H "Authorization: Bearer $(countersign token print)" https://api.example.com/messages
+            """)
+
+    /// The tokens that the command writes. A refresh token is for the issuer alone.
+    enum Kind: String, ExpressibleByArgument, CaseIterable {
+        case access, id
+    }
+
+    @OptionGroup var options: CredentialOptions
+
+    @Option(help: ArgumentHelp("The token: access or id.", valueName: "kind"))
+    var type = Kind.access
+
+    func run() async throws {
+        try await options.use { credential in
+            if credential.token.isExpired { try await credential.refresh() }
+            let token = credential.token
+            switch type {
+            case .access:
+                options.tell(
+                    "\(token.accessToken)", json: ["access_token": .string(token.accessToken), "token_type": .string(token.tokenType)])
+            case .id:
+                guard let idToken = token.idToken else {
+                    throw CommandFailure("The credential has no ID token. Sign in with the scope openid.")
+                }
+                options.tell("\(idToken.rawValue)", json: ["id_token": .string(idToken.rawValue)])
+            }
+        }
     }
 }

@@ -1,5 +1,5 @@
 import Foundation
-import IdentityEngine
+import IdentityCore
 import JOSE
 import Testing
 

@@ -2,7 +2,7 @@ import AuthorizationServer
 import Crypto
 import Delivery
 import Foundation
-import IdentityEngine
+import IdentityCore
 import JOSE
 import Logging
 import TestSupport

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import AuthorizationServer
+@testable import ServerHTTP
 
 /// A connection that stays open until the server or the test closes it.
 private struct HeldConnection: Sendable {

@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 import Testing
 
-@testable import IdentityEngine
+@testable import IdentityCore
 
 /// Attackers who keep the password hashing busy.
 @Suite("Attacks: keeping the password hashing busy")

@@ -1,11 +1,12 @@
 import Crypto
 import Foundation
-import IdentityEngine
 import JOSE
 import TestSupport
 import Testing
 
 @testable import AuthorizationServer
+@testable import IdentityCore
+@testable import Store
 
 /// Numbers at and beyond the bounds of every type that a server may convert them to.
 enum HostileNumber {
@@ -237,7 +238,7 @@ struct NumberTests {
                 #expect(error.problems.allSatisfy { !$0.message.isEmpty })
                 continue
             }
-            let engine = IdentityEngine(
+            let engine = Engine(
                 store: InMemoryStore(),
                 environment: EngineEnvironment(
                     random: SystemRandomSource(), masterKey: SymmetricKey(size: .bits256), passwordHasher: PasswordHasher(width: 1)))

@@ -1,5 +1,4 @@
 import Foundation
-import IdentityEngine
 import Testing
 
 /// The attacker has a link of their own account and makes the victim's browser open it.

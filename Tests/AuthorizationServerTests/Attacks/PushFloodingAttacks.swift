@@ -1,5 +1,4 @@
 import Foundation
-import IdentityEngine
 import Testing
 
 /// Attackers who send pushes to a user and know only the user name.

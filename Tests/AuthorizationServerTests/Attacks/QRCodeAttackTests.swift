@@ -1,5 +1,6 @@
+import DeviceAPI
 import Foundation
-import IdentityEngine
+import IdentityCore
 import JOSE
 import TestSupport
 import Testing

@@ -1,14 +1,15 @@
 import CountersignSandbox
 import Crypto
-import Delivery
 import Foundation
 import HTTPTypes
-import IdentityEngine
 import JOSE
 import Logging
 import Testing
 
 @testable import AuthorizationServer
+@testable import IdentityCore
+@testable import ServerHTTP
+@testable import Store
 
 @Suite("Attacks: secrets in descriptions")
 struct RedactionTests {
@@ -102,7 +103,7 @@ struct RedactionTests {
         let environment = EngineEnvironment(
             random: SystemRandomSource(), masterKey: SymmetricKey(data: Data("planted-master-key-of-32-bytes!!".utf8)),
             passwordHasher: PasswordHasher(width: 1))
-        let engine = IdentityEngine(store: InMemoryStore(), environment: environment)
+        let engine = Engine(store: InMemoryStore(), environment: environment)
         _ = try await engine.apply(
             file.organization, context: RequestContext(now: Date(timeIntervalSince1970: 1_800_000_000), requestID: "1"))
         let mail = try file.messages.makeSender(origin: "https://id.example.com", logger: .init(label: "test"))

@@ -1,7 +1,8 @@
 import JOSE
 import Testing
 
-@testable import IdentityEngine
+@testable import IdentityCore
+@testable import Store
 
 /// A remembered device replaces the second factor at the classic API. The attacker knows the user's password, but has no second factor.
 @Suite("Attacks: forged remembered devices")

@@ -1,5 +1,4 @@
 import Foundation
-import IdentityEngine
 import Testing
 
 /// The attacker starts a sign-in with their own PKCE challenge, plants their `browser` cookie in the victim's browser, and makes the victim

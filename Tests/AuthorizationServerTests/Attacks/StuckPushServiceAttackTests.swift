@@ -1,5 +1,3 @@
-import IdentityEngine
-import JOSE
 import Testing
 
 /// A push service that accepts pushes and never responds.

@@ -2,7 +2,7 @@ import JOSE
 import TestSupport
 import Testing
 
-@testable import IdentityEngine
+@testable import IdentityCore
 
 /// The attacker has the user's password and the keys of the phone that sign without the user: the client instance key and the
 /// proof-of-possession key. Only the user verification key, which the user unlocks, is out of reach.

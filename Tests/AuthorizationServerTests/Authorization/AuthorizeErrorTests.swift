@@ -1,5 +1,4 @@
 import Foundation
-import JOSE
 import Testing
 
 @Suite("Authorize requests that are refused")

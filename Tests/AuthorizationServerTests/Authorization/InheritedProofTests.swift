@@ -1,6 +1,6 @@
+import DeviceAPI
 import Foundation
-import IdentityEngine
-import JOSE
+import IdentityCore
 import Testing
 
 @Suite("What a session proves to the next app")

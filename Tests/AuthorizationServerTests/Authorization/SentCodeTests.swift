@@ -1,6 +1,6 @@
 import Delivery
 import Foundation
-import IdentityEngine
+import IdentityCore
 import JOSE
 import Testing
 

@@ -1,12 +1,12 @@
 import Foundation
 import HTTPTypes
-import IdentityEngine
-import JOSE
 import Logging
 import NIOConcurrencyHelpers
 import Testing
 
-@testable import AuthorizationServer
+@testable import IdentityCore
+@testable import ServerHTTP
+@testable import SignInPages
 
 @Suite("The pages of a sign-in")
 struct SignInPageTests {

@@ -1,7 +1,7 @@
 import AuthorizationServer
 import Delivery
 import Foundation
-import IdentityEngine
+import IdentityCore
 import JOSE
 import Testing
 

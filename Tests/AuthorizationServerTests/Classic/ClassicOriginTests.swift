@@ -1,5 +1,4 @@
-import IdentityEngine
-import JOSE
+import IdentityCore
 import Testing
 
 /// Section 1.1 of the authn reference: which pages may read what the classic API answers.

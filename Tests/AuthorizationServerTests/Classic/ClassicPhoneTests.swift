@@ -1,5 +1,7 @@
+import AuthnAPI
+import DeviceAPI
 import Foundation
-import IdentityEngine
+import IdentityCore
 import JOSE
 import TestSupport
 import Testing

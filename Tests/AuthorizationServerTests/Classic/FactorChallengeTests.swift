@@ -1,5 +1,5 @@
 import Delivery
-import IdentityEngine
+import IdentityCore
 import JOSE
 import Testing
 

@@ -1,5 +1,6 @@
+import AuthnAPI
 import Foundation
-import IdentityEngine
+import IdentityCore
 import JOSE
 import Testing
 

@@ -1,10 +1,9 @@
 import Foundation
-import IdentityEngine
 import JOSE
 import TestSupport
 import Testing
 
-@testable import AuthorizationServer
+@testable import IdentityCore
 
 @Suite("DPoP, over the wire (RFC 9449; oauth reference 5.1)")
 struct DPoPWireTests {

@@ -1,4 +1,5 @@
-import IdentityEngine
+import DeviceAPI
+import IdentityCore
 import JOSE
 import Testing
 

@@ -1,6 +1,6 @@
-import AuthorizationServer
+import DeviceAPI
 import Foundation
-import IdentityEngine
+import IdentityCore
 import JOSE
 import TestSupport
 import Testing

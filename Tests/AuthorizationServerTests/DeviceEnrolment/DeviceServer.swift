@@ -1,10 +1,10 @@
-import AuthorizationServer
 import Foundation
 import JOSE
 import TestSupport
 import Testing
 
-@testable import IdentityEngine
+@testable import IdentityCore
+@testable import Store
 
 /// A server whose organization has a push authenticator, and requests as phones send them.
 struct DeviceServer: Sendable {

@@ -1,5 +1,4 @@
 import Foundation
-import IdentityEngine
 import JOSE
 import Testing
 

@@ -1,4 +1,4 @@
-import IdentityEngine
+import IdentityCore
 import JOSE
 import Testing
 

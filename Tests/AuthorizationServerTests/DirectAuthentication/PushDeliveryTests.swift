@@ -1,6 +1,5 @@
 import Delivery
 import Foundation
-import IdentityEngine
 import JOSE
 import Testing
 

@@ -1,5 +1,5 @@
 import AuthorizationServer
-import IdentityEngine
+import IdentityCore
 import Testing
 
 @Suite("What messages can cost")

@@ -4,7 +4,7 @@ import JOSE
 import Testing
 
 @testable import AuthorizationServer
-@testable import IdentityEngine
+@testable import IdentityCore
 
 @Suite("Mails and texts")
 struct MessageWriterTests {

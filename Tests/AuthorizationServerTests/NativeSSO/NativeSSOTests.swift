@@ -1,6 +1,5 @@
 import Crypto
 import Foundation
-import IdentityEngine
 import JOSE
 import Testing
 

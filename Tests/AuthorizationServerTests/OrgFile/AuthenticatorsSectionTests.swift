@@ -1,9 +1,9 @@
 import Foundation
-import IdentityEngine
 import JOSE
 import Testing
 
 @testable import AuthorizationServer
+@testable import IdentityCore
 
 @Suite("An org file's authenticators")
 struct AuthenticatorsSectionTests {

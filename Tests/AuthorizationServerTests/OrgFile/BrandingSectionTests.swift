@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import AuthorizationServer
+@testable import SignInPages
 
 @Suite("An org file's branding")
 struct BrandingSectionTests {

@@ -1,4 +1,3 @@
-import IdentityEngine
 import Testing
 
 @testable import AuthorizationServer

@@ -1,9 +1,9 @@
 import Foundation
-import IdentityEngine
 import JOSE
 import Testing
 
 @testable import AuthorizationServer
+@testable import IdentityCore
 
 @Suite("The org file")
 struct OrgFileTests {

@@ -1,5 +1,5 @@
 import AuthorizationServer
-import IdentityEngine
+import IdentityCore
 import Testing
 
 @Suite("Sessions and consent in the org file")

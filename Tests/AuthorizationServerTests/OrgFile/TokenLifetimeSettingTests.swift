@@ -1,5 +1,5 @@
 import AuthorizationServer
-import IdentityEngine
+import IdentityCore
 import Testing
 
 @Suite("The setting mfa_token_lifetime of the org file")

@@ -1,11 +1,11 @@
-import AuthorizationServer
 import CountersignSandbox
 import Foundation
 import HTTPTypes
 import NIOConcurrencyHelpers
 import Testing
 
-@testable import AuthorizationServer
+@testable import ServerHTTP
+@testable import SignInPages
 
 @Suite("Pages that wait")
 struct LiveWaitingTests {

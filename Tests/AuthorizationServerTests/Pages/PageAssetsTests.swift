@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import AuthorizationServer
+@testable import SignInPages
 
 @Suite("What the pages load")
 struct PageAssetsTests {

@@ -2,11 +2,11 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import AuthorizationServer
+@testable import SignInPages
 
 @Suite("The pages' texts")
 struct PageTextsTests {
-    private static let templates = OutsidePart.root.appending(path: "Sources/AuthorizationServer/Pages/Templates")
+    private static let templates = OutsidePart.root.appending(path: "Sources/SignInPages/Pages/Templates")
 
     /// Every text of a language by its name, those of nested tables among them.
     private static func table(_ value: Any, _ path: String = "") -> [String: String] {

@@ -1,6 +1,7 @@
+import AuthnAPI
 import AuthorizationServer
 import Foundation
-import IdentityEngine
+import IdentityCore
 import JOSE
 import Testing
 

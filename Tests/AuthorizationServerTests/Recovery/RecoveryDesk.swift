@@ -1,5 +1,5 @@
 import Foundation
-import IdentityEngine
+import IdentityCore
 import Testing
 
 /// Somebody who gets back into an account on the pages.

@@ -1,6 +1,6 @@
 import Delivery
 import Foundation
-import IdentityEngine
+import IdentityCore
 import Testing
 
 @Suite("Getting back into an account on the pages")

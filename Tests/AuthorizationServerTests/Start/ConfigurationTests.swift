@@ -3,6 +3,7 @@ import Foundation
 import Testing
 
 @testable import AuthorizationServer
+@testable import ServerHTTP
 
 @Suite("The server's configuration")
 struct ConfigurationTests {

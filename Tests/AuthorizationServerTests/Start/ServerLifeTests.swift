@@ -2,12 +2,13 @@ import AuthorizationServer
 import Crypto
 import Foundation
 import HTTPTypes
-import IdentityEngine
-import JOSE
+import IdentityCore
 import Logging
 import NIOConcurrencyHelpers
 import NIOSSL
+import ServerHTTP
 import ServiceLifecycle
+import Store
 import Testing
 
 @Suite("A server's life")
@@ -17,7 +18,7 @@ struct ServerLifeTests {
         let (arrived, arrive) = AsyncStream.makeStream(of: Void.self)
         let (released, release) = AsyncStream.makeStream(of: Void.self)
         let clock = TestClock()
-        let engine = IdentityEngine(
+        let engine = Engine(
             store: InMemoryStore(),
             environment: EngineEnvironment(
                 random: SystemRandomSource(), masterKey: SymmetricKey(size: .bits256), passwordHasher: PasswordHasher(width: 1)))
@@ -63,7 +64,7 @@ struct ServerLifeTests {
         #expect(ready.status == 200)
         #expect(ready.body == #"{"status":"ready"}"#)
         let empty = AuthorizationServer(
-            engine: IdentityEngine(
+            engine: Engine(
                 store: InMemoryStore(),
                 environment: EngineEnvironment(
                     random: SystemRandomSource(), masterKey: SymmetricKey(size: .bits256), passwordHasher: PasswordHasher(width: 1))),

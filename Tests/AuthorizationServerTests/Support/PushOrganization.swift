@@ -1,5 +1,5 @@
 import Crypto
-import IdentityEngine
+import IdentityCore
 import JOSE
 
 /// The organization of the tests with pushes: Jane and John have passwords, phones are enrolled by the tests.

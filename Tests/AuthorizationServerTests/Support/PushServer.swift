@@ -1,9 +1,11 @@
 import AuthorizationServer
 import Crypto
 import Foundation
-import IdentityEngine
+import IdentityCore
 import JOSE
 import Logging
+import ServerHTTP
+import Store
 import Testing
 
 /// A server that really listens, over an organization with a push authenticator; what it pushes and sends is kept.
@@ -15,7 +17,7 @@ struct PushServer: Sendable {
 
     var wire: WireClient { running.wire }
     var clock: TestClock { running.clock }
-    var engine: IdentityEngine { running.engine }
+    var engine: Engine { running.engine }
 
     /// Runs a test against a server of its own, and stops it afterwards.
     static func with<Result: Sendable>(
@@ -50,7 +52,7 @@ struct PushServer: Sendable {
 
     private static func make(_ organization: PushOrganization, store: any Store = InMemoryStore()) async throws -> PushServer {
         let clock = TestClock()
-        let engine = IdentityEngine(
+        let engine = Engine(
             store: store,
             environment: EngineEnvironment(
                 random: SystemRandomSource(), masterKey: SymmetricKey(size: .bits256),

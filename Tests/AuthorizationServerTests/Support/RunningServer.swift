@@ -1,9 +1,10 @@
 import AuthorizationServer
 import Crypto
 import Foundation
-import IdentityEngine
+import IdentityCore
 import JOSE
 import Logging
+import Store
 
 /// A server that really listens, on a free port, over a store in memory.
 struct RunningServer: Sendable {
@@ -11,7 +12,7 @@ struct RunningServer: Sendable {
     static let origin = "https://id.example.com"
 
     let server: AuthorizationServer
-    let engine: IdentityEngine
+    let engine: Engine
     let clock: TestClock
     let wire: WireClient
 
@@ -49,7 +50,7 @@ struct RunningServer: Sendable {
         logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, interceptor: AuthorizationServer.Interceptor? = nil
     ) async throws -> RunningServer {
         let clock = TestClock()
-        let engine = IdentityEngine(
+        let engine = Engine(
             store: InMemoryStore(),
             environment: EngineEnvironment(
                 random: SystemRandomSource(), masterKey: SymmetricKey(size: .bits256), passwordHasher: PasswordHasher(width: 2)))

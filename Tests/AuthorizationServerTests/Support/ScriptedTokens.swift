@@ -1,4 +1,4 @@
-import IdentityEngine
+import IdentityCore
 import NIOConcurrencyHelpers
 
 /// A service that knows tokens: the code `123456` of `known` is right once, `000000` wants more, `999999` has no answer.

@@ -1,6 +1,6 @@
-import AuthorizationServer
 import Foundation
 import NIOConcurrencyHelpers
+import ServerHTTP
 
 /// A clock that stands until it is moved; who sleeps is woken only by cancellation.
 final class TestClock: WallClock {

@@ -1,4 +1,4 @@
-import IdentityEngine
+import IdentityCore
 import JOSE
 
 /// The organization that the tests of the front doors ask.

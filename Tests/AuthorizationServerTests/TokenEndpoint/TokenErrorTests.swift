@@ -1,4 +1,4 @@
-import IdentityEngine
+import IdentityCore
 import JOSE
 import Testing
 
@@ -160,6 +160,7 @@ struct TokenErrorTests {
             let refused = try await running.wire.post(
                 "/oauth2/default/v1/token", form, headers: [("X-Okta-Retry-For", "abc"), ("X-Okta-Retry-Count", "1")])
             #expect(refused.status == 429)
+            #expect(refused["Cache-Control"] == "no-cache, no-store" && refused["Pragma"] == "no-cache")
             try expectAPIError(refused, code: "E0000047", summary: "Too many requests. Wait and try again.")
             #expect(refused["x-rate-limit-limit"] == "2")
             #expect(refused["x-rate-limit-remaining"] == "0")

@@ -1,4 +1,3 @@
-import IdentityEngine
 import JOSE
 import Testing
 

@@ -1,6 +1,7 @@
 import Testing
 
-@testable import AuthorizationServer
+@testable import OAuthWire
+@testable import ServerHTTP
 
 @Suite("Form decoding")
 struct FormParametersTests {

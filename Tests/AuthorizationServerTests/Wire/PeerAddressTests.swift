@@ -1,6 +1,6 @@
 import Testing
 
-@testable import AuthorizationServer
+@testable import ServerHTTP
 
 @Suite("Whose request it is")
 struct PeerAddressTests {

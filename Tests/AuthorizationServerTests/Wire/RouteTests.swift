@@ -1,8 +1,10 @@
 import HTTPTypes
-import IdentityEngine
 import Testing
 
 @testable import AuthorizationServer
+@testable import IdentityCore
+@testable import OAuthEndpoints
+@testable import ServerHTTP
 
 @Suite("Routes")
 struct RouteTests {

@@ -192,6 +192,9 @@ final class SkippingClock: OAuth2Clock {
     var now: Date { state.withLock { $0.now } }
     var waits: [TimeInterval] { state.withLock { $0.waits } }
 
+    /// Moves the clock on without a wait.
+    func pass(_ interval: TimeInterval) { state.withLock { $0.now += interval } }
+
     func sleep(for interval: TimeInterval) async throws {
         try Task.checkCancellation()
         state.withLock { state in

@@ -1,0 +1,123 @@
+internal import Foundation
+package import IdentityCore
+internal import JOSE
+internal import Store
+
+/// What a client asks to set up (authn reference 4.5).
+package struct ClassicEnrollmentRequest: Sendable {
+    /// The factor's type.
+    package var type: String
+    /// Its provider.
+    package var provider: String
+    /// The telephone's number as it was typed; nil for one that is verified already.
+    package var phoneNumber: String?
+    /// What is dialled after a call is taken.
+    package var phoneExtension: String?
+    /// Whether a number that is verified may be replaced by another.
+    package var replacesPhone = false
+    /// The key of a security question.
+    package var question: String?
+    /// Its answer, as it was typed.
+    package var answer: String?
+    /// What another system knows a token by.
+    package var credentialID: String?
+    /// The code that a token shows.
+    package var passCode: String?
+    /// The code that it shows after that.
+    package var nextPassCode: String?
+
+    /// Describes a request.
+    package init(type: String, provider: String) {
+        self.type = type
+        self.provider = provider
+    }
+}
+
+extension ClassicEnrollmentRequest: Redacted {
+    /// The type; never a number or an answer.
+    package var description: String { "ClassicEnrollmentRequest(\(type.prefix(40)))" }
+}
+
+/// Setting up telephones, mailboxes and security questions in a classic sign-in.
+extension Engine {
+    /// Plans that a code is sent to a telephone or a mailbox, which confirms it.
+    func enroll(_ channel: CodeChannel, _ request: ClassicEnrollmentRequest, _ state: ClassicState) throws -> ClassicPlan {
+        var code = CodeEnrollmentRequest(
+            channel: channel, phoneNumber: request.phoneNumber, phoneExtension: request.phoneExtension, owner: state.transaction.id)
+        code.replaces = request.replacesPhone
+        do {
+            let prepared = try beginCodeEnrollment(
+                code, for: state.user.value, holding: state.allEnrollments, snapshot: state.snapshot, context: state.context)
+            // Rewritten unchanged, so that concurrent setups in two sign-ins conflict, and the second one counts the first one's message.
+            let user = Change.put(try state.user.record(holding: state.user.value))
+            return try state.begin(prepared.enrollment.id, prepared.writes + [user]).answering { $0.messages = [prepared.message] }
+        } catch let refusal as CodeRefusal {
+            throw ClassicRefusal(refusal, context: state.context)
+        }
+    }
+
+    /// Plans that a telephone or a mailbox is confirmed by its code.
+    func confirm(_ pending: Enrollment, by code: String, _ state: ClassicState) throws -> ClassicPlan {
+        let confirmation = try confirmCodeEnrollment(
+            id: pending.id, code: code, owner: state.transaction.id, user: state.user, holding: state.allEnrollments,
+            context: state.context)
+        if let refusal = confirmation.refusal {
+            return Plan(.failure(ClassicRefusal(refusal, context: state.context)), confirmation.writes)
+        }
+        guard let channel = pending.code?.channel, let factor = ClassicPolicy.Factor.of(pending) else { throw ClassicRefusal.unknownFactor }
+        let verifier = CodeVerifier(
+            environment: environment, channel: channel, enrollments: [], owner: "", now: state.context.now)
+        return try state.setUp(verifier, as: factor, confirmation.writes)
+    }
+
+    /// The check that hashes the answer to a new security question; its verdict holds the enrolment.
+    func questionCheck(_ key: String, answer: String, _ state: ClassicState) -> Check<Result<FactorVerdict, ClassicRefusal>> {
+        let (userID, policy, context) = (state.user.value.id, state.snapshot.passwordPolicy, state.context)
+        return Check(of: policy.scryptLogN) { [self] in
+            try await makeQuestion(key, answer: answer, userID: userID, policy: policy, context: context)
+        }.refusingOverload(context).map { judge in
+            try await judge().flatMap { made in
+                switch made {
+                case .success(let enrollment): .success(.proved(passwordHash: nil, enrollment: enrollment))
+                case .failure(.unknownQuestion):
+                    .failure(.invalid("factorEnrollRequest", ["question: There is no such question. Choose one of the list."]))
+                case .failure(.unacceptableAnswer(let problem)): .failure(.invalid("factorEnrollRequest", ["answer: \(problem)"]))
+                }
+            }
+        }
+    }
+
+    /// Plans that a security question is set up, which needs no confirmation.
+    func enrollQuestion(_ verdict: FactorVerdict?, _ state: ClassicState) throws -> ClassicPlan {
+        guard case .proved(_, let enrollment?) = verdict else { throw ClassicRefusal.missing("answer") }
+        let writes = try questionEnrollment(
+            enrollment, user: state.user, holding: state.allEnrollments.filter { $0.status != .deleted })
+        let verifier = QuestionVerifier(environment: environment, enrollments: [], origin: state.subject.origin)
+        return try state.setUp(verifier, as: .question, writes)
+    }
+
+    /// Sends the code that confirms a telephone or a mailbox again.
+    ///
+    /// - Parameters:
+    ///   - factorID: The factor, from the path.
+    ///   - stateToken: The state token of the sign-in.
+    ///   - context: The request.
+    /// - Returns: The state; or a refusal: `E0000079` if no code is expected, a limit of the channel.
+    /// - Throws: ``StoreError`` if the store failed.
+    package func classicResendActivation(
+        factorID: String, stateToken: String, context: RequestContext
+    ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
+        try await classicStep(stateToken, context: context) { [self] state in
+            try state.require(.factorEnrollActivate)
+            guard let pending = state.pending?.enrollment, let method = pending.code else {
+                throw ClassicRefusal.notAllowed(in: ClassicTransaction.Status.factorEnrollActivate.rawValue)
+            }
+            guard pending.classicID == factorID else { throw ClassicRefusal.unknownFactor }
+            var request = ClassicEnrollmentRequest(type: "", provider: "")
+            request.phoneNumber = method.destination.phoneNumber?.e164
+            request.phoneExtension = method.destination.phoneExtension
+            request.replacesPhone = true
+            return try enroll(method.channel, request, state)
+        }
+    }
+}

@@ -1,0 +1,123 @@
+internal import Foundation
+internal import IdentityCore
+internal import Store
+
+/// The plans in which a step of a classic sign-in ends.
+extension ClassicState {
+    /// A state of the sign-in, with its outcome and its effects.
+    typealias Step = (SignInTransaction, SignInTransaction.Outcome, [SignInTransaction.Effect])
+
+    /// Plans a step with its effects.
+    ///
+    /// - Parameters:
+    ///   - step: The transaction after the step, the outcome, and the effects to write.
+    ///   - writes: Writes to commit in addition to the effects.
+    ///   - remembers: Whether the device is remembered if the step proved a factor.
+    ///   - wrong: The refusal if the user may try again.
+    /// - Returns: The plan.
+    /// - Throws: If a record can't be encoded.
+    func conclude(
+        _ step: Step, writes: Writes = Writes(), remembers: Bool = false, wrong: ClassicRefusal
+    ) throws -> ClassicPlan {
+        var (next, outcome, effects) = step
+        let person = effects.user(after: user.value)
+        var writes = try writes + Writes(effects, of: next, user: user)
+        var deviceToken: String?
+        if remembers, next.proofs.count > transaction.proofs.count {
+            let (remembered, token) = try remember(next)
+            writes += remembered
+            deviceToken = token
+        }
+        var answer: Result<ClassicStepAnswer, ClassicRefusal>
+        switch outcome {
+        case .authenticated:
+            let (shown, own) = try next.classicSuccess(
+                version: stored.version, user: person, random: environment.random, now: context.now)
+            answer = .success(ClassicStepAnswer(shown))
+            writes += own
+        case .unlocked:
+            writes += [try stored.writing(next), .closeTickets(of: RecordReference(.transaction, next.id))]
+            var shown = ClassicTransaction(.success)
+            shown.recoveryType = ClassicRecovery.Kind.unlock.rawValue
+            shown.relayState = next.classic?.relayState
+            shown.user = ClassicPerson(person)
+            answer = .success(ClassicStepAnswer(shown))
+        case .tryAgain:
+            // Locking ends the sign-in, except during unlock.
+            let isLocked =
+                next.classic?.recovery == nil && person.isLocked(for: subject.origin, policy: snapshot.passwordPolicy, now: context.now)
+            if isLocked {
+                next.end = .refused
+                writes += [.closeTickets(of: RecordReference(.transaction, next.id))]
+            }
+            writes += [try stored.writing(next.extended(now: context.now) ?? next)]
+            answer = .failure(isLocked ? .locked : wrong)
+        case .refused(let refusal):
+            writes += [try stored.writing(next), .closeTickets(of: RecordReference(.transaction, next.id))]
+            answer = .failure(next.wrongAnswers >= SignInTransaction.mostWrongAnswers ? .locked : .invalidToken(refusal.reason))
+        default:
+            next.classic?.selected = nil
+            writes += [try stored.writing(next.extended(now: context.now) ?? next)]
+            answer = .success(ClassicStepAnswer(.continues(token: token)))
+        }
+        return Plan(answer, writes).answering { $0.deviceToken = deviceToken }
+    }
+
+    /// Plans the step of an answer to a factor that was judged.
+    func answered(
+        _ verdict: FactorVerdict, by verifier: some FactorVerifier, remembers: Bool = false, wrong: ClassicRefusal = .wrongCode
+    ) throws -> ClassicPlan {
+        let step = transaction.step(
+            .judged(verifier.kind, verifier.factorClass, methods: verifier.methods, verdict, subject), now: context.now)
+        return try conclude(step, remembers: remembers, wrong: wrong)
+    }
+
+    /// Plans to show the client a state of the sign-in. Writes the state if it changed or if its extension is worth a write. Ends a sign-in
+    /// that requires nothing more.
+    func show(_ next: SignInTransaction, writes: Writes = Writes()) throws -> ClassicPlan {
+        let step = next.proved(subject, "user.authentication", [])
+        switch step.1 {
+        case .authenticated where next.classic?.recovery == nil, .refused where next.classic?.recovery == nil:
+            // The policy, or the user's factors, changed.
+            return try conclude(step, writes: writes, wrong: .wrongCode)
+        default: break
+        }
+        let written = next.extended(now: context.now) ?? next
+        let changes = written == transaction && writes.isEmpty ? [] : [try stored.writing(written)]
+        return Plan(shown(written), writes + changes)
+    }
+
+    /// The answer that shows a state of the sign-in.
+    func shown(_ transaction: SignInTransaction) -> Result<ClassicStepAnswer, ClassicRefusal> {
+        Result { () throws(ClassicRefusal) in ClassicStepAnswer(try representation(of: transaction)) }
+    }
+
+    /// Refuses a step in any other status; throws ``ClassicRefusal``.
+    func require(_ allowed: ClassicTransaction.Status...) throws(ClassicRefusal) {
+        let status = status(of: transaction)
+        guard let status, allowed.contains(status) else { throw .notAllowed(in: status?.rawValue ?? "none") }
+    }
+}
+
+extension SignInTransaction {
+    /// Ends a classic sign-in, and returns its session token with the writes.
+    func classicSuccess(
+        version: Int64, user: User, random: any RandomSource, now: Date
+    ) throws -> (ClassicTransaction, Writes) {
+        var ended = self
+        // The session token leads to the transaction.
+        ended.expiresAt = now.addingTimeInterval(SessionToken.lifetime)
+        let token = try random.secret(prefix: "20")
+        var writes = Writes([
+            .put(try ended.record(version: version)), .closeTickets(of: RecordReference(.transaction, id)),
+            ended.issue(.sessionToken, token),
+        ])
+        writes.log("user.session.token", .success, userID: user.id, clientID: applicationID)
+        var shown = ClassicTransaction(.success)
+        shown.sessionToken = token
+        shown.expiresAt = ended.expiresAt
+        shown.relayState = classic?.relayState
+        shown.user = ClassicPerson(user)
+        return (shown, writes)
+    }
+}

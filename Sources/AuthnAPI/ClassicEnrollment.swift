@@ -1,0 +1,215 @@
+internal import Foundation
+package import IdentityCore
+internal import Store
+
+/// The setup of a factor as one read finds it.
+private enum SetupStep: Sendable {
+    case code(CodeChannel)
+    case question(key: String, answer: String)
+    case phone(PhoneSetup)
+    case token(TokenMethod, ClassicPolicy.Factor)
+    case app(AuthenticatorAppSetup, TOTPProvider)
+}
+
+/// The confirmation of a setup as one read finds it.
+private enum ActivationStep: Sendable {
+    /// A phone whose ticket is shown again.
+    case shownPhone
+    /// A phone that gets another ticket.
+    case phone(PhoneSetup)
+    case code(Enrollment, String)
+    case app(Enrollment, Writes)
+}
+
+/// Setting up a factor in a classic sign-in (authn reference 4.5 and 4.6): the same ceremony as elsewhere, permitted by the proofs so far.
+extension Engine {
+    /// Begins to set up a factor.
+    ///
+    /// - Parameters:
+    ///   - request: The factor and its data.
+    ///   - stateToken: The state token of the sign-in.
+    ///   - context: The request.
+    /// - Returns: The state; or a refusal: `E0000001` for a factor that cannot be set up, `E0000079` if none is to be set up.
+    /// - Throws: ``StoreError`` if the store failed.
+    package func classicEnroll(
+        _ request: ClassicEnrollmentRequest, stateToken: String, context: RequestContext
+    ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
+        try await classicStep(stateToken, context: context) { [self] state, view in
+            try setup(request, state, view)
+        } check: { [self] state, step in
+            switch step {
+            case .question(let key, let answer): questionCheck(key, answer: answer, state)
+            case .token(let token, _): try check(request.passCode, next: request.nextPassCode, of: token, state)
+            default: nil
+            }
+        } decide: { [self] state, step, verdict in
+            switch step {
+            case .code(let channel): return try enroll(channel, request, state)
+            case .question: return try enrollQuestion(verdict?.get(), state)
+            case .phone(let setup): return try state.begin(setup)
+            case .token(let token, let factor): return try enroll(token, as: factor, verdict?.get(), state)
+            case .app(let setup, let provider):
+                let (offer, writes) = try setup.offer(of: provider)
+                return try state.begin(offer.id, writes)
+            }
+        }
+    }
+
+    private func setup(_ request: ClassicEnrollmentRequest, _ state: ClassicState, _ view: any StoreView) throws -> SetupStep {
+        try state.require(.factorEnroll)
+        if ["webauthn", "u2f", "web"].contains(request.type) { throw ClassicRefusal.notSupported }
+        let factor = state.offered.first { $0.wireName.type == request.type && $0.wireName.provider == request.provider }
+        guard let factor, !state.held.contains(factor) else {
+            throw ClassicRefusal.invalid(
+                "factorEnrollRequest", ["factorType: This factor is set up already, or cannot be set up. Choose one of those listed."])
+        }
+        guard let authentication = state.provedSoFar,
+            state.context.now.timeIntervalSince(authentication.time) <= Enrollment.freshness
+        else { throw ClassicRefusal.invalidToken("authn: proved too long ago to set anything up") }
+        if let channel = factor.channel { return .code(channel) }
+        if factor == .question {
+            guard let key = request.question, let answer = request.answer else { throw ClassicRefusal.missing("answer") }
+            return .question(key: key, answer: answer)
+        }
+        if factor == .push { return .phone(try phoneSetup(state, methodID: nil)) }
+        if let provider = factor.tokenProvider { return .token(try token(of: provider, request, state), factor) }
+        do {
+            let setup = try AuthenticatorAppSetup(authentication, view, state.snapshot, environment, now: state.context.now)
+            return .app(setup, factor == .oktaTOTP ? .okta : .google)
+        } catch let refusal as Refusal {
+            throw ClassicRefusal.invalidToken(refusal.reason)
+        }
+    }
+
+    /// Confirms by a code that a factor works, which is then enrolled.
+    ///
+    /// - Parameters:
+    ///   - factorID: The factor, from the path.
+    ///   - passCode: The code as it was typed; `nil` for none.
+    ///   - stateToken: The state token of the sign-in.
+    ///   - context: The request.
+    /// - Returns: The state; or a refusal: `E0000068` for a wrong code, `E0000047` for too many of them.
+    /// - Throws: ``StoreError`` if the store failed.
+    package func classicActivate(
+        factorID: String, passCode: String?, stateToken: String, context: RequestContext
+    ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
+        try await classicStep(stateToken, context: context) { [self] state, view in
+            try activation(factorID, passCode, state, view)
+        } decide: { [self] state, step in
+            switch step {
+            case .shownPhone: return try state.show(state.transaction)
+            case .phone(let setup): return try state.begin(setup)
+            case .code(let pending, let code): return try confirm(pending, by: code, state)
+            case .app(let pending, let writes):
+                let verifier = TOTPVerifier(environment: environment, enrollments: [], now: context.now)
+                return try state.setUp(verifier, as: .of(pending) ?? .totp, writes)
+            }
+        }
+    }
+
+    private func activation(
+        _ factorID: String, _ passCode: String?, _ state: ClassicState, _ view: any StoreView
+    ) throws -> ActivationStep {
+        try state.require(.factorEnrollActivate)
+        if let phone = state.phone {
+            guard phone.methodID == factorID else { throw ClassicRefusal.unknownFactor }
+            return state.context.now < phone.expiresAt ? .shownPhone : .phone(try phoneSetup(state, methodID: factorID))
+        }
+        guard let pending = state.pending?.enrollment, pending.classicID == factorID else { throw ClassicRefusal.unknownFactor }
+        guard let passCode else { throw ClassicRefusal.missing("passCode") }
+        try countClassicAttempt(state)
+        if !state.isRepeated {
+            let tries = rateLimiter.count(.challenge(pending.id), limit: Self.mostActivations, now: state.context.now)
+            guard tries.isAdmitted else { throw ClassicRefusal.tooManyRequests(tries, reason: "activation codes") }
+        }
+        guard pending.totp != nil else { return .code(pending, passCode) }
+        guard let authentication = state.provedSoFar else { throw ClassicRefusal.invalidToken("authn: nothing is proved") }
+        do {
+            let setup = try AuthenticatorAppSetup(
+                authentication, isBegun: true, view, state.snapshot, environment, now: state.context.now)
+            return .app(pending, try setup.confirmation(id: pending.id, code: passCode))
+        } catch is Refusal {
+            throw ClassicRefusal.wrongCode
+        }
+    }
+
+    /// The maximum number of codes per minute to activate a factor.
+    private static let mostActivations = 5
+
+    /// Returns the content of the QR code by which an app or a phone is set up.
+    ///
+    /// - Parameters:
+    ///   - userID: The user, from the path.
+    ///   - factorID: The factor, from the path.
+    ///   - token: The last part of the path, which is secret.
+    ///   - context: The request.
+    /// - Returns: The text to draw; `nil` if there is none, or it has expired.
+    /// - Throws: ``StoreError`` if the store failed.
+    package func classicPicture(
+        userID: String, factorID: String, token: String, context: RequestContext
+    ) async throws -> String? {
+        if let picture = try await phonePicture(userID: userID, factorID: factorID, token: token, context: context) { return picture }
+        guard let signIn = PendingFactor.signIn(ofPictureToken: token, of: factorID, environment: environment) else { return nil }
+        return try await store.read { [self] view in
+            // The seed is shown only while its sign-in waits for the first code.
+            guard let waiting = try view.record(.transaction, id: signIn).map(StoredTransaction.init)?.value, waiting.end == nil,
+                context.now < waiting.expiresAt, waiting.userID == userID, waiting.classic?.enrolling == factorID,
+                let user = try user(id: userID, in: view)?.value, user.status == .active, waiting.isAbout(user),
+                let record = try view.record(.enrollment, id: factorID)
+            else { return nil }
+            return try PendingFactor(
+                Enrollment(record), of: user, in: signIn, organization: snapshot(view).organization.name, environment: environment,
+                now: context.now
+            )?.offer?.uri
+        }
+    }
+}
+
+extension ClassicState {
+    /// Plans that the setup of a factor begins. The sign-in is read again to be shown.
+    func begin(_ enrollmentID: String, _ writes: Writes) throws -> ClassicPlan {
+        var next = transaction
+        next.classic?.enrolling = enrollmentID
+        let change = try stored.writing(next.extended(now: context.now) ?? next)
+        return Plan(.success(ClassicStepAnswer(.continues(token: token))), writes + [change])
+    }
+
+    /// Plans that a factor is enrolled and counts as proved.
+    func setUp(_ verifier: some FactorVerifier, as factor: ClassicPolicy.Factor, _ writes: Writes) throws -> ClassicPlan {
+        var step = transaction.step(
+            .enrolled(verifier.kind, verifier.factorClass, methods: verifier.methods, subject, after: subject(having: factor)),
+            now: context.now)
+        step.0.classic?.enrolling = nil
+        return try conclude(step, writes: writes, wrong: .wrongCode)
+    }
+
+    /// The proofs so far, as the ceremony needs them.
+    var provedSoFar: AuthenticationContext? {
+        transaction.proofs.last.map { AuthenticationContext(userID: user.value.id, time: $0.time, methods: transaction.methods) }
+    }
+
+    /// The subject once the user has one more factor.
+    func subject(having factor: ClassicPolicy.Factor) -> SignInTransaction.Subject {
+        var after = subject
+        var classic = classic
+        classic.enrolled += 1
+        if factor != .question { after.canEnroll = false }
+        after.offer = policy.offer(having: held.union([factor]), classic)
+        after.secondFactorGrantTypes = Set(after.secondFactorGrantTypes + factor.kind.secondFactorGrantTypes).sorted()
+        return after
+    }
+}
+
+extension ClassicRefusal {
+    /// A factor of the reference that this server does not support.
+    static let notSupported = ClassicRefusal(
+        code: "E0000015", status: 401, summary: "This organization does not offer this factor. Choose one of those listed.",
+        reason: "authn: factor is not supported")
+
+    /// A required member is missing.
+    static func missing(_ name: String) -> ClassicRefusal {
+        ClassicRefusal(
+            code: "E0000028", status: 400, summary: "The request is missing a required parameter.",
+            causes: ["\(name): The member must be there."], reason: "authn: \(name) is missing")
+    }
+}

@@ -1,0 +1,74 @@
+internal import Foundation
+package import IdentityCore
+
+/// Changing a password that is due (authn reference 4.3).
+extension Engine {
+    /// Sets a new password in place of one that has expired or expires soon.
+    ///
+    /// The user's grants and sessions end, whether or not the client requests it (`revokeSessions`).
+    ///
+    /// - Parameters:
+    ///   - old: The present password as it was typed.
+    ///   - new: The new password as it was typed.
+    ///   - stateToken: The state token of the sign-in.
+    ///   - context: The request.
+    /// - Returns: The state; or a refusal: `E0000014` with one cause for a wrong password or an unacceptable new one, `E0000079` if no
+    ///   password is due.
+    /// - Throws: ``StoreError`` if the store failed; `CancellationError`.
+    package func classicChangePassword(
+        from old: String, to new: String, stateToken: String, context: RequestContext
+    ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
+        try await classicStep(stateToken, context: context) { [self] state, _ in
+            try state.require(.passwordWarn, .passwordExpired)
+            try countClassicAttempt(state)
+        } check: { [self] state, _ in
+            let verifier = PasswordVerifier(environment: environment, origin: state.subject.origin)
+            let (user, policy) = (state.user.value, state.snapshot.passwordPolicy)
+            // `nil` for a wrong old password.
+            let check = newPasswordCheck(new, of: user, from: state.subject.origin, policy: policy, now: context.now)
+            return check.map { judge -> NewPassword? in
+                try await verifier.verify(.password(old), of: user, policy: policy).isProved ? try await judge() : nil
+            }.refusingOverload(context)
+        } decide: { [self] state, _, verdict in
+            switch try verdict?.get() ?? nil {
+            case nil:
+                let cause = "The old password is wrong. Enter the one that you signed in with."
+                let verifier = PasswordVerifier(environment: environment, origin: state.subject.origin)
+                return try state.answered(.failed, by: verifier, wrong: .passwordKept(cause))
+            case .refused(let rules): throw ClassicRefusal.passwordKept(rules.map(\.violation).joined(separator: " "))
+            case .good(let hash):
+                return try state.conclude(
+                    state.transaction.step(.passwordChanged(hash: hash, state.subject), now: context.now), wrong: .wrongCode)
+            }
+        }
+    }
+
+    /// Counts an attempt of the user, once per request; throws ``ClassicRefusal`` over a limit.
+    func countClassicAttempt(_ state: ClassicState) throws(ClassicRefusal) {
+        do { try countAttempt(state.base) } catch { throw ClassicRefusal(error, context: state.context) }
+    }
+}
+
+extension Check {
+    /// The same check, refused if too many passwords wait to be hashed.
+    func refusingOverload(_ context: RequestContext) -> Check<Result<Verdict, ClassicRefusal>> {
+        map { judge in
+            do { return .success(try await judge()) } catch is PasswordHasher.Overloaded { return .failure(.busy(context)) }
+        }
+    }
+}
+
+extension ClassicRefusal {
+    /// The password is unchanged.
+    static func passwordKept(_ cause: String) -> ClassicRefusal {
+        ClassicRefusal(
+            code: "E0000014", status: 403, summary: "Update of credentials failed", causes: [cause], reason: "authn: password: \(cause)")
+    }
+
+    /// Too many passwords wait to be hashed. Zero in both headers: the limit depends on the load, not on a count.
+    static func busy(_ context: RequestContext) -> ClassicRefusal {
+        .tooManyRequests(
+            RateLimitStatus(limit: 0, remaining: 0, reset: context.now.addingTimeInterval(1), isAdmitted: false),
+            reason: "too many passwords wait to be hashed")
+    }
+}

@@ -1,0 +1,194 @@
+internal import Crypto
+internal import Foundation
+package import IdentityCore
+internal import JOSE
+internal import Store
+
+/// The setup of a phone that is permitted, before its ticket is made.
+struct PhoneSetup: Sendable {
+    fileprivate let authenticator: PushAuthenticator
+    /// When the proof becomes too old for it.
+    fileprivate let end: Date
+    /// The id under which it was begun before; `nil` for a new one.
+    fileprivate let methodID: String?
+}
+
+/// Setting up a phone with push in a classic sign-in (authn reference 4.6 and 5.5): the same ticket as on the hosted pages, shown as a
+/// picture or sent as a link. The phone exchanges it and enrols (``EnrollmentTicketGrant``); the client polls.
+extension Engine {
+    /// Permits and counts a setup; throws ``ClassicRefusal``.
+    func phoneSetup(_ state: ClassicState, methodID: String?) throws -> PhoneSetup {
+        guard let proof = state.transaction.proofs.last,
+            let authenticator = state.snapshot.phoneAuthenticators(for: state.user.value).first
+        else { throw ClassicRefusal.invalid("factorEnrollRequest", ["factorType: No phone can be set up now."]) }
+        let end = proof.time.addingTimeInterval(Enrollment.freshness)
+        guard state.context.now < end else { throw ClassicRefusal.invalidToken("authn: proved too long ago to set anything up") }
+        try countClassicAttempt(state)
+        return PhoneSetup(authenticator: authenticator, end: end, methodID: methodID)
+    }
+
+    /// Polls whether a phone was set up.
+    ///
+    /// - Parameters:
+    ///   - factorID: The factor, from the path.
+    ///   - stateToken: The state token of the sign-in.
+    ///   - context: The request.
+    /// - Returns: The state; or a refusal: `E0000079` if no phone is being set up, `E0000007` for another one.
+    /// - Throws: ``StoreError`` if the store failed.
+    package func classicPollActivation(
+        factorID: String, stateToken: String, context: RequestContext
+    ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
+        try await classicStep(stateToken, context: context) { [self] state, _ in
+            try countPoll(state)
+        } decide: { state, _ in
+            if let phone = state.phone {
+                guard phone.methodID == factorID else { throw ClassicRefusal.unknownFactor }
+            } else if state.classic.enrolledPhone != factorID {
+                throw ClassicRefusal.notAllowed(in: state.status(of: state.transaction)?.rawValue ?? "none")
+            }
+            return try state.show(state.transaction)
+        }
+    }
+
+    /// Sends the content of the QR code as a link, to be opened on the phone.
+    ///
+    /// - Parameters:
+    ///   - factorID: The factor, from the path.
+    ///   - channel: Text, or mail, which goes to the user's own address.
+    ///   - phoneNumber: The number of a text, as it was typed.
+    ///   - stateToken: The state token of the sign-in.
+    ///   - context: The request.
+    /// - Returns: The state; or a refusal: as of other messages, `E0000079` if no phone is being set up.
+    /// - Throws: ``StoreError`` if the store failed.
+    package func classicSendActivation(
+        factorID: String, by channel: CodeChannel, phoneNumber: String?, stateToken: String, context: RequestContext
+    ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
+        try await classicStep(stateToken, context: context) { [self] state in
+            guard let phone = state.phone else {
+                throw ClassicRefusal.notAllowed(in: state.status(of: state.transaction)?.rawValue ?? "none")
+            }
+            guard phone.methodID == factorID else { throw ClassicRefusal.unknownFactor }
+            guard phone.isShown(at: context.now), let authenticator = state.authenticator(of: phone) else {
+                throw ClassicRefusal.notAllowed(in: "activation that is over")
+            }
+            let message: OutgoingMessage
+            do {
+                message = try activationMessage(phone, authenticator, by: channel, phoneNumber: phoneNumber, state)
+            } catch let refusal as CodeRefusal {
+                throw ClassicRefusal(refusal, context: context)
+            }
+            var writes = Writes()
+            let reason = "\(channel.rawValue), \(OutgoingMessage.Purpose.activation.rawValue)"
+            writes.log("user.mfa.code.send", .success, reason: reason, userID: state.user.value.id)
+            return try state.show(state.transaction, writes: writes).answering { $0.messages = [message] }
+        }
+    }
+
+    private func activationMessage(
+        _ phone: PhoneTicket, _ authenticator: PushAuthenticator, by channel: CodeChannel, phoneNumber: String?, _ state: ClassicState
+    ) throws -> OutgoingMessage {
+        let (user, context) = (state.user.value, state.context)
+        let destination = try Self.destination(channel, phoneNumber, of: user)
+        // Also limited per user: another sign-in, or another number, does not reset the limit.
+        let pace = messagePacer.refusal(
+            channel, to: "activation " + user.id, .known, limit: nil, requestID: context.requestID, now: context.now)
+        if let pace { throw pace }
+        let secret = try phone.secret(of: state.transaction.id, environment: environment)
+        return try linkMessage(
+            .activation, by: channel, to: destination, token: PhoneTicket.reference(authenticator: authenticator, secret: secret),
+            expiresAt: phone.expiresAt, user: user,
+            isConfirmed: state.allEnrollments.contains {
+                $0.status == .active && $0.code?.destination.phoneNumber == destination.phoneNumber
+            }, snapshot: state.snapshot, context: context)
+    }
+
+    private static func destination(
+        _ channel: CodeChannel, _ phoneNumber: String?, of user: User
+    ) throws(CodeRefusal) -> CodeDestination {
+        guard channel != .email else {
+            guard let address = user.mailAddress else { throw .noAddress }
+            return CodeDestination(address)
+        }
+        guard let phoneNumber, !phoneNumber.isEmpty else { throw .noNumber }
+        guard let number = PhoneNumber(phoneNumber) else { throw .invalidNumber }
+        return CodeDestination(number)
+    }
+
+    /// The content of the QR code by which a phone is set up; `nil` if the path leads to none.
+    func phonePicture(userID: String, factorID: String, token: String, context: RequestContext) async throws -> String? {
+        let parts = token.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 2, let code = try? Base64URL.decode(String(parts[1])) else { return nil }
+        let id = String(parts[0])
+        return try await store.read { [self] view -> String? in
+            let snapshot = try snapshot(view)
+            guard let waiting = try view.awaitedPhone(signIn: id, snapshot: snapshot, now: context.now), waiting.user.value.id == userID,
+                waiting.ticket.methodID == factorID, waiting.ticket.isShown(at: context.now),
+                HMAC<SHA256>.isValidAuthenticationCode(
+                    code, authenticating: waiting.ticket.pictureMaterial(of: id), using: environment.masterKey)
+            else { return nil }
+            return PhoneTicket.uri(
+                origin: snapshot.origin, authenticator: waiting.authenticator,
+                secret: try waiting.ticket.secret(of: id, environment: environment))
+        }
+    }
+}
+
+extension PhoneTicket {
+    /// Whether a phone can still exchange it.
+    func isShown(at now: Date) -> Bool { grantID == nil && now < expiresAt }
+
+    /// The secret of the QR code.
+    fileprivate func secret(of transactionID: String, environment: EngineEnvironment) throws -> String {
+        let owner = RecordReference(.transaction, transactionID)
+        return String(decoding: try RecordCoding.open(sealedSecret, for: owner, masterKey: environment.masterKey), as: UTF8.self)
+    }
+
+    /// The material of the picture's secret address, which changes with the ticket.
+    fileprivate func pictureMaterial(of transactionID: String) -> [UInt8] {
+        Array("authn phone \(transactionID) ".utf8) + digest
+    }
+
+    fileprivate func pictureToken(of transactionID: String, environment: EngineEnvironment) -> String {
+        let code = HMAC<SHA256>.authenticationCode(for: pictureMaterial(of: transactionID), using: environment.masterKey)
+        return "\(transactionID).\(Base64URL.encode(Array(code)))"
+    }
+}
+
+extension ClassicState {
+    /// The phone that is being set up; `nil` for none.
+    var phone: PhoneTicket? { status(of: transaction) == .factorEnrollActivate ? classic.phone : nil }
+
+    /// Plans that a phone gets a ticket. The previous one, and its grant, become invalid.
+    func begin(_ setup: PhoneSetup) throws -> ClassicPlan {
+        let secret = try environment.random.secret()
+        let owner = RecordReference(.transaction, transaction.id)
+        let expiresAt = min(context.now.addingTimeInterval(PhoneTicket.lifetime), setup.end)
+        let ticket = Ticket(
+            kind: .enrollmentTicket, digest: TicketDigest(of: secret), owner: owner, use: .once, expiresAt: expiresAt)
+        var next = transaction
+        next.classic?.phone = PhoneTicket(
+            authenticatorID: setup.authenticator.id, digest: ticket.digest.bytes,
+            sealedSecret: try RecordCoding.seal(Array(secret.utf8), for: owner, environment: environment), expiresAt: expiresAt,
+            methodID: try setup.methodID ?? environment.random.identifier(prefix: "opf"))
+        var writes = Writes(transaction.closingPhone + [.issue(ticket)])
+        writes.log("user.mfa.factor.begin", .success, reason: "push, by a code", userID: user.value.id)
+        return try show(next, writes: writes)
+    }
+
+    func authenticator(of phone: PhoneTicket) -> PushAuthenticator? {
+        snapshot.phoneAuthenticators(for: user.value).first { $0.id == phone.authenticatorID }
+    }
+
+    /// The client's view of the phone that is being set up.
+    func phoneFactor(_ transaction: SignInTransaction) -> ClassicFactor? {
+        let now = context.now
+        guard let phone = transaction.classic?.phone else { return nil }
+        var factor = ClassicFactor(id: phone.methodID, type: "push", provider: "OKTA", profile: [:])
+        factor.isSetUp = false
+        let isWaiting = now < phone.expiresAt && authenticator(of: phone) != nil
+        factor.activation = ClassicActivation(
+            pictureToken: isWaiting && phone.isShown(at: now) ? phone.pictureToken(of: transaction.id, environment: environment) : nil,
+            expiresAt: phone.expiresAt, result: isWaiting ? .waiting : .timeout)
+        return factor
+    }
+}

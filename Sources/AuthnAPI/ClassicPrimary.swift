@@ -1,0 +1,128 @@
+internal import Foundation
+package import IdentityCore
+internal import Store
+
+/// The beginning of a classic sign-in: a name and a password (authn reference 4.2).
+extension Engine {
+    /// Signs a person in by name and password, to the organization itself.
+    ///
+    /// As at the other doors: whatever keeps a person out before their password was right is answered alike and after the same time.
+    /// Counters, log, the transaction and the token that it gives are committed before this returns.
+    ///
+    /// - Parameters:
+    ///   - request: What the client sent.
+    ///   - caller: Who calls.
+    ///   - context: When and from where it came.
+    /// - Returns: Where the sign-in stands; or a refusal: `E0000004` for everything that keeps the person out, `E0000047` over a limit,
+    ///   `E0000011` for an API token that is nobody's.
+    /// - Throws: ``StoreError`` if the store failed; `CancellationError`.
+    package func classicSignIn(
+        _ request: ClassicRequest, caller: ClassicCaller, context: RequestContext
+    ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
+        let step = try await transact(context, refusing: ClassicRefusal.self) { reading in
+            try ClassicFirstStep(request, caller: caller, reading: reading, context: context)
+        } check: { state in
+            try state.check(self)
+        } needsMore: { state, verdict in
+            state.needsMore(verdict)
+        } decide: { state, verdict in
+            try state.decide(verdict?.get() ?? .failed, self)
+        }
+        return try await finish(step, context: context)
+    }
+
+    /// Who calls, and by which policy; throws ``ClassicRefusal`` if the API is off, or an API token is nobody's.
+    func admit(
+        _ caller: ClassicCaller, snapshot: OrgSnapshot
+    ) throws(ClassicRefusal) -> (policy: ClassicPolicy, trusted: ClassicPolicy.TrustedCaller?) {
+        guard let policy = snapshot.organization.classic else { throw .notEnabled }
+        guard let token = caller.apiToken else { return (policy, nil) }
+        guard let trusted = policy.caller(token: token) else { throw .invalidToken("authn: API token") }
+        return (policy, trusted)
+    }
+}
+
+/// The first step of a classic sign-in as one read finds it.
+private struct ClassicFirstStep: Sendable {
+    private let login: String
+    private let password: String
+    private let policy: ClassicPolicy
+    private let context: RequestContext
+    private let first: FirstFactor
+    private let isRepeated: Bool
+
+    /// - Throws: ``ClassicRefusal`` if the caller may not sign users in.
+    init(
+        _ request: ClassicRequest, caller: ClassicCaller, reading: Reading<Result<FactorVerdict, ClassicRefusal>>, context: RequestContext
+    ) throws {
+        let snapshot = try reading.snapshot
+        let (policy, trusted) = try reading.engine.admit(caller, snapshot: snapshot)
+        guard let application = snapshot.classicApplication else { throw ClassicRefusal.notEnabled }
+        var signIn = SignInRequest(application: application, server: nil, scopes: [])
+        signIn.isHosted = true
+        var transaction = SignInTransaction(
+            id: try reading.engine.environment.random.identifier(prefix: "txn"), request: signIn, now: context.now,
+            lifetime: ClassicSignIn.idleLifetime)
+        transaction.classic = ClassicSignIn(
+            relayState: request.relayState, enrollsOptional: request.enrollsOptional, warnsBeforeExpiry: request.warnsBeforeExpiry,
+            device: caller.device(isTrusted: trusted != nil).map { TicketDigest(of: $0).bytes },
+            renewsDevice: caller.isPage && trusted == nil ? true : nil,
+            autoPush: caller.autoPush.isEmpty ? nil : Array(caller.autoPush.prefix(ClassicSignIn.mostAutoPush)))
+        login = Engine.possibleName(request.username)
+        (password, self.policy, self.context, isRepeated) = (request.password, policy, context, reading.isRepeated)
+        first = try FirstFactor(
+            login, of: transaction, isProved: (try? reading.verdict?.get())?.isProved ?? false, view: reading.view, snapshot: snapshot,
+            context: context, engine: reading.engine)
+    }
+
+    /// The origin before anything is known of the user: a device counts only if the caller can't have invented it.
+    private func typedOrigin(_ application: Application) -> RequestOrigin {
+        let classic = first.transaction.classic
+        return RequestOrigin(context, application: application, device: classic?.renewsDevice == true ? nil : classic?.device)
+    }
+
+    /// Counts the attempt and checks the password; throws ``ClassicRefusal`` over the limit.
+    func check(_ engine: Engine) throws -> Check<Result<FactorVerdict, ClassicRefusal>> {
+        guard let application = first.snapshot.classicApplication else { throw ClassicRefusal.notEnabled }
+        let origin = typedOrigin(application)
+        if !isRepeated {
+            let attempts = engine.countFirstAttempt(
+                login: login, of: first.account.user?.value, from: origin, snapshot: first.snapshot, context: context)
+            guard attempts.isAdmitted else {
+                throw ClassicRefusal.tooManyRequests(attempts, reason: "sign-in attempts for one user name or from one address")
+            }
+        }
+        return first.check(.password(password), by: verifier(engine, origin)).refusingOverload(context)
+    }
+
+    func needsMore(_ verdict: Result<FactorVerdict, ClassicRefusal>) -> Bool {
+        if case .success(let verdict) = verdict { first.needsMore(verdict) } else { false }
+    }
+
+    private func verifier(_ engine: Engine, _ origin: RequestOrigin) -> PasswordVerifier {
+        PasswordVerifier(environment: engine.environment, origin: origin)
+    }
+
+    func decide(_ verdict: FactorVerdict, _ engine: Engine) throws -> ClassicPlan {
+        let (next, outcome, writes, user) = try first.step(verdict, by: verifier(engine, first.origin), now: context.now)
+        if let user, case .authenticated = outcome {
+            let (shown, own) = try next.classicSuccess(version: 0, user: user, random: engine.environment.random, now: context.now)
+            return Plan(.success(ClassicStepAnswer(shown)), writes + own)
+        }
+        if case .refused(let refusal) = outcome {
+            if policy.showsLockout, let user, user.status == .active,
+                user.isLocked(for: first.origin, policy: first.snapshot.passwordPolicy, now: context.now)
+            {
+                var shown = ClassicTransaction(.lockedOut)
+                shown.relayState = next.classic?.relayState
+                shown.next = .unlock
+                return Plan(.success(ClassicStepAnswer(shown)), writes)
+            }
+            return Plan(.failure(.authenticationFailed(refusal.reason)), writes)
+        }
+        let token = try engine.environment.random.secret(prefix: "00")
+        return Plan(
+            .success(ClassicStepAnswer(.continues(token: token))),
+            writes + [.put(try next.record()), .issue(next.classicTicket(token))])
+    }
+}

@@ -1,0 +1,86 @@
+internal import Foundation
+package import IdentityCore
+
+/// What begins a recovery (authn reference 4.9 and 4.10).
+package struct ClassicRecoveryRequest: Sendable {
+    /// Whether an account is to be unlocked; otherwise a password was forgotten.
+    package var isUnlock: Bool
+    /// The name as it was typed.
+    package var username: String
+    /// `SMS`, `CALL` or `EMAIL`, in any case; nil for a trusted caller that brings the token itself.
+    package var factorType: String?
+    /// Given back with every answer.
+    package var relayState: String?
+
+    /// Describes a request.
+    package init(isUnlock: Bool, username: String, factorType: String?, relayState: String? = nil) {
+        self.isUnlock = isUnlock
+        self.username = username
+        self.factorType = factorType
+        self.relayState = relayState
+    }
+
+    private var kind: ClassicRecovery.Kind { isUnlock ? .unlock : .password }
+
+    private var channel: CodeChannel? {
+        switch factorType?.lowercased() {
+        case "sms": .sms
+        case "call": .voice
+        case "email": .email
+        default: nil
+        }
+    }
+
+    fileprivate func recovery(isTrusted: Bool) -> RecoveryRequest {
+        RecoveryRequest(
+            kind, username: username, channel: channel, givesToken: isTrusted && factorType == nil, relayState: relayState)
+    }
+
+    /// The answer to a recovery that was started; the user is shown to a trusted caller only.
+    fileprivate func answer(_ begun: BegunRecovery, user: User?) -> ClassicStepAnswer {
+        var answer = ClassicStepAnswer(shown(begun, user: user))
+        if let token = begun.stateToken { answer.outcome = .continues(token: token) }
+        answer.messages = begun.messages
+        return answer
+    }
+
+    private func shown(_ begun: BegunRecovery, user: User?) -> ClassicTransaction {
+        var shown = ClassicTransaction(begun.recoveryToken == nil ? .recoveryChallenge : .recovery)
+        shown.recoveryType = kind.rawValue
+        shown.relayState = relayState
+        guard let token = begun.recoveryToken else {
+            shown.recoveryChannel = .email
+            shown.factorResult = .waiting
+            return shown
+        }
+        shown.recoveryToken = token
+        shown.expiresAt = begun.expiresAt
+        shown.user = user.map(ClassicPerson.init)
+        shown.next = .recovery
+        shown.canCancel = true
+        return shown
+    }
+}
+
+extension Engine {
+    /// Begins the recovery of an account.
+    ///
+    /// - Parameters:
+    ///   - request: The user name, the channel of the message, and whether to unlock the account.
+    ///   - caller: The caller; a valid API token makes it a trusted caller.
+    ///   - context: The time, for limits; the origin, for limits and known devices.
+    /// - Returns: The state; or a refusal: `E0000001`, a limit, or for a trusted caller the reason.
+    /// - Throws: ``StoreError`` if the store failed.
+    package func classicRecover(
+        _ request: ClassicRecoveryRequest, caller: ClassicCaller, context: RequestContext
+    ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
+        let step = try await transact(context, refusing: ClassicRefusal.self) { [self] reading in
+            let isTrusted = try admit(caller, snapshot: reading.snapshot).trusted != nil
+            return try ClassicRefusal.spelling(context) { try recoveryStart(request.recovery(isTrusted: isTrusted), reading, context) }
+        } decide: { [self] found in
+            try ClassicRefusal.spelling(context) { try begin(found, context: context) }
+                .map { .success(request.answer($0, user: found.user?.value)) }
+        }
+        return try await finish(step, context: context)
+    }
+}

@@ -1,0 +1,115 @@
+internal import Foundation
+internal import IdentityCore
+internal import Store
+
+/// The plan of a step of a classic sign-in.
+typealias ClassicPlan = Plan<Result<ClassicStepAnswer, ClassicRefusal>>
+
+/// The answer of a step of a classic sign-in, once it is committed.
+struct ClassicStepAnswer: Sendable {
+    enum Outcome: Sendable {
+        /// The client is shown this.
+        case shown(ClassicAnswer.Outcome)
+        /// The sign-in continues. The engine reads it again with this state token, and returns the new state.
+        case continues(token: String)
+    }
+
+    var outcome: Outcome
+    /// The rest of the answer, as in ``ClassicAnswer``.
+    var pushes: [PushMessage] = []
+    var messages: [OutgoingMessage] = []
+    var deviceToken: String?
+    var autoPush: [String]?
+
+    init(_ outcome: Outcome) { self.outcome = outcome }
+
+    init(_ transaction: ClassicTransaction) { outcome = .shown(.transaction(transaction)) }
+
+    /// The answer for the client.
+    fileprivate func answer(showing outcome: ClassicAnswer.Outcome) -> ClassicAnswer {
+        var answer = ClassicAnswer(outcome)
+        (answer.pushes, answer.messages, answer.deviceToken, answer.autoPush) = (pushes, messages, deviceToken, autoPush)
+        return answer
+    }
+}
+
+extension ClassicPlan {
+    /// The same plan with a change to the answer; a refusal stays as it is.
+    func answering(_ change: (inout ClassicStepAnswer) -> Void) -> ClassicPlan {
+        map { result in
+            result.map { answer in
+                var answer = answer
+                change(&answer)
+                return answer
+            }
+        }
+    }
+}
+
+/// The steps that a client takes with a state token.
+extension Engine {
+    /// Runs a step of a classic sign-in.
+    ///
+    /// - Parameters:
+    ///   - token: The state token.
+    ///   - context: The time, for expiry; the origin, for rate limits and known devices.
+    ///   - read: Counts the attempt, and reads what the step needs beside the state; may throw ``ClassicRefusal``, like the others.
+    ///   - check: Returns the slow check of the step; `nil` for none.
+    ///   - decide: Returns the plan of the step; may throw ``ClassicRefusal``.
+    /// - Returns: The state after the step; or a refusal.
+    /// - Throws: ``StoreError`` if the store failed.
+    func classicStep<Found: Sendable, Verdict: Sendable>(
+        _ token: String, context: RequestContext,
+        read: @escaping @Sendable (ClassicState, any StoreView) throws -> Found, check: (ClassicState, Found) throws -> Check<Verdict>?,
+        decide: (ClassicState, Found, Verdict?) throws -> ClassicPlan
+    ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
+        var userID: String?
+        let step = try await transact(context, refusing: ClassicRefusal.self) { reading in
+            let state = try ClassicState(token, reading: reading, context: context)
+            return (state, Result { try read(state, reading.view) })
+        } check: { state, found in
+            userID = state.user.value.id
+            return try check(state, found.get())
+        } decide: { known, verdict in
+            try decide(known.0, known.1.get(), verdict)
+        }
+        return try await finish(step, context: context).mapError { refusal in
+            var refusal = refusal
+            if let userID, !userID.isEmpty { refusal.userID = userID }
+            return refusal
+        }
+    }
+
+    /// The same without a check.
+    func classicStep<Found: Sendable>(
+        _ token: String, context: RequestContext,
+        read: @escaping @Sendable (ClassicState, any StoreView) throws -> Found, decide: (ClassicState, Found) throws -> ClassicPlan
+    ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
+        try await classicStep(token, context: context, read: read, check: { _, _ -> Check<Never>? in nil }) {
+            state, found, _ in try decide(state, found)
+        }
+    }
+
+    /// The same for a step that depends on the state only.
+    func classicStep(
+        _ token: String, context: RequestContext, decide: (ClassicState) throws -> ClassicPlan
+    ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
+        try await classicStep(token, context: context, read: { _, _ in }) { state, _ in try decide(state) }
+    }
+
+    /// Answers a step that is committed; shows the sign-in if it continues.
+    func finish(
+        _ step: Result<ClassicStepAnswer, ClassicRefusal>, context: RequestContext
+    ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
+        switch step {
+        case .failure(let refusal): return .failure(refusal)
+        case .success(let step):
+            switch step.outcome {
+            case .shown(let outcome): return .success(step.answer(showing: outcome))
+            case .continues(let token):
+                return try await classicStep(token, context: context) { try $0.show($0.transaction) }
+                    .map { step.answer(showing: $0.outcome) }
+            }
+        }
+    }
+}

@@ -1,0 +1,306 @@
+internal import Foundation
+package import IdentityCore
+internal import JOSE
+internal import Store
+
+/// What a client presents for a factor (authn reference 4.7); without anything, a challenge is asked for.
+package struct ClassicProof: Sendable {
+    /// A code.
+    package var passCode: String?
+    /// The answer to a security question.
+    package var answer: String?
+    /// Whether the device is to stand in for the factor from now on, where the policy lets it.
+    package var remembersDevice: Bool
+    /// Whether the client is to ask this push factor by itself from now on; nil to leave that as it is.
+    package var autoPush: Bool?
+
+    /// Describes what is presented.
+    package init(passCode: String? = nil, answer: String? = nil, remembersDevice: Bool = false, autoPush: Bool? = nil) {
+        self.autoPush = autoPush
+        self.passCode = passCode
+        self.answer = answer
+        self.remembersDevice = remembersDevice
+    }
+}
+
+extension ClassicProof {
+    /// What is presented for a factor; nil if nothing is.
+    func response(to factor: Enrollment) -> FactorResponse? {
+        factor.question == nil ? passCode.map(FactorResponse.code) : answer.map(FactorResponse.answer)
+    }
+}
+
+extension ClassicProof: Redacted {
+    /// Which parts there are; never what was typed.
+    package var description: String { "ClassicProof(passCode: \(passCode != nil), answer: \(answer != nil))" }
+}
+
+/// A request for a factor, as one read finds it.
+private struct FactorStep: Sendable {
+    enum Action: Sendable {
+        /// Shows the sign-in.
+        case show
+        /// Selects the factor: its answer is typed.
+        case select
+        case sendCode
+        case sendPush(PlannedChallenge)
+        /// Looks at the device's answer to the push.
+        case poll
+        case answer(FactorResponse)
+    }
+
+    let factor: Enrollment
+    let action: Action
+}
+
+/// Challenging, verifying and polling a factor (authn reference 4.7 and 4.8).
+extension Engine {
+    /// Asks for a factor, checks an answer to it, or polls a push.
+    ///
+    /// - Parameters:
+    ///   - factorID: The factor, from the path.
+    ///   - proof: The code or answer, which is empty for a poll, and the client's choices for the device.
+    ///   - stateToken: The state token of the sign-in.
+    ///   - context: The time, for codes and expiry; the origin, for rate limits and known devices.
+    /// - Returns: The state; or a refusal: `E0000068` for a wrong answer, `E0000007` for an unknown factor, or a limit.
+    /// - Throws: ``StoreError`` if the store failed.
+    package func classicVerify(
+        factorID: String, _ proof: ClassicProof, stateToken: String, context: RequestContext
+    ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
+        try await classicStep(stateToken, context: context) { [self] state, view in
+            if factorID == "webauthn" { throw ClassicRefusal.notSupported }
+            let factor = try state.presentable(factorID)
+            return FactorStep(factor: factor, action: try action(on: factor, proof, state, view))
+        } check: { [self] state, step in
+            try check(step, state)
+        } decide: { [self] state, step, verdict in
+            try plan(step, proof, verdict?.get(), state)
+        }
+    }
+
+    /// Sends a code or a push again.
+    ///
+    /// - Parameters:
+    ///   - factorID: The factor, from the path.
+    ///   - stateToken: The state token of the sign-in.
+    ///   - context: The request.
+    /// - Returns: The state; or a refusal: `E0000079` unless this factor is asked for.
+    /// - Throws: ``StoreError`` if the store failed.
+    package func classicResend(
+        factorID: String, stateToken: String, context: RequestContext
+    ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
+        try await classicStep(stateToken, context: context) { [self] state, view in
+            let factor = try state.presentable(factorID)
+            guard state.classic.selected == factorID, factor.push != nil || factor.code != nil else {
+                throw ClassicRefusal.notAllowed(in: "resend")
+            }
+            if factor.code != nil { return FactorStep(factor: factor, action: .sendCode) }
+            // If the device has approved already, the approval counts and no other push is sent.
+            if state.transaction.challenge?.approver != nil { return FactorStep(factor: factor, action: .poll) }
+            // As on the pages, a push that the user is just reading is not replaced.
+            if state.transaction.isChallengeYoung(at: context.now) { return FactorStep(factor: factor, action: .show) }
+            return FactorStep(factor: factor, action: .sendPush(try challenge(factor, state, view)))
+        } decide: { [self] state, step in
+            try plan(step, ClassicProof(), nil, state)
+        }
+    }
+
+    /// Counts a poll, once per request; throws ``ClassicRefusal`` over the limit. Clients poll every three to five seconds (authn reference
+    /// 2.5); the limit admits one poll per second.
+    func countPoll(_ state: ClassicState) throws(ClassicRefusal) {
+        guard !state.isRepeated else { return }
+        let polls = rateLimiter.count(.polls(state.transaction.id), limit: 60, now: state.context.now)
+        guard polls.isAdmitted else { throw .tooManyRequests(polls, reason: "polls of one sign-in") }
+    }
+
+    private func action(
+        on factor: Enrollment, _ proof: ClassicProof, _ state: ClassicState, _ view: any StoreView
+    ) throws -> FactorStep.Action {
+        if factor.push != nil {
+            // The result of a push is reported once; a later request asks for another push.
+            let isTold = state.classic.reportedChallenge == state.transaction.challengeCount
+            guard state.classic.selected == factor.classicID, !isTold, state.result(of: factor, in: state.transaction) != nil else {
+                return .sendPush(try challenge(factor, state, autoPush: proof.autoPush, view))
+            }
+            try countPoll(state)
+            return .poll
+        }
+        guard let response = proof.response(to: factor) else { return factor.code == nil ? .select : .sendCode }
+        try countClassicAttempt(state)
+        return .answer(response)
+    }
+
+    private func plan(
+        _ step: FactorStep, _ proof: ClassicProof, _ verdict: FactorVerdict?, _ state: ClassicState
+    ) throws -> ClassicPlan {
+        switch step.action {
+        case .show: try state.show(state.transaction)
+        case .select: try state.select(step.factor)
+        case .sendCode: try sendCode(to: step.factor, state)
+        case .sendPush(let challenge): try sendPush(challenge, state)
+        case .poll: try state.poll(step.factor, proof)
+        case .answer(let response):
+            try answer(response, to: step.factor, verdict, state, remembers: proof.remembersDevice)
+        }
+    }
+
+    // MARK: - Answers
+
+    /// The check of an answer that takes time; `nil` for a factor whose answers are judged at once.
+    private func check(_ step: FactorStep, _ state: ClassicState) throws -> Check<Result<FactorVerdict, ClassicRefusal>>? {
+        guard case .answer(let response) = step.action else { return nil }
+        let factor = step.factor
+        if let token = factor.token, case .code(let passCode) = response { return try check(passCode, of: token, state) }
+        guard factor.question != nil else { return nil }
+        let verifier = QuestionVerifier(environment: environment, enrollments: state.enrollments, origin: state.subject.origin)
+        return state.check(response, by: verifier)
+    }
+
+    private func answer(
+        _ response: FactorResponse, to factor: Enrollment, _ verdict: FactorVerdict?, _ state: ClassicState, remembers: Bool
+    ) throws -> ClassicPlan {
+        let (policy, user, now) = (state.snapshot.passwordPolicy, state.user.value, state.context.now)
+        if let token = factor.token {
+            return try state.answered(verdict ?? .failed, by: TokenVerifier(token: token), remembers: remembers)
+        }
+        if factor.question != nil {
+            let verifier = QuestionVerifier(environment: environment, enrollments: state.enrollments, origin: state.subject.origin)
+            return try state.answered(verdict ?? .failed, by: verifier, remembers: remembers)
+        }
+        if let method = factor.code {
+            if let until = method.closedUntil(at: now) {
+                throw ClassicRefusal(.tooMany(method.channel, until: until), context: state.context)
+            }
+            let verifier = CodeVerifier(
+                environment: environment, channel: method.channel, enrollments: state.enrollments, owner: state.transaction.id, now: now)
+            return try state.answered(verifier.verify(response, of: user, policy: policy), by: verifier, remembers: remembers)
+        }
+        if factor.hotp != nil {
+            let verifier = HOTPVerifier(environment: environment, enrollment: factor)
+            let (verdict, match) = try verifier.judge(response, of: user)
+            // `E0000083` (authn reference 4.7) does not apply to counters. A code of a later counter is answered like a wrong one: otherwise
+            // an attacker could guess it now and keep it.
+            return try state.answered(verdict, by: verifier, remembers: remembers, wrong: match == .used ? .replayedCode : .wrongCode)
+        }
+        let verifier = TOTPVerifier(environment: environment, enrollments: state.enrollments.filter { $0.id == factor.id }, now: now)
+        let verdict = try verifier.verify(response, of: user, policy: policy)
+        let wrong = try verdict == .failed ? state.refusal(of: response, factor) : .wrongCode
+        return try state.answered(verdict, by: verifier, remembers: remembers, wrong: wrong)
+    }
+
+    // MARK: - Pushes and codes
+
+    /// Plans a push to the device of a factor; throws ``ClassicRefusal``.
+    private func challenge(
+        _ factor: Enrollment, _ state: ClassicState, autoPush: Bool? = nil, _ view: any StoreView
+    ) throws -> PlannedChallenge {
+        var start = ChallengeStart(stored: state.stored, user: state.user, type: "")
+        start.enrollmentID = factor.id
+        start.transaction = start.transaction.extended(now: state.context.now) ?? start.transaction
+        start.transaction.classic?.selected = factor.classicID
+        start.transaction.classic?.autoPushChoice = autoPush ?? state.classic.autoPushChoice
+        do {
+            return try plan(start, application: state.application, snapshot: state.snapshot, context: state.context, view)
+        } catch let refusal as Refusal {
+            throw ClassicRefusal.factorFailed(refusal)
+        }
+    }
+
+    private func sendPush(_ planned: PlannedChallenge, _ state: ClassicState) throws -> ClassicPlan {
+        let step = planned.start.transaction.step(.challenged(planned.plan.challenge, planned.subject), now: state.context.now)
+        guard case .challenged = step.1 else { return try state.conclude(step, wrong: .wrongCode) }
+        return try commitment(of: planned, context: state.context).map { started in
+            switch started {
+            case .failure(let refusal): .failure(.factorFailed(refusal))
+            case .success(let started):
+                state.shown(step.0).map { answer in
+                    var answer = answer
+                    answer.pushes = started.pushes
+                    return answer
+                }
+            }
+        }
+    }
+
+    /// Plans that a code is sent; the previous one becomes invalid.
+    private func sendCode(to factor: Enrollment, _ state: ClassicState) throws -> ClassicPlan {
+        do {
+            let request = CodeRequest(purpose: .signIn, owner: state.transaction.id, applicationName: nil)
+            let prepared = try prepareCode(
+                request, for: factor, of: state.user.value, snapshot: state.snapshot, context: state.context)
+            return try state.select(factor, prepared.writes).answering { $0.messages = [prepared.message] }
+        } catch let refusal as CodeRefusal {
+            throw ClassicRefusal(refusal, context: state.context)
+        }
+    }
+}
+
+extension ClassicState {
+    /// The check of an answer.
+    func check(_ response: FactorResponse, by verifier: some FactorVerifier) -> Check<Result<FactorVerdict, ClassicRefusal>> {
+        let (user, policy) = (user.value, snapshot.passwordPolicy)
+        return Check(of: enrollments.filter { $0.factor == verifier.kind }) {
+            try await verifier.verify(response, of: user, policy: policy)
+        }.refusingOverload(context)
+    }
+
+    /// Plans that a factor is selected; a pending push becomes invalid.
+    fileprivate func select(_ factor: Enrollment, _ writes: Writes = Writes()) throws -> ClassicPlan {
+        var next = transaction
+        let closing = next.closingChallenge
+        next.withdrawChallenge(now: context.now)
+        next.classic?.selected = factor.classicID
+        return try show(next, writes: Writes(closing) + writes)
+    }
+
+    /// Plans the step that a poll of a push leads to.
+    fileprivate func poll(_ factor: Enrollment, _ proof: ClassicProof) throws -> ClassicPlan {
+        guard let challenge = transaction.challenge, !challenge.isOpen(at: context.now) else { return try show(transaction) }
+        // An approval by a device that was removed or distrusted since then proves nothing.
+        let subject = challenge.approver != nil && approver == nil ? nil : subject
+        var step = transaction.step(.polled(subject), now: context.now)
+        var writes = Writes(transaction.closingChallenge)
+        if case .tryAgain = step.1 {
+            writes += try Writes(step.2, of: step.0, user: nil)
+            step.0.classic?.selected = factor.classicID
+            return try show(step.0, writes: writes)
+        }
+        // A concurrent change of the enrolment causes a conflict.
+        if let approver { writes += [approver.unchanged] }
+        let plan = try conclude(step, writes: writes, remembers: proof.remembersDevice, wrong: .wrongCode)
+        guard let choice = proof.autoPush ?? classic.autoPushChoice else { return plan }
+        return plan.answering { $0.autoPush = classic.autoPush(of: factor.classicID, set: choice) }
+    }
+
+    /// Returns the refusal of a wrong code of an authenticator app. Used and expired codes have their own refusals.
+    fileprivate func refusal(of response: FactorResponse, _ factor: Enrollment) throws -> ClassicRefusal {
+        guard case .code(let code) = response, let totp = factor.totp else { return .wrongCode }
+        let secret = try totp.secret(ofEnrollment: factor.id, environment: environment)
+        if TimeBasedCode.step(ofTyped: code, secret: secret, now: context.now, after: nil) != nil { return .replayedCode }
+        // A later code is answered like a wrong one: otherwise an attacker could wait for it.
+        return TimeBasedCode.isPast(code, secret: secret, now: context.now) ? .lateCode : .wrongCode
+    }
+}
+
+extension ClassicSignIn {
+    /// The most push factors of which a browser keeps that they are asked by themselves.
+    static let mostAutoPush = 10
+
+    /// What the browser is to keep once a person chose.
+    fileprivate func autoPush(of factorID: String, set isOn: Bool) -> [String] {
+        let others = (autoPush ?? []).filter { $0 != factorID }
+        return Array((isOn ? others + [factorID] : others).suffix(Self.mostAutoPush))
+    }
+}
+
+extension ClassicState {
+    /// A factor that can be presented now; throws ``ClassicRefusal`` if there is no such factor, or none is asked for.
+    func presentable(_ factorID: String) throws(ClassicRefusal) -> Enrollment {
+        switch status(of: transaction) {
+        case .factorRequired?, .factorChallenge?: break
+        case let other: throw .notAllowed(in: other?.rawValue ?? "none")
+        }
+        guard let factor = presentable.first(where: { $0.classicID == factorID }) else { throw .unknownFactor }
+        return factor
+    }
+}

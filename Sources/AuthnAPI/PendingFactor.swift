@@ -1,0 +1,52 @@
+internal import Crypto
+internal import Foundation
+internal import IdentityCore
+internal import JOSE
+
+/// A factor that waits to be shown to work.
+struct PendingFactor: Sendable {
+    let enrollment: Enrollment
+    /// What the app is given; nil for a factor that is no app.
+    let offer: TOTPEnrollmentOffer?
+    private let pictureToken: String
+
+    /// `nil` if the factor is not pending, has expired, or belongs to another user. `signIn` is the id of the sign-in that sets it up.
+    init?(
+        _ enrollment: Enrollment, of user: User, in signIn: String, organization: String, environment: EngineEnvironment, now: Date
+    ) throws {
+        guard enrollment.status == .pending, enrollment.userID == user.id, let until = enrollment.pendingUntil, now < until else {
+            return nil
+        }
+        self.enrollment = enrollment
+        offer = try enrollment.totp.map { totp in
+            TOTPEnrollmentOffer(
+                id: enrollment.id, secret: try totp.secret(ofEnrollment: enrollment.id, environment: environment), issuer: organization,
+                account: user.login, expiresAt: until)
+        }
+        pictureToken = "\(signIn).\(Base64URL.encode(Array(Self.code(of: enrollment.id, in: signIn, environment: environment))))"
+    }
+
+    /// How the client sees it.
+    func factor(_ state: ClassicState) -> ClassicFactor {
+        var factor = state.factor(enrollment)
+        factor.isSetUp = false
+        factor.activation = offer.map { ClassicActivation(secret: $0.secret, pictureToken: pictureToken) }
+        return factor
+    }
+
+    /// Derived with a key from the factor and its sign-in: it is stable, and a caller cannot compute it.
+    private static func code(of id: String, in signIn: String, environment: EngineEnvironment) -> HMAC<SHA256>.MAC {
+        HMAC<SHA256>.authenticationCode(for: material(id, signIn), using: environment.masterKey)
+    }
+
+    private static func material(_ id: String, _ signIn: String) -> [UInt8] { Array("authn picture \(signIn) \(id)".utf8) }
+
+    /// Returns the sign-in to which a picture token belongs; `nil` if it is not a token of this factor.
+    static func signIn(ofPictureToken token: String, of id: String, environment: EngineEnvironment) -> String? {
+        let parts = token.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 2, id.utf8.count <= 100, let given = try? Base64URL.decode(parts[1]),
+            HMAC<SHA256>.isValidAuthenticationCode(given, authenticating: material(id, parts[0]), using: environment.masterKey)
+        else { return nil }
+        return parts[0]
+    }
+}

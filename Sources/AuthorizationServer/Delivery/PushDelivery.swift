@@ -1,0 +1,66 @@
+internal import Delivery
+internal import DeviceAPI
+internal import Foundation
+package import IdentityCore
+internal import Logging
+internal import NIOConcurrencyHelpers
+internal import ServerHTTP
+
+/// Hands the pushes of challenges to the push service, and tells the engine which devices it does not know any more.
+///
+/// Nobody waits for it: a push that is not taken or not delivered leaves the challenge where the device can fetch it. Safe from any
+/// task.
+package final class PushDelivery: Sendable {
+    private let queue: PushQueue
+    private let logger: Logger
+    private let identifiers: RequestIdentifiers
+    private let enrollments = NIOLockedValueBox<[String: String]>([:])
+
+    init(sender: any PushSender, engine: Engine, clock: any WallClock, identifiers: RequestIdentifiers, logger: Logger) {
+        self.logger = logger
+        self.identifiers = identifiers
+        let enrollments = enrollments
+        queue = PushQueue(sender: sender, logger: logger) { push, outcome in
+            let enrollment = enrollments.withLockedValue { $0.removeValue(forKey: push.id) }
+            guard case .tokenDead(let since) = outcome, let enrollment else { return }
+            do {
+                try await engine.pushTokenDied(
+                    enrollmentID: enrollment, token: push.deviceToken, since: since,
+                    context: RequestContext(now: clock.now, requestID: identifiers.next()))
+            } catch {
+                logger.error("A dead push token could not be noted", metadata: ["enrollment": "\(enrollment)", "error": "\(error)"])
+            }
+        }
+    }
+
+    /// Sends pushes some time soon. Returns at once.
+    package func deliver(_ messages: [PushMessage]) {
+        for message in messages {
+            guard let push = notification(message) else { continue }
+            enrollments.withLockedValue { $0[push.id] = message.enrollmentID }
+            if !queue.submit(push) { enrollments.withLockedValue { _ = $0.removeValue(forKey: push.id) } }
+        }
+    }
+
+    /// Sends until the task is cancelled or ``shutdown()`` is called, and what was taken is sent.
+    func run() async { await queue.run() }
+
+    /// Takes no more pushes.
+    func shutdown() { queue.shutdown() }
+
+    private func notification(_ message: PushMessage) -> PushNotification? {
+        let credentials = message.credentials
+        do {
+            return PushNotification(
+                deviceToken: message.pushToken,
+                topic: message.isDevelopment ? credentials.developmentTopic ?? credentials.topic : credentials.topic,
+                environment: message.isDevelopment ? .development : .production, payload: message.payload, expiresAt: message.expiresAt,
+                id: UUID().uuidString.lowercased(), collapseID: message.collapseID,
+                credentials: try APNsCredentials(
+                    teamID: credentials.teamID, keyID: credentials.keyID, privateKeyPEM: credentials.privateKey ?? ""))
+        } catch {
+            logger.error("The push credentials cannot be used", metadata: ["key": "\(credentials.keyID)", "error": "\(error)"])
+            return nil
+        }
+    }
+}

@@ -1,0 +1,139 @@
+internal import Foundation
+package import IdentityCore
+package import JOSE
+internal import Store
+
+/// What became of a device's answer.
+package enum ChallengeAnswerOutcome: Sendable, Equatable {
+    /// The sign-in goes on.
+    case approved
+    /// The sign-in is refused, as the person wanted.
+    case denied
+}
+
+extension Engine {
+    /// Takes a device's answer to a challenge (device-authenticator reference 2.9 and 3.7).
+    ///
+    /// The signed token in the body is the only proof. The first final answer decides for all devices that were asked; it is on disk
+    /// before this returns.
+    ///
+    /// - Parameters:
+    ///   - id: The challenge's id, from the path.
+    ///   - body: `method` and `challengeResponse`.
+    ///   - context: When and from where it came.
+    /// - Returns: Whether it was approved or denied; a refusal if it is no answer, comes too late, or proves nothing.
+    /// - Throws: ``StoreError`` if the store failed; then nothing was answered.
+    package func answerChallenge(
+        id: String, body: JSONValue, context: RequestContext
+    ) async throws -> Result<ChallengeAnswerOutcome, DeviceRefusal> {
+        guard body["method"]?.stringValue == "push", let token = body["challengeResponse"]?.stringValue else {
+            return .failure(.invalid("answer", ["The answer needs the members method (push) and challengeResponse."]))
+        }
+        // Guessing is hopeless; a device that has gone wild is not to fill the disk.
+        let tries = rateLimiter.count(.challenge(String(id.prefix(100))), limit: 20, now: context.now)
+        guard tries.isAdmitted else { return .failure(.tooManyAnswers) }
+        return try await transact(context, refusing: DeviceRefusal.self) { reading in
+            try AnswerReading(id: id, token: token, view: reading.view, snapshot: reading.snapshot, now: context.now)
+        } decide: { found in
+            let (next, outcome, effects) = found.transaction.value.step(.answered(found.response.answer), now: context.now)
+            var plan = Plan(Self.result(of: outcome))
+            // A device repeats its answer if the response was lost. The repeated answer is rejected as already given.
+            plan.uses = [.init(change: found.response.use.change, refused: .failure(.tooLate(.answered, "The answer was given before.")))]
+            for case .log(let type, let result, let reason) in effects {
+                plan.writes.log(
+                    type, result, reason: "\(reason); device \(found.enrollment.id)", userID: next.userID, clientID: next.applicationID,
+                    server: next.server)
+            }
+            if next != found.transaction.value {
+                plan.writes += [try found.transaction.writing(next)]
+                // A concurrent change of the enrolment causes a conflict.
+                if case .judged(.approved) = outcome { plan.writes += [found.enrollment.unchanged] }
+            }
+            return plan
+        }
+    }
+
+    private static func result(of outcome: SignInTransaction.Outcome) -> Result<ChallengeAnswerOutcome, DeviceRefusal> {
+        switch outcome {
+        case .judged(.approved): .success(.approved)
+        case .judged(.denied): .success(.denied)
+        case .judged(.failed(let reason)):
+            .failure(.invalid("answer", ["The answer is no approval, and the sign-in was refused: \(reason)."]))
+        case .judged(.invalid(let reason)):
+            .failure(.invalid("answer", ["The answer cannot be taken: \(reason). The challenge is still open."]))
+        case .tooLate(let lateness): .failure(.tooLate(lateness))
+        default: .failure(.invalid("challenge", ["The challenge is over."]))
+        }
+    }
+
+    /// The challenges that wait for an enrolled device (device-authenticator reference 2.8): unanswered, unexpired, of this enrolment.
+    ///
+    /// - Parameters:
+    ///   - enrollmentID: The enrolment, from the path.
+    ///   - authorization: A token with any of the device scopes.
+    ///   - context: When and from where it came.
+    /// - Returns: An array with the members of a push payload for each; or a refusal.
+    /// - Throws: ``StoreError`` if the store failed.
+    package func pendingChallenges(
+        enrollmentID: String, authorization: DeviceAuthorization, context: RequestContext
+    ) async throws -> Result<JSONValue, DeviceRefusal> {
+        try await answerDevice("device.challenge.list", authorization, needing: DeviceScope.any, context: context) {
+            [self] access, caller in
+            let enrolled = try access.enrollment(id: enrollmentID, of: caller)
+            guard enrolled.isUsable else { return Plan(.array([])) }
+            let open = try openChallenges(for: enrolled.enrollment, in: access.view, now: context.now)
+            return Plan(
+                .array(
+                    try open.map { transaction, challenge, target in
+                        let token = ChallengeToken(
+                            snapshot: access.snapshot, transaction: transaction, challenge: challenge, target: target)
+                        return .object(ChallengeToken.payload(try token.signed(now: context.now)))
+                    }))
+        }
+    }
+
+    /// The challenges that an enrolment can still answer, each with its transaction; for use inside `store.read`.
+    func openChallenges(
+        for enrollment: Enrollment, in view: any StoreView, now: Date
+    ) throws -> [(transaction: SignInTransaction, challenge: PushChallenge, target: PushChallenge.Target)] {
+        try view.records(.transaction, where: "challenged", is: enrollment.userID, limit: 1_000)
+            .map { try StoredTransaction($0).value }
+            .compactMap { transaction in
+                guard transaction.end == nil, let challenge = transaction.challenge, challenge.isOpen(at: now),
+                    let target = challenge.targets.first(where: { $0.enrollmentID == enrollment.id }),
+                    enrollment.push?.transactionTypes.contains(challenge.transactionType) == true
+                else { return nil }
+                return (transaction, challenge, target)
+            }
+            .sorted { ($0.challenge.createdAt, $0.target.id) < ($1.challenge.createdAt, $1.target.id) }
+    }
+}
+
+/// What a device's answer leads to, its signature and its bindings checked.
+private struct AnswerReading: Sendable {
+    var transaction: StoredTransaction
+    var enrollment: Enrollment
+    var response: ChallengeResponse
+
+    /// - Throws: ``DeviceRefusal``, ``StoreError``.
+    init(id: String, token: String, view: any StoreView, snapshot: OrgSnapshot, now: Date) throws {
+        // Expired and closed ones are looked at as well: the device is told why it is too late.
+        guard id.utf8.count <= 100, let (stored, _) = try view.transaction(.pushChallenge, secret: id, now: now) else {
+            throw DeviceRefusal.notFound("challenge", reason: "challenge is unknown")
+        }
+        guard let challenge = stored.value.challenge(ofTarget: id), let target = challenge.targets.first(where: { $0.id == id }) else {
+            throw DeviceRefusal.tooLate(.replaced)
+        }
+        let directory = DeviceDirectory(snapshot: snapshot, view: view, now: now)
+        guard let enrolled = try directory.enrollment(id: target.enrollmentID) else { throw DeviceRefusal(.enrollmentDeleted) }
+        transaction = stored
+        enrollment = enrolled.enrollment
+        // Nobody learns of an account's or an enrolment's state without a signature by its key.
+        response = try ChallengeResponse(
+            verifying: token, target: target, transactionType: challenge.transactionType, issuer: snapshot.origin, enrollment: enrollment,
+            device: enrolled.device, now: now)
+        let user = try GrantHolder.user(id: enrollment.userID, in: view)
+        if let refusal = DeviceRefusal.account(user) ?? enrolled.refusal { throw refusal }
+        guard enrolled.isUsable else { throw DeviceRefusal.accessDenied("Push is turned off.", reason: "authenticator is off") }
+    }
+}

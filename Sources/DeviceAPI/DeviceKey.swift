@@ -1,0 +1,57 @@
+internal import IdentityCore
+internal import JOSE
+
+/// A public key that a device registers (device-authenticator reference 3.1 and 3.2).
+struct DeviceKey: Sendable, Equatable {
+    private static let longestID = 200
+
+    /// What is stored: the public members, the id, and whether hardware keeps it.
+    let json: JSONValue
+    let id: String
+    /// Tells keys apart, whatever they are called.
+    let thumbprint: String
+
+    /// Reads a key of a request.
+    ///
+    /// - Parameters:
+    ///   - json: The JSON Web Key.
+    ///   - name: What the request calls it.
+    /// - Throws: ``DeviceRefusal`` with `E0000001` if it is no public P-256 or RSA key with an id.
+    init(_ json: JSONValue, name: String) throws(DeviceRefusal) {
+        let key: JSONWebKey
+        do {
+            key = try JSONWebKey(json)
+            // A point that is not on the curve, or an RSA key that is too short, is none.
+            _ = try VerificationKey(key, algorithm: DeviceToken.algorithm(of: key))
+        } catch {
+            throw .invalid(name, [error.message])
+        }
+        guard !key.isPrivate, let shared = key.publicKey else {
+            throw .invalid(name, ["The key has its private part. Send the public part only, and make a new key: this one is known now."])
+        }
+        guard let id = key.keyID, !id.isEmpty, id.utf8.count <= Self.longestID else {
+            throw .invalid(name, ["The key needs an id (kid) of at most \(Self.longestID) bytes."])
+        }
+        var stored = shared.json()
+        stored["okta:kpr"] = json["okta:kpr"]?.stringValue.flatMap { ["HARDWARE", "SOFTWARE"].contains($0) ? .string($0) : nil }
+        self.json = stored
+        self.id = id
+        thumbprint = key.thumbprint
+    }
+
+    /// Reads a stored key; nil for what is none.
+    init?(stored json: JSONValue?) {
+        guard let json, let key = try? DeviceKey(json, name: "") else { return nil }
+        self = key
+    }
+
+    /// Sees to it that keys differ, by their ids and by themselves: what one role signs must never pass as another's.
+    ///
+    /// - Throws: ``DeviceRefusal`` with `E0000001`.
+    static func checkDifferent(_ keys: [DeviceKey?]) throws(DeviceRefusal) {
+        let keys = keys.compactMap { $0 }
+        guard Set(keys.map(\.id)).count == keys.count, Set(keys.map(\.thumbprint)).count == keys.count else {
+            throw .invalid("keys", ["Each role needs a key of its own, with an id (kid) of its own."])
+        }
+    }
+}

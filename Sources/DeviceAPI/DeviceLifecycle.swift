@@ -1,0 +1,140 @@
+package import Foundation
+package import IdentityCore
+internal import Store
+
+/// What people and consoles see of an enrolled device.
+package struct DeviceEnrollmentSummary: Sendable, Equatable {
+    /// The enrolment's id.
+    package var id: String
+    /// The authenticator's name; its id if the organization no longer has it.
+    package var authenticatorName: String
+    /// What the device calls itself; anybody can write anything there.
+    package var deviceName: String
+    /// Whether it has a key that the person unlocks.
+    package var hasUserVerification: Bool
+    /// Whether it answers backchannel requests.
+    package var answersCIBA: Bool
+    /// `active` or `suspended`, of the enrolment or of its device.
+    package var status: String
+    /// When it was enrolled.
+    package var createdAt: Date
+}
+
+extension Engine {
+    /// A person's enrolled devices, in the order of their ids.
+    ///
+    /// - Parameter userID: The person.
+    /// - Returns: Those that are not deleted; none for an unknown person.
+    /// - Throws: ``StoreError`` if the store failed.
+    package func deviceEnrollments(ofUser userID: String) async throws -> [DeviceEnrollmentSummary] {
+        try await store.read { [self] view in
+            // Deleted ones are not among them, so that no time is asked for.
+            let directory = DeviceDirectory(snapshot: try snapshot(view), view: view, now: .distantPast)
+            return try directory.view.enrollments(of: userID).compactMap { try directory.enrolled($0).map(DeviceEnrollmentSummary.init) }
+        }
+    }
+
+    /// Notes that the gateway no longer knows a push token: nothing is sent to it until the app registers one. The enrolment stays, and
+    /// the device can fetch what waits for it (device-authenticator reference 9.3).
+    ///
+    /// - Parameters:
+    ///   - enrollmentID: The enrolment that it was sent to.
+    ///   - token: The token that was used.
+    ///   - since: When the token died, as the gateway said; a token that was registered later is left alone. Nil if it did not say.
+    ///   - context: When and from where it was told.
+    /// - Throws: ``StoreError`` if the store failed.
+    package func pushTokenDied(enrollmentID: String, token: String, since: Date?, context: RequestContext) async throws {
+        try await changeEnrollment(enrollmentID, type: "device.push_token.died", context: context) { enrollment in
+            guard let method = enrollment.push, method.pushToken == token, !method.isTokenDead else { return false }
+            if let since, let set = method.tokenSetAt, set > since { return false }
+            enrollment.push?.isTokenDead = true
+            return true
+        }
+    }
+
+    /// Suspends an enrolment, or opens it again.
+    ///
+    /// - Returns: Whether there is such an enrolment and it was not so before.
+    /// - Throws: ``StoreError`` if the store failed.
+    @discardableResult
+    package func suspendEnrollment(_ id: String, _ isSuspended: Bool = true, context: RequestContext) async throws -> Bool {
+        let type = isSuspended ? "device.enrollment.suspend" : "device.enrollment.unsuspend"
+        return try await changeEnrollment(id, type: type, context: context) { enrollment in
+            guard enrollment.status == (isSuspended ? .active : .suspended) else { return false }
+            enrollment.status = isSuspended ? .suspended : .active
+            return true
+        }
+    }
+
+    /// Suspends a device with all its enrolments, or opens it again.
+    ///
+    /// - Returns: Whether there is such a device and it was not so before.
+    /// - Throws: ``StoreError`` if the store failed.
+    @discardableResult
+    package func suspendDevice(_ id: String, _ isSuspended: Bool = true, context: RequestContext) async throws -> Bool {
+        try await changeDevice(id, type: isSuspended ? "device.lifecycle.suspend" : "device.lifecycle.unsuspend", context: context) {
+            device in
+            guard device.status == (isSuspended ? .active : .suspended) else { return false }
+            device.status = isSuspended ? .suspended : .active
+            return true
+        }
+    }
+
+    /// Deletes a device with all its enrolments, for good; they are remembered as deleted for 30 days.
+    ///
+    /// - Returns: Whether there was such a device.
+    /// - Throws: ``StoreError`` if the store failed.
+    @discardableResult
+    package func deleteDevice(_ id: String, context: RequestContext) async throws -> Bool {
+        try await changeDevice(id, type: "device.lifecycle.delete", context: context, takesEnrollmentsAlong: true) { device in
+            guard device.status != .deleted else { return false }
+            device.status = .deleted
+            device.unusedSince = context.now
+            return true
+        }
+    }
+
+    // MARK: - Writing
+
+    @discardableResult
+    private func changeEnrollment(
+        _ id: String, type: String, context: RequestContext, _ body: (inout Enrollment) -> Bool
+    ) async throws -> Bool {
+        try await transact(context) { reading in
+            try reading.view.record(.enrollment, id: id).map(Enrollment.init)
+        } decide: { found in
+            guard var enrollment = found, body(&enrollment) else { return Plan(false) }
+            enrollment.updatedAt = context.now
+            var writes = Writes([.put(try enrollment.record())])
+            writes.log(type, .success, reason: id, userID: enrollment.userID)
+            return Plan(true, writes)
+        }
+    }
+
+    private func changeDevice(
+        _ id: String, type: String, context: RequestContext, takesEnrollmentsAlong: Bool = false, _ body: (inout Device) -> Bool
+    ) async throws -> Bool {
+        try await transact(context) { reading in
+            let enrollments = takesEnrollmentsAlong ? try reading.view.records(.enrollment, where: "device", is: id, limit: .max) : []
+            return (try reading.view.record(.device, id: id).map(Device.init), try enrollments.map(Enrollment.init))
+        } decide: { (found: Device?, enrollments: [Enrollment]) in
+            guard var device = found, body(&device) else { return Plan(false) }
+            device.updatedAt = context.now
+            let deleted = try enrollments.map { Change.put(try $0.deleted(at: context.now).record()) }
+            var writes = Writes([.put(try device.record())] + deleted)
+            writes.log(type, .success, reason: id)
+            return Plan(true, writes)
+        }
+    }
+}
+
+extension DeviceEnrollmentSummary {
+    fileprivate init(_ enrolled: EnrolledDevice) {
+        let isOpen = enrolled.enrollment.status == .active && enrolled.device.status == .active
+        self.init(
+            id: enrolled.enrollment.id, authenticatorName: enrolled.authenticator?.name ?? enrolled.method.authenticatorID,
+            deviceName: enrolled.device.profile["displayName"] ?? "", hasUserVerification: enrolled.method.userVerification != nil,
+            answersCIBA: enrolled.method.transactionTypes.contains(.ciba), status: isOpen ? "active" : "suspended",
+            createdAt: enrolled.enrollment.createdAt)
+    }
+}

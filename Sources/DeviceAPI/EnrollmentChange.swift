@@ -1,0 +1,76 @@
+internal import Foundation
+internal import IdentityCore
+internal import JOSE
+internal import Store
+
+/// What becomes of an enrolment.
+extension EnrolledDevice {
+    /// The enrolment after a patch.
+    ///
+    /// - Throws: ``DeviceRefusal`` if the caller may not do it, or the authenticator does not allow it. ``StoreError``.
+    func applying(_ patch: EnrollmentPatch, _ caller: DeviceCaller, _ directory: DeviceDirectory) throws -> Enrollment {
+        var method = method
+        if let token = patch.pushToken {
+            method.pushToken = token
+            method.isTokenDead = false
+            method.tokenSetAt = directory.now
+        }
+        method.transactionTypes = patch.transactionTypes ?? method.transactionTypes
+        method.answersNumbers = patch.answersNumbers ?? method.answersNumbers
+        switch patch.userVerification {
+        case nil: break
+        case .set(let key): method.userVerification = try registering(key, caller, directory)
+        case .remove:
+            guard authenticator?.userVerification != .required else { throw DeviceRefusal.userVerificationRequired() }
+            if method.userVerification != nil {
+                try EnrollmentPermission(caller, directory).checkTaking(from: enrollment, signedBy: .userVerification)
+            }
+            method.userVerification = nil
+        }
+        var changed = enrollment
+        changed.push = method
+        changed.updatedAt = directory.now
+        return changed
+    }
+
+    /// The user verification key to store: the one that is there if the app sends it again, else the new one.
+    private func registering(_ key: DeviceKey, _ caller: DeviceCaller, _ directory: DeviceDirectory) throws -> JSONValue {
+        let current = DeviceKey(stored: method.userVerification)
+        if let current, key.id == current.id {
+            guard key.thumbprint == current.thumbprint else {
+                throw DeviceRefusal.invalid("methods.push.keys.userVerification", ["Another key has this id (kid) already. Use a new one."])
+            }
+            return current.json
+        }
+        guard let authenticator, authenticator.isActive, caller.grant == nil || authenticator.clientID == caller.clientID else {
+            throw DeviceRefusal.notFound("authenticator", reason: "authenticator is removed, off, or linked to another client")
+        }
+        try EnrollmentPermission(caller, directory).checkAddingKey(to: enrollment)
+        try DeviceKey.checkDifferent([
+            DeviceKey(stored: device.clientInstanceKey), DeviceKey(stored: method.proofOfPossession), key,
+        ])
+        return key.json
+    }
+
+    /// The changes that delete the enrolment; the device is forgotten with its last one.
+    ///
+    /// - Throws: ``StoreError``.
+    func deleting(_ directory: DeviceDirectory) throws -> [Change] {
+        var device = device
+        let others = try directory.enrollments(onDevice: device.id, limit: 2).filter { $0.id != enrollment.id }
+        if others.isEmpty { device.unusedSince = directory.now }
+        return [.put(try enrollment.deleted(at: directory.now).record()), .put(try device.record())]
+    }
+}
+
+extension Enrollment {
+    /// What is remembered of it once it is deleted: the public keys, by which its device can still ask.
+    func deleted(at now: Date) -> Enrollment {
+        var deleted = self
+        deleted.status = .deleted
+        deleted.deletedAt = now
+        deleted.updatedAt = now
+        deleted.push?.pushToken = ""
+        return deleted
+    }
+}

@@ -1,0 +1,66 @@
+internal import IdentityCore
+internal import JOSE
+
+/// A change to an enrolment as a merge patch (RFC 7396; device-authenticator reference 2.6): what is absent stays, null removes.
+///
+/// Pure. Members that are not known are refused: whoever sends one believes that it does something.
+struct EnrollmentPatch: Sendable {
+    /// What becomes of a key.
+    enum KeyChange: Sendable, Equatable { case set(DeviceKey), remove }
+
+    var pushToken: String?
+    var transactionTypes: [PushMethod.TransactionType]?
+    var answersNumbers: Bool?
+    var userVerification: KeyChange?
+
+    /// Reads a body.
+    ///
+    /// - Throws: ``DeviceRefusal``: `E0000003` for what is no object, `E0000001` for a member that is not known or wrong.
+    init(_ body: JSONValue) throws(DeviceRefusal) {
+        guard let members = body.objectValue else { throw .malformed("patch is no object") }
+        try Self.checkMembers(members, ["methods"], of: "")
+        guard let methods = members["methods"] else { return }
+        let push = try PushMethodFields.object(methods["push"], name: "methods.push")
+        try Self.checkMembers(methods.objectValue ?? [:], ["push"], of: "methods.")
+        try Self.checkMembers(push, ["pushToken", "capabilities", "keys"], of: "methods.push.")
+        if let token = push["pushToken"] { pushToken = try PushMethodFields.pushToken(token) }
+        if let value = push["capabilities"] {
+            let capabilities = try PushMethodFields.object(value, name: "methods.push.capabilities")
+            try Self.checkMembers(capabilities, ["transactionTypes", "numberChallenge"], of: "methods.push.capabilities.")
+            transactionTypes = try capabilities["transactionTypes"].map(PushMethodFields.transactionTypes)
+            answersNumbers = try capabilities["numberChallenge"].map(PushMethodFields.answersNumbers)
+        }
+        if let value = push["keys"] {
+            let keys = try PushMethodFields.object(value, name: "methods.push.keys")
+            try Self.checkMembers(keys, ["userVerification"], of: "methods.push.keys.")
+            let name = "methods.push.keys.userVerification"
+            userVerification = try keys["userVerification"].map { value throws(DeviceRefusal) in
+                value.isNull ? .remove : .set(try DeviceKey(value, name: name))
+            }
+        }
+    }
+
+    /// The scopes of which an access token must have one.
+    var scopes: Set<String> {
+        userVerification == nil ? [DeviceScope.manage, DeviceScope.maintenanceManage] : [DeviceScope.manage]
+    }
+
+    /// The names of what it changes, for the log.
+    var names: [String] {
+        [
+            pushToken.map { _ in "pushToken" }, transactionTypes.map { _ in "transactionTypes" },
+            answersNumbers.map { _ in "numberChallenge" },
+            userVerification.map { $0 == .remove ? "userVerification removed" : "userVerification" },
+        ].compactMap { $0 }
+    }
+
+    private static func checkMembers(_ object: [String: JSONValue], _ known: Set<String>, of path: String) throws(DeviceRefusal) {
+        let unknown = object.keys.filter { !known.contains($0) }.sorted()
+        guard unknown.isEmpty else {
+            throw .invalid(
+                path.isEmpty ? "enrollment" : String(path.dropLast()),
+                ["These members can not be changed: \(unknown.prefix(10).map { path + $0.prefix(100) }.joined(separator: ", "))."],
+                reason: "patch has members that can not be changed")
+        }
+    }
+}

@@ -1,0 +1,57 @@
+internal import IdentityCore
+internal import JOSE
+
+/// Reads the members of `methods.push` that an enrolment and a change have in common (device-authenticator reference 2.5.1 and 2.6).
+enum PushMethodFields {
+    /// Longer than any push token, in characters.
+    private static let longestToken = 512
+
+    /// A push token: hexadecimal, in any case; empty if the app has none.
+    static func pushToken(_ value: JSONValue?) throws(DeviceRefusal) -> String {
+        let name = "methods.push.pushToken"
+        guard let text = value?.stringValue else {
+            throw .invalid(name, ["The push token must be a text; empty as long as there is none."])
+        }
+        let isHexadecimal = text.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"), UInt8(ascii: "A")...UInt8(ascii: "F"): true
+            default: false
+            }
+        }
+        guard isHexadecimal, text.utf8.count.isMultiple(of: 2), text.utf8.count <= longestToken else {
+            throw .invalid(name, ["The push token is written in hexadecimal, two digits a byte, at most \(longestToken) digits."])
+        }
+        return text.lowercased()
+    }
+
+    static func environment(_ value: JSONValue?) throws(DeviceRefusal) -> PushMethod.Environment {
+        guard let environment = value?.stringValue.flatMap({ PushMethod.Environment(rawValue: $0.lowercased()) }) else {
+            throw .invalid("methods.push.apsEnvironment", ["The environment is production or development."])
+        }
+        return environment
+    }
+
+    /// `LOGIN` is always among them: a device that answers no sign-in is no factor.
+    static func transactionTypes(_ value: JSONValue) throws(DeviceRefusal) -> [PushMethod.TransactionType] {
+        let name = "methods.push.capabilities.transactionTypes"
+        guard let names = value.stringArrayValue, names.count <= 10 else {
+            throw .invalid(name, ["The transaction types are a list of texts."])
+        }
+        let types = names.compactMap(PushMethod.TransactionType.init(rawValue:))
+        guard types.count == names.count, types.contains(.login) else {
+            throw .invalid(name, [#"The transaction types are ["LOGIN"] or ["LOGIN","CIBA"]."#])
+        }
+        return types.contains(.ciba) ? [.login, .ciba] : [.login]
+    }
+
+    static func answersNumbers(_ value: JSONValue) throws(DeviceRefusal) -> Bool {
+        guard let flag = value.boolValue else { throw .invalid("methods.push.capabilities.numberChallenge", ["Write true or false."]) }
+        return flag
+    }
+
+    /// The object of a member that must be one.
+    static func object(_ value: JSONValue?, name: String) throws(DeviceRefusal) -> [String: JSONValue] {
+        guard let object = value?.objectValue else { throw .invalid(name, ["\(name) must be an object."]) }
+        return object
+    }
+}

@@ -1,0 +1,114 @@
+package import Foundation
+package import Store
+
+/// An enrolment together with what it stands on: a device that is there, and perhaps an authenticator.
+package struct EnrolledDevice: Sendable {
+    package let enrollment: Enrollment
+    package let method: PushMethod
+    package let device: Device
+    /// Nil if the organization no longer has it.
+    package let authenticator: PushAuthenticator?
+
+    /// Whether the device can answer for the person: neither it nor the enrolment is suspended, and push is on.
+    package var isUsable: Bool { enrollment.status == .active && device.status == .active && authenticator?.isActive == true }
+
+    /// Why it can't be used or changed; `nil` if it can.
+    package var closure: Closure? {
+        // Deleting a device deletes its enrolments.
+        if device.status == .deleted { return .deviceDeleted }
+        if enrollment.status == .deleted { return .enrollmentDeleted }
+        if device.status == .suspended { return .deviceSuspended }
+        return enrollment.status == .active ? nil : .enrollmentSuspended
+    }
+
+    /// The state of an account, a device or an enrolment that rules out its use.
+    package enum Closure: Sendable, Equatable {
+        case deviceDeleted, deviceSuspended, enrollmentDeleted, enrollmentSuspended
+        /// An account that is suspended or staged, with its status.
+        case accountSuspended(User.Status)
+        /// An account that is deactivated; `isRemoved` if it no longer exists.
+        case accountDeleted(isRemoved: Bool)
+
+        /// The state of an account; `nil` for an active one.
+        package init?(of user: User?) {
+            switch user?.status {
+            case .active: return nil
+            case .suspended?: self = .accountSuspended(.suspended)
+            case .staged?: self = .accountSuspended(.staged)
+            case .deactivated, nil: self = .accountDeleted(isRemoved: user == nil)
+            }
+        }
+
+        /// For the log.
+        package var reason: String {
+            switch self {
+            case .deviceDeleted: "device is deleted"
+            case .deviceSuspended: "device is suspended"
+            case .enrollmentDeleted: "enrollment is deleted"
+            case .enrollmentSuspended: "enrollment is suspended"
+            case .accountSuspended(let status): "user is \(status.rawValue)"
+            case .accountDeleted(let isRemoved): isRemoved ? "user is removed" : "user is deactivated"
+            }
+        }
+    }
+}
+
+/// Finds enrolments and devices in one view of the store.
+package struct DeviceDirectory {
+    package let snapshot: OrgSnapshot
+    package let view: any StoreView
+    package let now: Date
+
+    package init(snapshot: OrgSnapshot, view: any StoreView, now: Date) {
+        self.snapshot = snapshot
+        self.view = view
+        self.now = now
+    }
+
+    private static let longestID = 100
+
+    /// An enrolment of a device by its id, deleted ones among them as long as they are remembered; nil if there is none.
+    package func enrollment(id: String) throws -> EnrolledDevice? {
+        guard id.utf8.count <= Self.longestID, let record = try view.record(.enrollment, id: id) else { return nil }
+        return try enrolled(Enrollment(record))
+    }
+
+    /// An enrolment that is not deleted, by the id of its push method.
+    package func enrollment(methodID: String) throws -> EnrolledDevice? {
+        guard methodID.utf8.count <= Self.longestID else { return nil }
+        return try view.records(.enrollment, where: "method", is: methodID, limit: 1).first.flatMap { try enrolled(Enrollment($0)) }
+    }
+
+    /// Those of a device that are not deleted, at most `limit`.
+    package func enrollments(onDevice id: String, limit: Int) throws -> [Enrollment] {
+        try view.records(.enrollment, where: "device", is: id, limit: limit).map(Enrollment.init)
+    }
+
+    /// A device by its id, deleted ones among them as long as they are remembered; nil if there is none.
+    package func device(id: String) throws -> Device? {
+        guard id.utf8.count <= Self.longestID, let device = try view.record(.device, id: id).map(Device.init),
+            device.expiresAt.map({ now < $0 }) ?? true
+        else { return nil }
+        return device
+    }
+
+    /// The parts of an enrolment; nil if it is none of a device, or its time is over.
+    package func enrolled(_ enrollment: Enrollment) throws -> EnrolledDevice? {
+        guard enrollment.expiresAt.map({ now < $0 }) ?? true, let method = enrollment.push else { return nil }
+        guard let device = try view.record(.device, id: method.deviceID).map(Device.init) else { return nil }
+        return EnrolledDevice(
+            enrollment: enrollment, method: method, device: device,
+            authenticator: snapshot.authenticators.first { $0.id == method.authenticatorID })
+    }
+
+    /// The factors that stand between a password and the account.
+    package func factors(among own: [Enrollment]) throws -> [Enrollment] {
+        try own.filter { enrollment in
+            // A suspended factor counts: distrust in a factor is no reason to require less.
+            guard enrollment.isHeld, enrollment.isStrong else { return false }
+            guard enrollment.push != nil else { return true }
+            guard let enrolled = try enrolled(enrollment) else { return false }
+            return enrolled.device.status != .deleted && enrolled.authenticator?.isActive == true
+        }
+    }
+}

@@ -1,0 +1,47 @@
+internal import Foundation
+
+extension Engine {
+    /// Gives a person a device whose codes follow a counter (RFC 4226), as an administrator does who has its seed. It takes the place of
+    /// the one that they had, and whoever else had it has it no more. Codes that were used stay used, whoever had the device before.
+    ///
+    /// - Parameters:
+    ///   - secret: The seed, at least 16 bytes; sealed in the store.
+    ///   - credentialID: What the device is known by, such as the number on its back: 1 to 100 bytes.
+    ///   - counter: The counter of its next code, from 0 on; one that was passed with this seed before is raised to where that stands.
+    ///   - userID: The person.
+    ///   - context: The request.
+    /// - Returns: The factor's id; nil if there is no such user, or what was given is out of range.
+    /// - Throws: ``StoreError`` if the store failed.
+    package func assignHardwareDevice(
+        secret: [UInt8], credentialID: String, counter: Int64 = 0, userID: String, context: RequestContext
+    ) async throws -> String? {
+        guard secret.count >= TimeBasedCode.shortestSecret, (1...100).contains(credentialID.utf8.count), (0...Int64.max >> 1) ~= counter
+        else { return nil }
+        return try await transact(context) { [self] reading -> (id: String, Writes)? in
+            guard let user = try user(id: userID, in: reading.view) else { return nil }
+            let own = try reading.view.enrollments(of: userID).filter { $0.hotp != nil }
+            var counters = DeviceCounters(reading.view, environment: environment)
+            let others = try counters.devices(ofSeed: secret, notOf: userID)
+            var writes = Writes(try (own + others).flatMap { try counters.take($0) } + counters.changes())
+            for other in others { writes.log("user.mfa.factor.deactivate", .success, reason: "hotp", userID: other.userID) }
+            let device = try Enrollment(
+                hardwareDevice: secret, credentialID: credentialID, counter: counters.start(counter, ofSeed: secret), of: userID,
+                environment: environment, now: context.now)
+            return (device.id, writes + (try user.enrolling(device, reason: "hotp")))
+        } decide: { planned in
+            planned.map { Plan($0.id, $0.1) } ?? Plan(nil)
+        }
+    }
+}
+
+extension Enrollment {
+    /// A device whose codes follow a counter.
+    init(
+        hardwareDevice secret: [UInt8], credentialID: String, counter: Int64, of userID: String, environment: EngineEnvironment, now: Date
+    ) throws {
+        self.init(
+            id: try environment.random.identifier(prefix: "uft"), userID: userID, factor: .hotp, status: .active, createdAt: now)
+        hotp = try HOTPMethod(
+            sealing: secret, forEnrollment: id, credentialID: credentialID, counter: counter, environment: environment)
+    }
+}

@@ -1,0 +1,109 @@
+/// A question that only the person can answer, as far as that goes.
+package struct SecurityQuestion: Sendable, Hashable {
+    /// What programs call it (authn reference 4.15).
+    package var key: String
+    /// What the person is asked.
+    package var text: String
+
+    /// The questions that can be chosen, in the order in which they are offered.
+    package static let all: [SecurityQuestion] = [
+        ("disliked_food", "What food did you refuse to eat as a child?"),
+        ("name_of_first_plush_toy", "What did you call your first stuffed animal?"),
+        ("first_award", "What was the first prize that you won?"),
+        ("favorite_security_question", "Which security question do you like best?"),
+        ("favorite_toy", "Which toy was dearest to you as a child?"),
+        ("first_computer_game", "Which computer game did you play first?"),
+        ("favorite_movie_quote", "Which line from a film do you quote most?"),
+        ("first_sports_team_mascot", "What was the mascot of the first team that you played in?"),
+        ("first_music_purchase", "Which record or song did you buy first?"),
+        ("favorite_art_piece", "Which work of art do you like best?"),
+        ("grandmother_favorite_desert", "Which dessert did your grandmother like best?"),
+        ("first_thing_cooked", "What was the first dish that you learned to cook?"),
+        ("childhood_dream_job", "What did you want to become when you were a child?"),
+        ("first_kiss_location", "Where were you when you had your first kiss?"),
+        ("place_where_significant_other_was_met", "Where did you meet the person that you share your life with?"),
+        ("favorite_vacation_location", "Where was your best holiday?"),
+        ("new_years_two_thousand", "Where were you when the year 2000 began?"),
+        ("favorite_speaker_actor", "Which speaker or actor do you like best?"),
+        ("favorite_book_movie_character", "Which character from a book or a film do you like best?"),
+        ("favorite_sports_player", "Which athlete do you like best?"),
+    ].map { SecurityQuestion(key: $0.0, text: $0.1) }
+
+    /// The question with a key.
+    ///
+    /// - Parameter key: The key.
+    /// - Returns: Nil if there is none.
+    package static func named(_ key: String) -> SecurityQuestion? { all.first { $0.key == key } }
+}
+
+/// What the server keeps of a security question.
+package struct QuestionMethod: Sendable, Equatable, Codable {
+    /// The question's key.
+    package var key: String
+    /// The answer as people compare answers, hashed as a password is.
+    var answerHash: String
+
+    /// What the person is asked.
+    package var text: String { SecurityQuestion.named(key)?.text ?? key }
+}
+
+/// Answers, as they are compared: without regard to case, to spaces at the ends and to how many are in between,
+/// and to how accents are composed.
+enum SecurityAnswer {
+    /// Fewest characters of an answer (authn reference 4.5).
+    static let minimumLength = 4
+    /// More than any answer has, in bytes.
+    static let maximumBytes = 256
+
+    /// The form that is compared; nil of what is longer than any answer.
+    static func normalized(_ answer: String) -> String? {
+        guard answer.utf8.count <= maximumBytes else { return nil }
+        return User.key(forLogin: answer).split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    }
+
+    /// What is wrong with an answer to a question.
+    ///
+    /// - Returns: A sentence for the person; nil if it will do.
+    static func problem(_ answer: String, to question: SecurityQuestion) -> String? {
+        guard let answer = normalized(answer), let asked = normalized(question.text) else { return "The answer is too long." }
+        guard answer.count >= minimumLength else { return "The answer must have at least \(minimumLength) characters." }
+        let key = question.key.split(separator: "_").joined(separator: " ")
+        guard !asked.contains(answer), !answer.contains(asked), !key.contains(answer), !answer.contains(key) else {
+            return "The answer must not be a part of the question, nor contain it."
+        }
+        return nil
+    }
+}
+
+/// Checks answers to security questions, on the threads that hash passwords.
+package struct QuestionVerifier: FactorVerifier {
+    package let environment: EngineEnvironment
+    /// The person's enrolments; those of other factors do not matter.
+    package let enrollments: [Enrollment]
+    /// The origin of the request, which decides its place in the hashing queue.
+    package let origin: RequestOrigin
+
+    package init(environment: EngineEnvironment, enrollments: [Enrollment], origin: RequestOrigin) {
+        self.environment = environment
+        self.enrollments = enrollments
+        self.origin = origin
+    }
+
+    package var kind: FactorKind { .question }
+    package var factorClass: FactorClass { .recollection }
+    package var methods: [String] { ["kba"] }
+
+    package func verify(_ response: FactorResponse, of user: User?, policy: PasswordPolicy) async throws -> FactorVerdict {
+        guard case .answer(let typed) = response else { return .failed }
+        let share = HashingShare(origin, of: user)
+        let own = enrollments.first { $0.question != nil && $0.userID == user?.id }
+        guard let own, let question = own.question, let answer = SecurityAnswer.normalized(typed) else {
+            try await environment.passwordHasher.verifyNobody(
+                PasswordVerifier.beginning(of: typed), logN: policy.scryptLogN, for: share)
+            return .failed
+        }
+        let isRight = try await environment.passwordHasher.verify(
+            answer, against: question.answerHash, spending: policy.scryptLogN, for: share)
+        return isRight ? .proved(passwordHash: nil, enrollment: own) : .failed
+    }
+}

@@ -1,0 +1,45 @@
+package import Foundation
+
+/// Checks codes of authenticator apps.
+///
+/// Made for one reading of the store: the verdict names the enrolment as it must be written, with the code used up, in the version
+/// that was read. Of two who use one code at the same moment the second meets another version, reads again, and is refused.
+package struct TOTPVerifier: FactorVerifier {
+    package let environment: EngineEnvironment
+    /// The person's usable enrolments; those of other factors do not matter.
+    package let enrollments: [Enrollment]
+    package let now: Date
+    /// The decoy factors to compare with if the user has no app; generated if empty.
+    package var decoyApps: [Enrollment] = []
+
+    package init(environment: EngineEnvironment, enrollments: [Enrollment], now: Date, decoyApps: [Enrollment] = []) {
+        self.environment = environment
+        self.enrollments = enrollments
+        self.now = now
+        self.decoyApps = decoyApps
+    }
+
+    package var kind: FactorKind { .totp }
+    package var factorClass: FactorClass { .possession }
+    package var methods: [String] { ["otp"] }
+
+    package func verify(_ response: FactorResponse, of user: User?, policy: PasswordPolicy) throws -> FactorVerdict {
+        guard case .code(let code) = response else { return .failed }
+        let own = enrollments.filter { $0.totp != nil && $0.userID == user?.id }
+        guard !own.isEmpty else {
+            // Does the same work as for a user with an app, so that the time does not reveal whether the user has one.
+            for app in decoyApps { _ = try app.using(code: code, environment: environment, now: now) }
+            guard decoyApps.isEmpty else { return .failed }
+            let nobody = try TOTPMethod(sealing: [UInt8](repeating: 0, count: 20), forEnrollment: "", environment: environment)
+            let secret = try nobody.secret(ofEnrollment: "", environment: environment)
+            _ = TimeBasedCode.step(ofTyped: code, secret: secret, now: now, after: nil)
+            return .failed
+        }
+        var used: Enrollment?
+        for enrollment in own {
+            let candidate = try enrollment.using(code: code, environment: environment, now: now)
+            used = used ?? candidate
+        }
+        return used.map { .proved(passwordHash: nil, enrollment: $0) } ?? .failed
+    }
+}

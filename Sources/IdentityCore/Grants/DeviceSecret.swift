@@ -1,0 +1,74 @@
+package import Foundation
+internal import JOSE
+package import Store
+
+/// The secret by which the apps of one device share a sign-in (OpenID Connect Native SSO 1.0; oauth reference 2.4.7).
+///
+/// A ticket of the grant that it was given with: it lives as long as that grant's refresh tokens, and is closed with them. Each grant that
+/// was made by it, that one among them, knows its hash, so that all of them end together.
+package enum DeviceSecret {
+    package static let prefix = "ds_"
+    package static let tokenType = "urn:x-oath:params:oauth:token-type:device-secret"
+    /// The most grants of one secret that end together in one commit; more take more.
+    package static let most = 100
+
+    /// The ticket of a new one.
+    package static func ticket(of grant: Grant, digest: TicketDigest) -> Ticket {
+        Ticket(
+            kind: .deviceSecret, digest: digest, owner: RecordReference(.grant, grant.id), use: .untilClosed,
+            expiresAt: grant.refresh?.endsAt)
+    }
+
+    /// Returns the writes that revoke a device secret and its grants; no writes without a grant.
+    package static func revocation(_ digest: TicketDigest, of grants: [Grant], clientID: String?, server: String?, now: Date) -> Writes {
+        guard !grants.isEmpty else { return Writes() }
+        var writes = Writes(grants.flatMap { $0.revoking(at: now) } + [.close(.deviceSecret, digest: digest)])
+        writes.log(
+            "token.revoke.device_secret", .success, reason: "\(grants.count) grants", userID: grants.first?.userID, clientID: clientID,
+            server: server)
+        return writes
+    }
+
+    /// The claim `ds_hash`: the left half of the secret's SHA-256, in base64url (oauth reference 3.6).
+    package static func hash(_ digest: [UInt8]) -> String { Base64URL.encode(Array(digest.prefix(16))) }
+}
+
+extension StoreView {
+    /// The grant that a device's secret was given with, if the secret is good now, and whose it is.
+    package func deviceGrant(_ digest: TicketDigest, server: String?, snapshot: OrgSnapshot, now: Date) throws -> (Grant, User)? {
+        guard case .fresh(let ticket) = try ticket(.deviceSecret, digest: digest, now: now),
+            let grant = try record(.grant, id: ticket.owner.id).map(Grant.init), grant.server == server, grant.revokedAt == nil,
+            now < grant.expiresAt, snapshot.application(grant.clientID)?.isActive == true,
+            let user = try grant.userID.flatMap({ try GrantHolder.user(id: $0, in: self) }), grant.closure(by: user) == nil
+        else { return nil }
+        return (grant, user)
+    }
+
+    /// The grants that were made by a device's secret and are not revoked, at most ``DeviceSecret/most``.
+    package func openGrants(by digest: TicketDigest) throws -> [Grant] {
+        let all = try records(.grant, where: Grant.deviceSecretKey, is: Base64URL.encode(digest.bytes), limit: .max).map(Grant.init)
+        return Array(all.filter { $0.revokedAt == nil }.prefix(DeviceSecret.most))
+    }
+}
+
+extension Engine {
+    /// Ends a device's secret, and every grant that was made by it, for all apps (oauth reference 2.10).
+    ///
+    /// - Parameters:
+    ///   - digest: Of the secret.
+    ///   - clientID: Who asks.
+    ///   - server: The authorization server's id.
+    ///   - context: When and from where it came.
+    /// - Throws: ``StoreError`` if the store failed.
+    package func revokeDeviceSecret(_ digest: TicketDigest, clientID: String?, server: String?, context: RequestContext) async throws {
+        // Each commit revokes a limited number of grants.
+        while try await transact(
+            context,
+            read: { try $0.view.openGrants(by: digest).filter { $0.server == server } },
+            decide: { (grants: [Grant]) in
+                let writes = DeviceSecret.revocation(digest, of: grants, clientID: clientID, server: server, now: context.now)
+                return Plan(grants.count == DeviceSecret.most, writes)
+            })
+        {}
+    }
+}

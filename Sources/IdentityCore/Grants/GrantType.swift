@@ -1,0 +1,24 @@
+/// The `grant_type` values that the engine knows, as they stand on the wire.
+package enum GrantType {
+    package static let password = "password"
+    package static let authorizationCode = "authorization_code"
+    package static let refreshToken = "refresh_token"
+    package static let clientCredentials = "client_credentials"
+    package static let oob = "urn:okta:params:oauth:grant-type:oob"
+    package static let secondFactorOOB = "http://auth0.com/oauth/grant-type/mfa-oob"
+    package static let otp = "urn:okta:params:oauth:grant-type:otp"
+    package static let secondFactorOTP = "http://auth0.com/oauth/grant-type/mfa-otp"
+    package static let webAuthn = "urn:okta:params:oauth:grant-type:webauthn"
+    package static let deviceCode = "urn:ietf:params:oauth:grant-type:device_code"
+    package static let tokenExchange = "urn:ietf:params:oauth:grant-type:token-exchange"
+    /// No grant: stands for a factor that pages and the classic API can ask for, and no client can by itself.
+    static let mailedCode = "countersign:mailed-code"
+    /// Likewise.
+    static let securityQuestion = "countersign:security-question"
+    /// Likewise.
+    static let hardwareCode = "countersign:hardware-code"
+    package static let jwtBearer = "urn:ietf:params:oauth:grant-type:jwt-bearer"
+    /// The ticket of a QR code on a sign-in page; of this project's own.
+    package static let enrollmentTicket = "urn:countersign:params:oauth:grant-type:enrollment-ticket"
+    package static let ciba = "urn:openid:params:grant-type:ciba"
+}

@@ -1,0 +1,94 @@
+internal import Foundation
+internal import JOSE
+internal import Store
+
+/// The access tokens of one grant that were revoked singly.
+///
+/// Bounded: each is kept until its `exp`, and when there are more than ``limit``, the one issued first goes and takes all that
+/// were issued before it along, so that nothing revoked ever comes back.
+package struct RevokedTokens: Sendable, Equatable {
+    static let limit = 32
+
+    private struct Entry: Sendable, Equatable {
+        var id: String
+        var issuedAt: Int
+        var expiresAt: Int
+    }
+
+    private var entries: [Entry] = []
+    /// Tokens issued up to then are revoked too; seconds since 1970.
+    private var through: Int?
+
+    init() {}
+
+    /// Whether a token is revoked.
+    func contains(_ id: String, issuedAt: Int) -> Bool {
+        if let through, issuedAt <= through { return true }
+        return entries.contains { $0.id == id }
+    }
+
+    /// Adds a token, times in seconds since 1970.
+    package mutating func insert(_ id: String, issuedAt: Int, expiresAt: Int, now: Int) {
+        entries.removeAll { $0.expiresAt <= now || $0.id == id }
+        entries.append(Entry(id: id, issuedAt: issuedAt, expiresAt: expiresAt))
+        entries.sort { $0.issuedAt < $1.issuedAt }
+        if entries.count > Self.limit { through = max(through ?? .min, entries.removeFirst().issuedAt) }
+    }
+
+    // MARK: - Stored
+
+    init(_ json: JSONValue?) {
+        guard let json else { return }
+        through = json["through"]?.intValue
+        entries = (json["tokens"]?.arrayValue ?? []).compactMap { entry in
+            guard let id = entry[0]?.stringValue, let issued = entry[1]?.intValue, let end = entry[2]?.intValue else { return nil }
+            return Entry(id: id, issuedAt: issued, expiresAt: end)
+        }
+    }
+
+    /// Nil if nothing is revoked.
+    var json: JSONValue? {
+        guard !entries.isEmpty || through != nil else { return nil }
+        var json: JSONValue = [
+            "tokens": .array(entries.map { [.string($0.id), .integer(Int64($0.issuedAt)), .integer(Int64($0.expiresAt))] })
+        ]
+        json["through"] = through.map { .integer(Int64($0)) }
+        return json
+    }
+}
+
+extension Engine {
+    /// Revokes every grant of a user, and those that are made at this moment by sign-ins that were let in before: signed out everywhere.
+    /// Called again, it revokes what was made since.
+    ///
+    /// - Parameters:
+    ///   - userID: The user's id.
+    ///   - context: When and from where it was asked.
+    /// - Returns: How many grants were revoked.
+    /// - Throws: ``StoreError`` if the store failed; all are closed then, if any is revoked.
+    @discardableResult
+    package func revokeAllGrants(ofUser userID: String, context: RequestContext) async throws -> Int {
+        // The account first: from then on each of them is closed. What follows tells it to who looks at the grant alone.
+        if case .unknownUser = try await markGrantsEnded(ofUser: userID, context: context) { return 0 }
+        var count = 0
+        while true {
+            let revoked = try await transact(context) { reading in
+                Array(
+                    try reading.view.records(.grant, where: "user", is: userID, limit: .max).map(Grant.init).filter { $0.revokedAt == nil }
+                        .prefix(Self.mostRevoked))
+            } decide: { (grants: [Grant]) in
+                var writes = Writes(grants.flatMap { $0.revoking(at: context.now) })
+                for grant in grants {
+                    writes.log(
+                        "grant.revoked", .success, reason: grant.id, userID: grant.userID, clientID: grant.clientID, server: grant.server)
+                }
+                return Plan(grants.count, writes)
+            }
+            count += revoked
+            if revoked < Self.mostRevoked { return count }
+        }
+    }
+
+    /// The maximum number of grants that one commit revokes.
+    private static let mostRevoked = 100
+}

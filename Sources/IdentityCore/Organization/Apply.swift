@@ -1,0 +1,124 @@
+internal import Foundation
+internal import Store
+
+extension Engine {
+    /// Makes the store say what a definition says: once, again, or not at all if it says so already.
+    ///
+    /// One commit: either everything the report names happened or nothing did. Of configuration, the definition is the
+    /// truth for what it brought; what an administrator made elsewhere is left alone. Of people, it has its say where it
+    /// changed since it was last applied, and who it no longer names is deactivated. Sessions, grants and enrolments stay.
+    ///
+    /// - Parameters:
+    ///   - definition: What the organization should be.
+    ///   - options: Whether passwords that changed in the file replace those that people have.
+    ///   - context: The request, or the start, that brings it.
+    /// - Returns: What was created, changed, removed and left, by name.
+    /// - Throws: ``OrganizationError`` if the definition contradicts itself; ``StoreError`` if the store failed, with
+    ///   ``StoreError/Code/wrongMasterKey`` before anything is written if another master key sealed it;
+    ///   ``PasswordHasher/Overloaded`` or `CancellationError` from hashing new users' passwords.
+    package func apply(
+        _ definition: OrganizationDefinition, options: ApplyOptions = ApplyOptions(), context: RequestContext
+    ) async throws -> ApplyReport {
+        let problems = definition.problems()
+        guard problems.isEmpty else { throw OrganizationError(problems: problems) }
+        // As the store will give it back: a number that JSON writes alike must not look like a change on every start.
+        let definition = try RecordCoding.decode(OrganizationDefinition.self, from: try RecordCoding.encode(definition))
+        let report = try await transact(context) { [environment] (reading: Reading<[String: String]>) in
+            try ApplyPlan(
+                definition, options: options, hashes: reading.verdict ?? [:], view: reading.view, environment: environment, now: context.now
+            )
+        } check: { plan in
+            guard !plan.missingHashes.isEmpty else { return nil }
+            return Check(of: plan.missingHashes) { [self] in
+                try await refuseBreached(plan.missingHashes, of: definition)
+                return plan.hashes.merging(try await hash(plan.missingHashes, policy: definition.passwordPolicy)) { $1 }
+            }
+        } needsMore: { _, _ in
+            true
+        } decide: { plan, _ in
+            let report = ApplyReport(entries: plan.entries)
+            var writes = Writes(plan.keyCheck + plan.changes)
+            guard !plan.changes.isEmpty else { return Plan(report, writes) }
+            for owner in plan.appOwners {
+                writes.log("user.mfa.factor.activate", .success, reason: "totp, from the org file", userID: owner)
+            }
+            let sums = [ApplyReport.Entry.Action.created, .changed, .removed].map { "\(report.count($0)) \($0.rawValue)" }
+            writes.log("organization.apply", .success, reason: sums.joined(separator: ", "))
+            return Plan(report, writes)
+        }
+        await readAgain()
+        return report
+    }
+
+    /// Refuses new passwords that are known from data breaches.
+    ///
+    /// - Throws: ``OrganizationError`` that names their places in the definition.
+    private func refuseBreached(_ passwords: [String: String], of definition: OrganizationDefinition) async throws {
+        let breached = await breached(Set(passwords.values))
+        let problems = definition.users.enumerated().filter { breached.contains($1.password ?? "") }.map { index, _ in
+            OrganizationError.Problem([.key("users"), .index(index), .key("password")], PasswordRule.unexposed.violation)
+        }
+        guard problems.isEmpty else { throw OrganizationError(problems: problems) }
+    }
+
+    /// Returns the new passwords that are known from data breaches; looks up a few at a time.
+    private func breached(_ passwords: Set<String>) async -> Set<String> {
+        guard environment.breachedPasswords != nil else { return [] }
+        return await withTaskGroup(of: String?.self) { group in
+            var found: Set<String> = []
+            for (index, password) in passwords.enumerated() {
+                if index >= 8, let known = await group.next() ?? nil { found.insert(known) }
+                group.addTask { [self] in await isBreached(password) ? password : nil }
+            }
+            for await case let known? in group { found.insert(known) }
+            return found
+        }
+    }
+
+    /// Hashes several passwords, a few at a time.
+    func hash(_ passwords: [String: String], policy: PasswordPolicy) async throws -> [String: String] {
+        try await withThrowingTaskGroup(of: (String, String).self) { group in
+            var hashes: [String: String] = [:]
+            for (index, (key, password)) in passwords.enumerated() {
+                if index >= 8, let (key, hash) = try await group.next() { hashes[key] = hash }
+                let salt = try environment.random.bytes(16)
+                group.addTask { [hasher = environment.passwordHasher] in
+                    (key, try await hasher.hash(password, logN: policy.scryptLogN, salt: salt))
+                }
+            }
+            for try await (key, hash) in group { hashes[key] = hash }
+            return hashes
+        }
+    }
+}
+
+/// The changes that make the store match a definition.
+struct ApplyPlan: Sendable {
+    /// The change that adds the check record of the master key; empty if the store has it.
+    let keyCheck: [Change]
+    let changes: [Change]
+    let entries: [ApplyReport.Entry]
+    /// The password hashes that were made already, by login key.
+    let hashes: [String: String]
+    /// The passwords that must be hashed before the plan can be made, by login key.
+    let missingHashes: [String: String]
+    /// The ids of the users who get an authenticator app.
+    let appOwners: [String]
+
+    /// Plans from one view of the store, with the password hashes that were made already, by login key.
+    ///
+    /// - Throws: ``StoreError`` with ``StoreError/Code/wrongMasterKey`` if another master key sealed the store.
+    init(
+        _ definition: OrganizationDefinition, options: ApplyOptions, hashes: [String: String], view: any StoreView,
+        environment: EngineEnvironment, now: Date
+    ) throws {
+        self.hashes = hashes
+        keyCheck = try MasterKeyCheck(environment).verify(view).map { [$0] } ?? []
+        let configuration = try ConfigurationPlan(definition, view: view, environment: environment)
+        let users = try UserPlan(definition, options: options, hashes: hashes, view: view, environment: environment, now: now)
+        changes = configuration.changes + users.changes
+        entries = configuration.entries + users.entries
+        missingHashes = users.missingHashes
+        appOwners = users.appOwners
+    }
+}

@@ -1,0 +1,242 @@
+internal import Crypto
+internal import Foundation
+internal import Store
+
+/// What has to be written so that the file's people are in the store.
+///
+/// People are more than the file says of them: they change their passwords, and administrators suspend them. So the file
+/// has its say only where it changed since it was last applied, member by member; who it no longer names is deactivated,
+/// not deleted, and keeps id, grants and enrolments for the day that it names them again.
+struct UserPlan {
+    private(set) var changes: [Change] = []
+    private(set) var entries: [ApplyReport.Entry] = []
+    /// The passwords that must be hashed before the plan can be made, by login key.
+    private(set) var missingHashes: [String: String] = [:]
+    /// Who gets an authenticator app, by id.
+    private(set) var appOwners: [String] = []
+
+    private let options: ApplyOptions
+    private let hashes: [String: String]
+    private let environment: EngineEnvironment
+    private let now: Date
+    /// How many of a person's passwords are remembered.
+    private let history: Int
+    /// How far the devices have come that are given and taken away.
+    private var counters: DeviceCounters
+    /// What takes the devices away that people have no more, by their ids.
+    private var removals: [String: [Change]] = [:]
+
+    /// Plans from one view of the store, with the password hashes that were made already, by login key.
+    init(
+        _ definition: OrganizationDefinition, options: ApplyOptions, hashes: [String: String], view: any StoreView,
+        environment: EngineEnvironment, now: Date
+    ) throws {
+        self.options = options
+        self.hashes = hashes
+        self.environment = environment
+        self.now = now
+        history = definition.passwordPolicy.age.history
+        counters = DeviceCounters(view, environment: environment)
+        let named = Set(definition.users.map { User.key(forLogin: $0.login) })
+        let dismissed = try view.records(.user, where: "origin", is: RecordOrigin.file.rawValue, limit: 1_000_000).map(StoredUser.init)
+            .filter { !named.contains(User.key(forLogin: $0.value.login)) }
+        // All that is taken away comes first: whom the file names before whom tells nothing of how far a device has come.
+        for wanted in definition.users {
+            let key = User.key(forLogin: wanted.login)
+            if let stored = try Self.user(key, in: view) { try takeDevices(of: stored, wanted, key: key, view: view) }
+        }
+        for user in dismissed {
+            removals[user.value.id] = try brought(user, view: view).flatMap { try counters.take($0) }
+        }
+        for wanted in definition.users {
+            let key = User.key(forLogin: wanted.login)
+            if let stored = try Self.user(key, in: view) {
+                try update(stored, to: wanted, key: key, view: view)
+            } else {
+                try create(wanted, key: key)
+            }
+        }
+        for user in dismissed { try dismiss(user) }
+        changes += try counters.changes()
+    }
+
+    private static func user(_ key: String, in view: any StoreView) throws -> StoredUser? {
+        try view.records(.user, where: "login", is: key, limit: 1).first.map(StoredUser.init)
+    }
+
+    private mutating func create(_ wanted: UserDefinition, key: String) throws {
+        let hash = wanted.password.flatMap { newHash(of: $0, key: key) }
+        var user = User(
+            id: try environment.random.identifier(prefix: "00u"), login: wanted.login, status: wanted.status, profile: wanted.profile,
+            groups: wanted.groups, passwordHash: hash, createdAt: now)
+        user.mustChangePassword = wanted.mustChangePassword
+        let device = try device(of: wanted, userID: user.id)
+        let stored = StoredUser(
+            new: user, origin: .file,
+            applied: applied(
+                wanted, tag: tag(of: wanted.password, key: key), totpTag: totpTag(of: wanted, key: key),
+                device: FileDevice(tag: deviceTag(of: wanted, key: key), id: device?.device.id)))
+        changes.append(.put(try stored.record(holding: user)))
+        if let secret = wanted.totpSecret.flatMap(Base32.decode) {
+            let app = try Enrollment(authenticatorApp: secret, of: user.id, environment: environment, now: now)
+            changes.append(.put(try app.record()))
+            appOwners.append(user.id)
+        }
+        if let device { changes += try device.losses + [.put(device.device.record())] }
+        entries.append(ApplyReport.Entry(action: .created, kind: .user, name: wanted.login))
+    }
+
+    private mutating func update(_ stored: StoredUser, to wanted: UserDefinition, key: String, view: any StoreView) throws {
+        var stored = stored
+        var user = stored.value
+        var note: String?
+        let before = stored.applied?.definition
+        if before?.login != wanted.login { user.login = wanted.login }
+        if before?.profile != wanted.profile { user.profile = wanted.profile }
+        if before?.groups != wanted.groups { user.groups = wanted.groups }
+        if before?.status != wanted.status { user.setStatus(wanted.status, now: now) }
+        if before?.mustChangePassword != wanted.mustChangePassword { user.mustChangePassword = wanted.mustChangePassword }
+        var passwordTag = stored.applied?.passwordTag
+        if let password = wanted.password, tag(of: password, key: key) != passwordTag {
+            if user.passwordHash == nil || options.replacesPasswords {
+                user.setPasswordHash(newHash(of: password, key: key), remembering: history, now: now)
+                user.mustChangePassword = wanted.mustChangePassword
+                passwordTag = tag(of: password, key: key)
+                note = "password replaced"
+            } else {
+                note = "password differs from the one last applied; the user keeps theirs"
+            }
+        }
+        let app = try appChanges(stored, wanted, key: key, view: view)
+        if let more = app.note { note = [note, more].compactMap { $0 }.joined(separator: "; ") }
+        let device = try deviceChanges(stored, wanted, key: key)
+        if let more = device.note { note = [note, more].compactMap { $0 }.joined(separator: "; ") }
+        let applied = applied(wanted, tag: passwordTag, totpTag: app.tag, device: device.now)
+        let isChanged = user != stored.value || !app.changes.isEmpty || !device.changes.isEmpty
+        changes += app.changes + device.changes
+        if !app.changes.isEmpty { appOwners.append(user.id) }
+        if isChanged || applied != stored.applied || stored.origin != .file {
+            if user.profile != stored.value.profile { user.updatedAt = now }
+            stored.applied = applied
+            stored.origin = .file
+            changes.append(.put(try stored.record(holding: user)))
+        }
+        entries.append(ApplyReport.Entry(action: isChanged ? .changed : .unchanged, kind: .user, name: wanted.login, note: note))
+    }
+
+    private mutating func dismiss(_ stored: StoredUser) throws {
+        guard stored.applied != nil else { return }
+        // What the file gave does not come back with the person unless the file gives it again.
+        changes += removals[stored.value.id] ?? []
+        var stored = stored
+        var user = stored.value
+        user.setStatus(.deactivated, now: now)
+        stored.applied = nil
+        changes.append(.put(try stored.record(holding: user)))
+        entries.append(
+            ApplyReport.Entry(action: .removed, kind: .user, name: user.login, note: "deactivated; name them again to bring them back"))
+    }
+
+    private func applied(_ wanted: UserDefinition, tag: [UInt8]?, totpTag: [UInt8]?, device: FileDevice) -> AppliedUser {
+        var definition = wanted
+        definition.password = nil
+        definition.totpSecret = nil
+        definition.hardwareDevice = nil
+        return AppliedUser(definition: definition, passwordTag: tag, totpTag: totpTag, deviceTag: device.tag, deviceID: device.id)
+    }
+
+    /// The device that the file gives a person, and what takes it from whoever else has it.
+    private mutating func device(of wanted: UserDefinition, userID: String) throws -> (device: Enrollment, losses: [Change])? {
+        guard let device = wanted.hardwareDevice, let secret = Base32.decode(device.secret) else { return nil }
+        let losses = try counters.devices(ofSeed: secret, notOf: userID).flatMap { try counters.take($0) }
+        let given = try Enrollment(
+            hardwareDevice: secret, credentialID: device.credentialID, counter: counters.start(device.counter, ofSeed: secret), of: userID,
+            environment: environment, now: now)
+        return (given, losses)
+    }
+
+    /// The device that the file gives, as it is remembered.
+    private struct FileDevice {
+        var tag: [UInt8]?
+        var id: String?
+    }
+
+    /// The device of a person that the file gave them when it was last applied; not one that an administrator gave them since.
+    private func brought(_ stored: StoredUser, view: any StoreView) throws -> [Enrollment] {
+        guard let applied = stored.applied, applied.deviceTag != nil else { return [] }
+        return try devices(of: stored.value.id, view: view).filter { applied.deviceID == nil || $0.id == applied.deviceID }
+    }
+
+    private func devices(of userID: String, view: any StoreView) throws -> [Enrollment] {
+        try view.enrollments(of: userID).filter { $0.hotp != nil }
+    }
+
+    /// Takes away what a person has no more: any device if the file gives another, else the one that it gave and does not name any more.
+    private mutating func takeDevices(of stored: StoredUser, _ wanted: UserDefinition, key: String, view: any StoreView) throws {
+        guard deviceTag(of: wanted, key: key) != stored.applied?.deviceTag else { return }
+        let gone = try wanted.hardwareDevice == nil ? brought(stored, view: view) : devices(of: stored.value.id, view: view)
+        removals[stored.value.id] = try gone.flatMap { try counters.take($0) }
+    }
+
+    /// What the file's device changes: people do not set it up themselves, so the file has its say wherever it changed, and takes away what
+    /// it gave and does not name any more.
+    private mutating func deviceChanges(
+        _ stored: StoredUser, _ wanted: UserDefinition, key: String
+    ) throws -> (changes: [Change], now: FileDevice, note: String?) {
+        let known = FileDevice(tag: stored.applied?.deviceTag, id: stored.applied?.deviceID)
+        let tag = deviceTag(of: wanted, key: key)
+        guard tag != known.tag else { return ([], known, nil) }
+        let gone = removals[stored.value.id] ?? []
+        guard let (device, losses) = try self.device(of: wanted, userID: stored.value.id) else {
+            return (gone, FileDevice(), gone.isEmpty ? nil : "device taken away")
+        }
+        return (
+            try gone + losses + [.put(device.record())], FileDevice(tag: tag, id: device.id),
+            gone.isEmpty ? "device given" : "device replaced"
+        )
+    }
+
+    private func deviceTag(of wanted: UserDefinition, key: String) -> [UInt8]? {
+        wanted.hardwareDevice.flatMap { tag(of: "\($0.secret) \($0.counter) \($0.credentialID)", key: "hotp \u{0}" + key) }
+    }
+
+    /// What the file's authenticator app changes: as a password, it is the file's only until the person has one of their own.
+    private func appChanges(
+        _ stored: StoredUser, _ wanted: UserDefinition, key: String, view: any StoreView
+    ) throws -> (changes: [Change], tag: [UInt8]?, note: String?) {
+        let known = stored.applied?.totpTag
+        guard let secret = wanted.totpSecret.flatMap(Base32.decode), let tag = totpTag(of: wanted, key: key),
+            tag != known
+        else {
+            return ([], known, nil)
+        }
+        let own = try view.enrollments(of: stored.value.id)
+            .filter { $0.totp?.provider == .google }
+        // A secret that does not open was sealed by a start with a wrong master key and never produced a valid code.
+        let isUsable = own.contains { app in
+            app.status != .pending && (try? app.totp?.secret(ofEnrollment: app.id, environment: environment)) != nil
+        }
+        guard options.replacesPasswords || !isUsable else {
+            return ([], known, "authenticator app differs from the one last applied; the user keeps theirs")
+        }
+        let app = try Enrollment(authenticatorApp: secret, of: stored.value.id, environment: environment, now: now)
+        let removals = own.map { Change.remove(.enrollment, id: $0.id, version: $0.version) }
+        return (removals + [.put(try app.record())], tag, "authenticator app replaced")
+    }
+
+    private func totpTag(of wanted: UserDefinition, key: String) -> [UInt8]? { tag(of: wanted.totpSecret, key: "totp \u{0}" + key) }
+
+    private mutating func newHash(of password: String, key: String) -> String? {
+        if let hash = hashes[key] { return hash }
+        missingHashes[key] = password
+        return nil
+    }
+
+    /// Recognises the file's password without keeping it: a keyed hash, worth nothing without the master key.
+    private func tag(of password: String?, key: String) -> [UInt8]? {
+        guard let password else { return nil }
+        let tagKey = HKDF<SHA256>.deriveKey(
+            inputKeyMaterial: environment.masterKey, info: Data("countersign org file passwords".utf8), outputByteCount: 32)
+        return Array(HMAC<SHA256>.authenticationCode(for: Data((key + "\u{0}" + password).utf8), using: tagKey))
+    }
+}

@@ -1,0 +1,103 @@
+package import Foundation
+
+/// Which of a person's devices are asked, and what.
+package struct ChallengePlan: Sendable {
+    /// Seconds that a person has to answer.
+    package static let lifetime: TimeInterval = 300
+
+    package let challenge: PushChallenge
+    let enrollments: [Enrollment]
+
+    /// What a challenge is for.
+    package struct Question {
+        var application: Application
+        var transactionType = PushMethod.TransactionType.login
+        var bindingMessage: String?
+        /// The authenticator that is asked before others, if the person has it.
+        var preferredAuthenticator: String?
+        var lifetime = ChallengePlan.lifetime
+        var asker = PushChallenge.Asker.entitled
+        /// The origin that started the sign-in.
+        var askedFrom: RequestOrigin?
+        /// Whether nothing but this challenge is there to prove two factors with.
+        var mustVerifyUser = false
+    }
+
+    /// Chooses the devices of the person's usable enrolments; throws ``Refusal`` with `access_denied` and status 403 if none can be
+    /// asked.
+    init(
+        _ question: Question, to user: User, enrollments: [Enrollment], snapshot: OrgSnapshot, random: any RandomSource,
+        context: RequestContext
+    ) throws {
+        var able = enrollments.filter { $0.push?.transactionTypes.contains(question.transactionType) == true }
+        let preferred = able.filter { $0.push?.authenticatorID == question.preferredAuthenticator }
+        if !preferred.isEmpty { able = preferred }
+        guard !able.isEmpty else { throw Self.unusable("no device is enrolled for it") }
+        // An enrolment whose key was lost, or that was made before the policy asked for one, proves too little.
+        able = able.filter { enrollment in
+            guard let push = enrollment.push, let authenticator = snapshot.authenticator(push.authenticatorID) else { return false }
+            return authenticator.userVerification != .required || push.userVerification != nil
+        }
+        guard !able.isEmpty else { throw Self.unusable("no device has the user verification key that the authenticator requires") }
+        if question.mustVerifyUser { able = able.filter { $0.push?.userVerification != nil } }
+        guard !able.isEmpty else { throw Self.unusable("no device can verify the person, and the policy asks for two factors") }
+
+        let fingerprint = SignInOrigin.fingerprint(
+            of: context, application: question.application, isBackEnd: question.askedFrom?.isBackEnd == true)
+        let isRisky = !SignInOrigin.isKnown(fingerprint, to: user)
+        let authenticators = Set(able.compactMap(\.push?.authenticatorID)).compactMap(snapshot.authenticator)
+        // Whoever asks in the back channel shows the person nothing: there the binding message is what they compare.
+        let needsNumber =
+            question.transactionType == .login
+            && authenticators.contains { $0.numberChallenge == .always || ($0.numberChallenge == .risky && isRisky) }
+        if needsNumber { able = able.filter { $0.push?.answersNumbers == true } }
+        guard !able.isEmpty else { throw Self.unusable("no device can answer a number challenge") }
+
+        self.enrollments = able
+        challenge = PushChallenge(
+            transactionType: question.transactionType,
+            targets: try able.compactMap { enrollment in
+                guard let push = enrollment.push, let authenticator = snapshot.authenticator(push.authenticatorID) else { return nil }
+                return try Self.target(enrollment.id, push, authenticator, mustVerifyUser: question.mustVerifyUser, random: random)
+            }, bindingMessage: question.bindingMessage, numbers: needsNumber ? try Self.numbers(random) : nil,
+            origin: SignInOrigin.description(of: context, application: question.application), asker: question.asker,
+            askedFrom: question.askedFrom,
+            fingerprint: question.transactionType == .login ? fingerprint : nil, createdAt: context.now,
+            expiresAt: context.now.addingTimeInterval(question.lifetime))
+    }
+
+    private static func target(
+        _ enrollmentID: String, _ push: PushMethod, _ authenticator: PushAuthenticator, mustVerifyUser: Bool, random: any RandomSource
+    ) throws -> PushChallenge.Target {
+        // A device without the key is never told that it should use one: the official app answers such a challenge badly.
+        let verification: PushChallenge.UserVerification =
+            if push.userVerification == nil { .discouraged } else if mustVerifyUser || authenticator.userVerification == .required {
+                .required
+            } else { .preferred }
+        return PushChallenge.Target(
+            id: try random.identifier(prefix: "ft"), enrollmentID: enrollmentID, methodID: push.id,
+            nonce: try random.identifier(prefix: ""), userVerification: verification, methods: authenticator.methods)
+    }
+
+    /// Three different numbers from 10 to 99, one of them the right one.
+    private static func numbers(_ random: any RandomSource) throws -> PushChallenge.Numbers {
+        var choices: [String] = []
+        while choices.count < 3 {
+            // 180 is the largest multiple of 90 in a byte: what lies above would favour the first numbers.
+            for byte in try random.bytes(8) where byte < 180 && choices.count < 3 {
+                let number = String(10 + Int(byte % 90))
+                if !choices.contains(number) { choices.append(number) }
+            }
+        }
+        var place: UInt8
+        repeat { place = try random.bytes(1)[0] } while place >= 255
+        return PushChallenge.Numbers(choices: choices, right: choices[Int(place % 3)])
+    }
+
+    /// The person cannot be asked that way: not enrolled, or excluded by policy.
+    package static func unusable(_ reason: String) -> Refusal {
+        Refusal(
+            .accessDenied, "The authenticator cannot be used: it is not set up for this person, or the policy excludes it.",
+            reason: "challenge: \(reason)", status: .forbidden)
+    }
+}

@@ -1,0 +1,150 @@
+package import Foundation
+package import Store
+
+extension Engine {
+    /// What is asked of which devices, by limits and policies.
+    package func plan(
+        _ start: ChallengeStart, application: Application, snapshot: OrgSnapshot, context: RequestContext, _ view: any StoreView
+    ) throws -> PlannedChallenge {
+        guard let subject = try view.subject(start.user.value, of: start.transaction, snapshot: snapshot, from: context) else {
+            throw Refusal.overTransaction
+        }
+        let recent = try view.records(.transaction, where: "challenged", is: start.user.value.id, limit: 1_000)
+            .map { try StoredTransaction($0).value }
+        let asker = PushChallenge.Asker(of: start.transaction, subject)
+        let enrollments = subject.enrollments.usable.filter { start.enrollmentID ?? $0.id == $0.id }
+        // Checked before the limits, which would reveal that the account exists.
+        try start.requireUsable(subject, in: view)
+        try PushLimits(asked: recent, of: start.user.value, now: context.now).admit(asker, from: subject.origin)
+        let asked = AuthenticationContextClass.preferred(of: start.transaction.contextClasses)
+        let needsTwo = subject.decision.assurance == .twoFactors || subject.demandsTwoFactors || asked == .twoFactors
+        let remaining = start.transaction.expiresAt.timeIntervalSince(context.now)
+        let plan = try ChallengePlan(
+            .init(
+                application: application, transactionType: start.transaction.purpose == .backchannel ? .ciba : .login,
+                bindingMessage: start.bindingMessage, preferredAuthenticator: start.preferredAuthenticator,
+                lifetime: min(ChallengePlan.lifetime, remaining), asker: asker,
+                askedFrom: start.transaction.purpose == .signIn ? subject.origin : nil,
+                mustVerifyUser: needsTwo && !start.transaction.proofs.contains { $0.factorClasses.contains(.knowledge) }),
+            to: start.user.value, enrollments: enrollments, snapshot: snapshot, random: environment.random, context: context)
+        return PlannedChallenge(start: start, subject: subject, plan: plan, snapshot: snapshot)
+    }
+
+    /// The writes and the answer of a planned challenge.
+    package func commitment(of planned: PlannedChallenge, context: RequestContext) throws -> Plan<Result<StartedPush, Refusal>> {
+        let start = planned.start
+        let (next, outcome, effects) = start.transaction.step(.challenged(planned.plan.challenge, planned.subject), now: context.now)
+        var writes = Writes()
+        for case .log(let type, let outcome, let reason) in effects {
+            writes.log(
+                type, outcome, reason: reason, userID: start.user.value.id, clientID: start.transaction.applicationID,
+                server: start.transaction.server)
+        }
+        guard case .challenged = outcome, let challenge = next.challenge else {
+            guard case .refused(let refusal) = outcome else { return Plan(.failure(.overTransaction), writes) }
+            return Plan(.failure(refusal), writes)
+        }
+        let owner = RecordReference(.transaction, next.id)
+        let secret = try environment.random.secret(prefix: start.ticket == .oobCode ? "oob_" : "ft_")
+        // The secrets of an earlier challenge become invalid; the mfa_token stays valid.
+        for old in start.transaction.challenge?.targets ?? [] { writes += [.close(.pushChallenge, digest: TicketDigest(of: old.id))] }
+        if let old = start.transaction.challengeTicket { writes += [.close(start.ticket, digest: TicketDigest(bytes: old))] }
+        var stored = next
+        stored.challengeTicket = TicketDigest(of: secret).bytes
+        // Written even if unchanged, so that two concurrent challenges of this user cause a version conflict.
+        var user = start.user.value
+        user.countPush(challenge, at: context.now)
+        let expiresAt = challenge.expiresAt.addingTimeInterval(SignInTransaction.keptAfter)
+        func ticket(_ kind: TicketKind, _ secret: String) -> Change {
+            .issue(Ticket(kind: kind, digest: TicketDigest(of: secret), owner: owner, use: .untilClosed, expiresAt: expiresAt))
+        }
+        writes += [
+            .put(try stored.record(version: start.version)), .put(try start.user.record(holding: user)), ticket(start.ticket, secret),
+        ]
+        writes += challenge.targets.map { ticket(.pushChallenge, $0.id) }
+        let pushes = try PushMessage.all(
+            of: challenge, in: stored, to: planned.plan.enrollments, snapshot: planned.snapshot, now: context.now)
+        return Plan(.success(StartedPush(challenge: challenge, secret: secret, pushes: pushes)), writes)
+    }
+}
+
+/// What a challenge is started for.
+package struct ChallengeStart: Sendable {
+    package var transaction: SignInTransaction
+    /// The stored version; 0 for a new transaction.
+    package var version: Int64
+    /// As a write must name them.
+    package var user: StoredUser
+    /// The `challenge_type` of the answer; nil for a first factor.
+    package var type: String?
+    package var bindingMessage: String?
+    package var preferredAuthenticator: String?
+    /// The one enrolment that is asked; nil for all that can be.
+    package var enrollmentID: String?
+    package var ticket = TicketKind.oobCode
+    /// The reason for the log why the user can't be asked; `nil` if they can. The refusal follows all reads, as for a user without a device.
+    package var obstacle: String?
+    /// Stands in for the user of an unknown name.
+    package var decoy: Decoy?
+
+    package init(stored: StoredTransaction, user: StoredUser, type: String) {
+        (transaction, version, self.user, self.type) = (stored.value, stored.version, user, type)
+    }
+
+    package init(new transaction: SignInTransaction, user: StoredUser) {
+        (self.transaction, version, self.user) = (transaction, 0, user)
+    }
+}
+
+extension ChallengeStart {
+    /// Refuses a user who can't be asked, or whom the policy denies, after all reads.
+    ///
+    /// - Throws: ``Refusal``; errors of the store.
+    package func requireUsable(_ subject: SignInTransaction.Subject, in view: any StoreView) throws {
+        // Reads decoy factors as for a known user.
+        try decoy?.readFactors(in: view)
+        if let obstacle { throw ChallengePlan.unusable(obstacle) }
+        if subject.decision.assurance == .deny { throw transaction.denied(by: subject.decision) }
+    }
+}
+
+/// A challenge that can be started.
+package struct PlannedChallenge: Sendable {
+    package var start: ChallengeStart
+    package var subject: SignInTransaction.Subject
+    package var plan: ChallengePlan
+    var snapshot: OrgSnapshot
+}
+
+/// A push challenge that is stored.
+package struct StartedPush: Sendable {
+    package var challenge: PushChallenge
+    /// The secret by which the client asks for the answer.
+    package var secret: String
+    /// Sent now, each at most once.
+    package var pushes: [PushMessage]
+}
+
+extension StoreView {
+    /// Returns the writes that cancel the transaction of an `mfa_token`, an `oob_code` or an `auth_req_id`. A later approval has no effect,
+    /// and the device gets an error.
+    ///
+    /// - Parameters:
+    ///   - secret: The `mfa_token`, `oob_code` or `auth_req_id`; other tokens return `nil`.
+    ///   - clientID: The client, authenticated.
+    ///   - server: The authorization server's id; `nil` for the org server.
+    ///   - now: The time.
+    /// - Returns: `nil` if the secret is none of those; empty if it is unknown, over or another client's.
+    /// - Throws: ``StoreError``.
+    package func cancellation(by secret: String, clientID: String, server: String?, now: Date) throws -> Writes? {
+        let kinds = ["mfa_": TicketKind.mfaToken, "oob_": .oobCode, "ft_": .backchannelRequest]
+        guard let kind = kinds.first(where: { secret.hasPrefix($0.key) })?.value else { return nil }
+        // A code that a newer challenge replaced is invalid: cancelling it must not end the sign-in.
+        guard case (let stored, .fresh)? = try transaction(kind, secret: secret, now: now), stored.value.applicationID == clientID,
+            stored.value.server == server, stored.value.end == nil
+        else { return Writes() }
+        let (next, _, effects) = stored.value.step(.cancelled, now: now)
+        let changes = [try stored.writing(next), .closeTickets(of: RecordReference(.transaction, next.id))]
+        return try Writes(effects, of: next, user: nil) + changes
+    }
+}

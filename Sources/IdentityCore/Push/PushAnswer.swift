@@ -1,0 +1,85 @@
+/// What a device's signed answer says, after its signature and bindings were checked (device-authenticator reference 3.7).
+package struct PushAnswer: Sendable, Equatable {
+    /// The values of `userConsent`.
+    package enum Consent: String, Sendable {
+        case approved = "APPROVED_CONSENT_PROMPT"
+        case approvedByUserVerification = "APPROVED_USER_VERIFICATION"
+        case denied = "DENIED_CONSENT_PROMPT"
+        case cancelledUserVerification = "CANCELLED_USER_VERIFICATION"
+        case verificationTemporarilyUnavailable = "UV_TEMPORARILY_UNAVAILABLE"
+        case verificationPermanentlyUnavailable = "UV_PERMANENTLY_UNAVAILABLE"
+        case none = "NONE"
+        case abandoned = "USER_ABANDONED"
+    }
+
+    /// The challenge that it answers.
+    package var targetID: String
+    package var consent: Consent
+    /// The role of the key that signed it.
+    package var keyRole: PushMethod.KeyRole
+    /// The number that was picked, of a challenge with numbers.
+    package var selectedNumber: String?
+    /// Whether the person, denying, said that it was not them.
+    package var isSuspicious = false
+    /// How the device says that the person unlocked the key: `fpt`, `face`, `pin`.
+    package var verificationMethods: [String] = []
+
+    package init(
+        targetID: String, consent: Consent, keyRole: PushMethod.KeyRole, selectedNumber: String? = nil, isSuspicious: Bool = false,
+        verificationMethods: [String] = []
+    ) {
+        self.targetID = targetID
+        self.consent = consent
+        self.keyRole = keyRole
+        self.selectedNumber = selectedNumber
+        self.isSuspicious = isSuspicious
+        self.verificationMethods = verificationMethods
+    }
+}
+
+extension PushChallenge {
+    /// What an answer amounts to.
+    package enum Verdict: Sendable, Equatable {
+        case approved(userVerified: Bool)
+        case denied(isSuspicious: Bool)
+        /// Final, and no approval: the person gave up unlocking the key, or picked another number.
+        case failed(reason: String)
+        /// No answer at all: the challenge stays open.
+        case invalid(reason: String)
+    }
+
+    /// What an answer to one of the targets amounts to (device-authenticator reference 5.5), whether or not the challenge is open.
+    func judge(_ answer: PushAnswer) -> Verdict {
+        guard let target = targets.first(where: { $0.id == answer.targetID }) else { return .invalid(reason: "other challenge") }
+        let required = target.userVerification == .required
+        switch (answer.consent, answer.keyRole) {
+        case (.denied, _):
+            return .denied(isSuspicious: answer.isSuspicious)
+        case (.cancelledUserVerification, _), (.abandoned, _):
+            return .failed(reason: "user verification was given up")
+        case (.approvedByUserVerification, .userVerification):
+            return approved(userVerified: true, answer)
+        case (.approvedByUserVerification, .proofOfPossession):
+            return .invalid(reason: "user verification is claimed by the other key")
+        case (.approved, .proofOfPossession) where !required:
+            return approved(userVerified: false, answer)
+        case (.none, .proofOfPossession) where target.userVerification == .preferred,
+            (.verificationTemporarilyUnavailable, .proofOfPossession) where target.userVerification == .preferred,
+            (.verificationPermanentlyUnavailable, .proofOfPossession) where target.userVerification == .preferred:
+            return approved(userVerified: false, answer)
+        case (.none, .proofOfPossession) where required, (.verificationTemporarilyUnavailable, .proofOfPossession) where required,
+            (.verificationPermanentlyUnavailable, .proofOfPossession) where required:
+            return .failed(reason: "user verification is required: \(answer.consent.rawValue)")
+        case (.approved, .proofOfPossession):
+            return .invalid(reason: "user verification is required")
+        default:
+            return .invalid(reason: "the consent does not go with the key")
+        }
+    }
+
+    private func approved(userVerified: Bool, _ answer: PushAnswer) -> Verdict {
+        guard let numbers else { return .approved(userVerified: userVerified) }
+        guard let selected = answer.selectedNumber else { return .invalid(reason: "a number has to be picked") }
+        return selected == numbers.right ? .approved(userVerified: userVerified) : .failed(reason: "another number was picked")
+    }
+}

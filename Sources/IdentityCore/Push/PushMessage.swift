@@ -1,0 +1,64 @@
+package import Foundation
+internal import JOSE
+
+/// A push to one device, to be sent after the challenge is stored. Sending it may fail: the device can fetch what waits for it.
+package struct PushMessage: Sendable {
+    /// The enrolment whose push token it goes to.
+    package var enrollmentID: String
+    /// In lower-case hexadecimal.
+    package var pushToken: String
+    /// Whether the token is of an app under development.
+    package var isDevelopment: Bool
+    /// What it is sent with.
+    package var credentials: PushAuthenticator.Credentials
+    /// JSON, at most 4,096 bytes.
+    package var payload: [UInt8]
+    /// After that it is of no use.
+    package var expiresAt: Date
+    /// The id of the challenge: a later push of the same replaces it on the screen.
+    package var collapseID: String
+
+    /// The most that Apple's gateways take, in bytes.
+    static let longestPayload = 4_096
+}
+
+extension PushMessage {
+    /// The pushes of a challenge: one for each device that has a push token.
+    ///
+    /// - Throws: ``StoreError`` if the challenge cannot be signed.
+    static func all(
+        of challenge: PushChallenge, in transaction: SignInTransaction, to enrollments: [Enrollment], snapshot: OrgSnapshot, now: Date
+    ) throws -> [PushMessage] {
+        try challenge.targets.compactMap { target in
+            guard let push = enrollments.first(where: { $0.id == target.enrollmentID })?.push, !push.pushToken.isEmpty, !push.isTokenDead,
+                let credentials = snapshot.authenticator(push.authenticatorID)?.credentials, credentials.privateKey != nil
+            else { return nil }
+            let token = try ChallengeToken(snapshot: snapshot, transaction: transaction, challenge: challenge, target: target)
+                .signed(now: now)
+            let alert = Self.alert(challenge, organization: snapshot.organization.name)
+            let asksToUnlock = target.userVerification != .discouraged && push.userVerification != nil
+            var payload = ChallengeToken.payload(token)
+            payload["aps"] = [
+                "alert": alert, "sound": "default", "interruption-level": "time-sensitive",
+                "category": asksToUnlock ? "OKTA_PUSH_UV_CHALLENGE" : "OKTA_PUSH_CHALLENGE",
+            ]
+            return PushMessage(
+                enrollmentID: target.enrollmentID, pushToken: push.pushToken, isDevelopment: push.environment == .development,
+                credentials: credentials, payload: JSONValue.object(payload).serialized(), expiresAt: challenge.expiresAt,
+                collapseID: target.id)
+        }
+    }
+
+    private static func alert(_ challenge: PushChallenge, organization: String) -> JSONValue {
+        let question =
+            challenge.transactionType == .ciba
+            ? "\(challenge.origin.applicationName) asks you to confirm something."
+            : "Did you just try to sign in to \(challenge.origin.applicationName)?"
+        return ["title": .string(String(organization.prefix(60))), "body": .string(question)]
+    }
+}
+
+extension PushMessage: Redacted {
+    /// The enrolment; never the push token or the challenge.
+    package var description: String { "PushMessage(\(enrollmentID))" }
+}

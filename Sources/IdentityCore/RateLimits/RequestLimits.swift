@@ -1,0 +1,132 @@
+internal import Crypto
+internal import Foundation
+internal import JOSE
+
+extension Engine {
+    /// Counts one request against the limits of its client and of its address.
+    ///
+    /// - Parameters:
+    ///   - clientID: The client that the request names, checked or not; nil if it names none.
+    ///   - snapshot: The configuration that the request is answered by.
+    ///   - context: The request's time and address.
+    /// - Returns: The limit that is nearest to its end, for the answer's headers; when it is not admitted, the front
+    ///   door answers 429.
+    package func countRequest(clientID: String?, snapshot: OrgSnapshot, context: RequestContext) -> RateLimitStatus {
+        let limits = snapshot.rateLimits
+        // Unknown names are not counted as clients: a stranger's inventions must not crowd the table.
+        let address = context.address.map { rateLimiter.count(.from($0), limit: limits.perAddress, now: context.now) }
+        // What its address is refused does not count against the client: one peer could use up the share of everybody.
+        let isRefused = address?.isAdmitted == false
+        let client = (isRefused ? nil : clientID).flatMap { snapshot.application($0) }.map {
+            rateLimiter.count(.client($0.id), limit: limits.perClient, now: context.now)
+        }
+        let nearest = [client, address].compactMap { $0 }.min {
+            ($0.isAdmitted ? 1 : 0, $0.remaining) < ($1.isAdmitted ? 1 : 0, $1.remaining)
+        }
+        return nearest ?? rateLimiter.count(.address("unknown"), limit: limits.perAddress, now: context.now)
+    }
+
+    /// Counts one sign-in attempt from its address and, unless that is over its limit, for the user name: one peer must not use
+    /// up the attempts of a person.
+    ///
+    /// Attempts with a known device or browser of the user have their own limit, so that an attacker who tries the name elsewhere can't exhaust
+    /// it.
+    package func countAttempt(
+        login: String, of user: User? = nil, from origin: RequestOrigin = .unknown, snapshot: OrgSnapshot, context: RequestContext
+    ) -> RateLimitStatus {
+        if let refused = refusedAddress(snapshot, context) { return refused }
+        return rateLimiter.count(.signIn(as: login, by: user, from: origin), limit: snapshot.rateLimits.perUser, now: context.now)
+    }
+
+    /// The same for an attempt that begins a sign-in, before the user is identified.
+    package func countFirstAttempt(
+        login: String, from origin: RequestOrigin, snapshot: OrgSnapshot, context: RequestContext
+    ) async throws -> RateLimitStatus {
+        if let refused = refusedAddress(snapshot, context) { return refused }
+        let limit = snapshot.rateLimits.perUser
+        let status = rateLimiter.count(.signIn(as: login), limit: limit, now: context.now)
+        guard !status.isAdmitted, let user = try await user(login: login), user.knownDevice(of: origin) != nil else { return status }
+        return rateLimiter.count(.signIn(as: login, by: user, from: origin), limit: limit, now: context.now)
+    }
+
+    /// The same for a user who was read already; `nil` for an unknown name.
+    package func countFirstAttempt(
+        login: String, of user: User?, from origin: RequestOrigin, snapshot: OrgSnapshot, context: RequestContext
+    ) -> RateLimitStatus {
+        if let refused = refusedAddress(snapshot, context) { return refused }
+        let limit = snapshot.rateLimits.perUser
+        let status = rateLimiter.count(.signIn(as: login), limit: limit, now: context.now)
+        guard !status.isAdmitted, let user, user.knownDevice(of: origin) != nil else { return status }
+        return rateLimiter.count(.signIn(as: login, by: user, from: origin), limit: limit, now: context.now)
+    }
+
+    /// Counts an attempt from its address; `nil` if it is within the limit.
+    private func refusedAddress(_ snapshot: OrgSnapshot, _ context: RequestContext) -> RateLimitStatus? {
+        guard let address = context.address else { return nil }
+        let status = rateLimiter.count(.signIns(from: address), limit: snapshot.rateLimits.perAddressSignIns, now: context.now)
+        return status.isAdmitted ? nil : status
+    }
+}
+
+extension Engine {
+    /// Counts a sign-in that starts on the pages against the limit of its address, so that an attacker can't fill the disk.
+    ///
+    /// - Returns: The limit that was met; `nil` for a sign-in within it.
+    package func countBeginning(snapshot: OrgSnapshot, context: RequestContext) -> RateLimitStatus? {
+        guard let address = context.address else { return nil }
+        let status = rateLimiter.count(.beginnings(from: address), limit: snapshot.rateLimits.perAddressSignIns, now: context.now)
+        return status.isAdmitted ? nil : status
+    }
+}
+
+extension RateLimiter.Subject {
+    /// The sign-ins with a user name. Long names are counted by their digest: who invents them must not fill the memory.
+    static func signIn(as login: String) -> Self {
+        let key = User.key(forLogin: login)
+        return .user(key.utf8.count <= 64 ? key : Base64URL.encode(Array(SHA256.hash(data: Array(key.utf8)))))
+    }
+
+    /// The sign-ins of a user; those with a known device or browser are counted separately.
+    static func signIn(as login: String, by user: User?, from origin: RequestOrigin) -> Self {
+        guard let user, let id = user.knownDevice(of: origin) else { return signIn(as: login) }
+        return .user("\(user.id) \(id)")
+    }
+
+    /// The sign-ins from an address, counted as its requests are.
+    static func signIns(from address: String) -> Self {
+        if case .address(let key) = from(address) { .signIns(key) } else { .signIns(address) }
+    }
+
+    /// The sign-ins on pages that are begun from an address.
+    static func beginnings(from address: String) -> Self {
+        if case .address(let key) = from(address) { .beginnings(key) } else { .beginnings(address) }
+    }
+
+    /// The network of an address that the limits count: for IPv6 the /64.
+    static func network(of address: String) -> String { if case .address(let key) = from(address) { key } else { address } }
+
+    /// The requests from an address. Of IPv6 its /64 counts, since everybody who has one address there has all of them; an IPv4
+    /// address that is mapped into IPv6 is an IPv4 address.
+    package static func from(_ address: String) -> Self {
+        guard address.utf8.contains(UInt8(ascii: ":")) else { return .address(address) }
+        var bytes = [UInt8](repeating: 0, count: 16)
+        // An address may name its interface, which is not for reading.
+        guard inet_pton(AF_INET6, String(address.prefix { $0 != "%" }), &bytes) == 1 else { return .address(address) }
+        if bytes[..<10].allSatisfy({ $0 == 0 }), bytes[10] == 0xFF, bytes[11] == 0xFF {
+            return .address(bytes[12...].map(String.init).joined(separator: "."))
+        }
+        return .address(bytes[..<8].map { String($0, radix: 16) }.joined(separator: ":") + "/64")
+    }
+}
+
+extension Refusal {
+    /// The refusal of a request that is over a limit.
+    ///
+    /// - Parameters:
+    ///   - status: The limit that was met.
+    ///   - reason: Whose limit it is, for the log.
+    /// - Returns: `E0000047`, status 429.
+    package static func tooManyRequests(_ status: RateLimitStatus?, reason: String) -> Refusal {
+        Refusal(.tooManyRequests, "Too many requests. Wait and try again.", reason: reason, rateLimit: status)
+    }
+}

@@ -1,0 +1,225 @@
+internal import Foundation
+internal import JOSE
+package import Store
+
+/// An action of the user in a recovery.
+package enum RecoveryInput: Sendable, Redacted {
+    /// Enters the code. `nextSecret` replaces the secret of the browser after the correct code; it is `nil` at an API.
+    case code(String, nextSecret: String? = nil)
+    /// Requests another code.
+    case resend
+    /// Answers the security question.
+    case answer(String)
+    /// Enters a new password.
+    case password(String)
+}
+
+/// The verdict on an answer or a new password.
+package enum RecoveryVerdict: Sendable {
+    case answer(isRight: Bool)
+    case password(NewPassword)
+}
+
+/// A step of a recovery, which an endpoint commits and answers.
+package struct RecoveryDecision: Sendable {
+    /// The transaction after the step, the outcome, and the effects to write.
+    package var step: (SignInTransaction, SignInTransaction.Outcome, [SignInTransaction.Effect])
+    /// The writes to commit in addition to the effects.
+    package var writes = Writes()
+    /// The messages to send after the commit.
+    package var messages: [OutgoingMessage] = []
+    /// The refusal if the user may try again.
+    package var wrong = RecoveryRefusal.wrongCode(limit: nil)
+}
+
+/// The steps of a recovery with a state token. An endpoint admits an action in its read, runs the check, and commits the decision.
+extension Engine {
+    /// Refuses an action at another stage, or over a limit. Counts it once per request.
+    package func admit(_ input: RecoveryInput, _ state: RecoveryState) throws(RecoveryRefusal) {
+        let stage: ClassicRecovery.Stage =
+            switch input {
+            case .code, .resend: .code
+            case .answer: .question
+            case .password: .reset
+            }
+        guard state.recovery?.stage == stage else { throw .otherStage }
+        switch input {
+        case .code: break
+        case .resend:
+            let pace = recoveryPacer.refusal(
+                state.channel, to: state.transaction.id, .anybody, limit: nil, requestID: state.context.requestID, now: state.context.now)
+            if let pace { throw .paced(pace) }
+        case .answer, .password: try countAttempt(state)
+        }
+    }
+
+    /// The slow check of an action; `nil` for none.
+    package func check(_ input: RecoveryInput, _ state: RecoveryState) -> Check<RecoveryVerdict>? {
+        let (user, policy, origin) = (state.user.value, state.snapshot.passwordPolicy, state.subject.origin)
+        switch input {
+        case .code, .resend: return nil
+        case .answer(let answer):
+            let enrollments = state.subject.enrollments.usable
+            let verifier = QuestionVerifier(environment: environment, enrollments: enrollments, origin: origin)
+            return Check(of: enrollments.filter { $0.factor == .question }) {
+                .answer(isRight: try await verifier.verify(.answer(answer), of: user, policy: policy).isProved)
+            }
+        case .password(let password):
+            return newPasswordCheck(password, of: user, from: origin, policy: policy, now: state.context.now)
+                .map { .password(try await $0()) }
+        }
+    }
+
+    /// Decides on an action; throws ``RecoveryRefusal`` if it changes nothing.
+    package func decide(_ input: RecoveryInput, _ verdict: RecoveryVerdict?, _ state: RecoveryState) throws -> RecoveryDecision {
+        switch (input, verdict) {
+        case (.code(let code, let nextSecret), _): return try verify(code, nextSecret: nextSecret, state)
+        case (.resend, _): return try resend(state)
+        case (.answer, .answer(let isRight)?): return answered(isRight: isRight, state)
+        case (.password, .password(.good(let hash))?):
+            return RecoveryDecision(
+                step: state.transaction.step(.passwordReset(hash: hash, state.subject), now: state.context.now))
+        case (.password, .password(.refused(let rules))?): throw RecoveryRefusal.unacceptablePassword(rules)
+        case (.answer, _), (.password, _): throw RecoveryRefusal.otherStage
+        }
+    }
+
+    /// Counts an attempt of the user, once per request; refuses it over a limit.
+    package func countAttempt(_ state: RecoveryState) throws(RecoveryRefusal) {
+        guard !state.isRepeated else { return }
+        let attempts = countAttempt(
+            login: state.user.value.login, of: state.user.value, from: state.subject.origin, snapshot: state.snapshot,
+            context: state.context)
+        guard attempts.isAdmitted else {
+            throw .tooManyAttempts(attempts, reason: "sign-in attempts for one user name or from one address")
+        }
+    }
+
+    /// Counts a wrong guess against the limit of the organization, after the commit of its step.
+    package func countWrongGuess(limit: Int, context: RequestContext) async throws {
+        report(.wrongRecoveryGuess)
+        guard recoveryBudget.count(limit: limit, now: context.now) else { return }
+        var writes = Writes()
+        let reason = "\(limit) wrong codes and answers in recoveries within an hour; no more are looked at from unknown origins"
+        writes.log("security.recovery.budget", .denied, reason: reason)
+        try await write(writes, context: context)
+        report(.recoveryBudgetSpent)
+    }
+
+    /// Whether codes or answers of this recovery are ignored: after too many wrong codes of this user, or, at an unknown origin, after too
+    /// many wrong codes of all users.
+    private func isClosed(_ state: RecoveryState, isAnswer: Bool = false) -> Bool {
+        let (user, now) = (state.user.value, state.context.now)
+        if !isAnswer, user.guessedCodes?.isClosed(at: now) == true { return true }
+        return !user.knows(state.subject.origin) && recoveryBudget.isSpent(limit: state.snapshot.rateLimits.recoveryGuesses, now: now)
+    }
+
+    private func verify(_ passCode: String, nextSecret: String?, _ state: RecoveryState) throws -> RecoveryDecision {
+        let (transaction, now) = (state.transaction, state.context.now)
+        // If the recovery is closed, the code is compared with a dummy, so that the work is the same.
+        let enrollment = isClosed(state) ? nil : state.subject.enrollments.all.telephone(for: state.channel)
+        let verifier = CodeVerifier(
+            environment: environment, channel: enrollment?.code?.channel ?? state.channel, enrollments: enrollment.map { [$0] } ?? [],
+            owner: transaction.id, now: now, occasion: .anybody)
+        switch verifier.verify(.code(passCode), of: state.user.value, policy: state.snapshot.passwordPolicy) {
+        case .proved(_, let used):
+            var step = transaction.step(.recoveryProved(hasQuestion: state.question != nil, state.subject), now: now)
+            if let nextSecret {
+                step.0.classic?.page?.browser.bind(to: nextSecret)
+                step.0.classic?.page?.acceptedCode = acceptedDigest(of: passCode, for: transaction.id)
+            }
+            return RecoveryDecision(step: step, writes: Writes(try used?.changes() ?? []))
+        case .wrong(let counted):
+            return RecoveryDecision(
+                step: transaction.step(.recoveryCodeWrong(state.subject), now: now), writes: Writes([.put(try counted.record())]),
+                wrong: .wrongCode(limit: state.snapshot.rateLimits.recoveryGuesses))
+        case .failed:
+            return RecoveryDecision(step: transaction.step(.recoveryFailed("wrong code, or nobody's"), now: now))
+        }
+    }
+
+    /// The digest by which a recovery on the pages recognizes its code.
+    package func acceptedDigest(of code: String, for transactionID: String) -> [UInt8] {
+        environment.digest(ofCode: String(code.prefix(64).filter { $0 != " " }), enrollment: "accepted", owner: transactionID)
+    }
+
+    /// Decides to send the code again. If none can be sent, only the messages differ.
+    private func resend(_ state: RecoveryState) throws -> RecoveryDecision {
+        var decision = RecoveryDecision(step: (state.transaction, .recovering, []))
+        if !isClosed(state), let enrollment = state.subject.enrollments.all.telephone(for: state.channel) {
+            let request = CodeRequest(
+                purpose: state.recovery?.kind == .unlock ? .unlock : .recovery, owner: state.transaction.id, channel: state.channel)
+            do {
+                let prepared = try prepareCode(
+                    request, for: enrollment, of: state.user.value, snapshot: state.snapshot, context: state.context)
+                (decision.writes, decision.messages) = (prepared.writes, [prepared.message])
+            } catch let refusal as CodeRefusal {
+                decision.writes.log(unsent: refusal, to: state.user.value)
+            }
+        } else {
+            // Does the same work for an unknown user name.
+            decision.writes.log("user.mfa.code.send", .denied, reason: "\(state.channel.rawValue): nothing that could be reached")
+        }
+        return decision
+    }
+
+    private func answered(isRight: Bool, _ state: RecoveryState) -> RecoveryDecision {
+        let (transaction, now) = (state.transaction, state.context.now)
+        let isClosed = isClosed(state, isAnswer: true)
+        var step =
+            isClosed
+            ? transaction.step(.recoveryFailed("too many wrong codes and answers of all users together"), now: now)
+            : transaction.step(.recoveryAnswered(isRight: isRight, state.subject), now: now)
+        // A repeated code must not give access to what the answer proved.
+        if isRight { step.0.classic?.page?.acceptedCode = nil }
+        // A concurrent wrong answer, which may close the question, causes a conflict.
+        let condition = isRight && !step.2.writesUser ? [state.user.unchanged] : []
+        let isCounted = !isRight && !isClosed && !state.user.value.isQuestionClosed(at: now)
+        return RecoveryDecision(
+            step: step, writes: Writes(condition),
+            wrong: .wrongAnswer(limit: isCounted ? state.snapshot.rateLimits.recoveryGuesses : nil))
+    }
+}
+
+extension RecoveryState {
+    /// Decides to exchange the single-use token that led to the recovery. The sign-in starts with this exchange.
+    ///
+    /// - Parameters:
+    ///   - kind: The kind of the token.
+    ///   - token: The token.
+    ///   - stateToken: The state token that replaces it.
+    ///   - browser: The initial secret and the new secret of the browser on the hosted pages; `nil` at an API.
+    ///   - change: Sets what the client asks of the sign-in.
+    /// - Returns: The step.
+    /// - Throws: ``RecoveryRefusal/over(_:)`` if the token is valid on the pages only.
+    package func exchanged(
+        _ kind: TicketKind, _ token: String, for stateToken: String, browser: (start: String, bound: String)? = nil,
+        _ change: (inout ClassicSignIn) -> Void = { _ in }
+    ) throws(RecoveryRefusal) -> RecoveryDecision {
+        // A recovery from a page, and an activation by mail, continue on pages only, where they do not sign the user in.
+        guard browser != nil || (classic.page == nil && recovery?.isMailed != true) else { throw .over("\(kind.rawValue): of a page") }
+        var begun = transaction
+        // The sign-in starts now. Ending all sessions before this request does not cancel it.
+        begun.meet(user.value)
+        var classic = classic
+        change(&classic)
+        // Set before the step, because a recovery on a page does not end in a session token.
+        classic.page = browser.map { RecoveryPage(in: $0.start, bound: $0.bound, continuing: self.classic.page) }
+        begun.classic = classic
+        var step = begun.step(.recoveryProved(hasQuestion: question != nil, subject), now: context.now)
+        step.0.createdAt = context.now
+        step.0.expiresAt = context.now.addingTimeInterval(ClassicSignIn.idleLifetime)
+        let changes: [Change] = [
+            .take(kind, digest: TicketDigest(of: token), now: context.now, gave: []), .issue(step.0.classicTicket(stateToken)),
+        ]
+        return RecoveryDecision(step: step, writes: Writes(changes), wrong: .over(kind.rawValue))
+    }
+}
+
+extension [Enrollment] {
+    /// The telephone to which a recovery sends its code.
+    func telephone(for channel: CodeChannel) -> Enrollment? {
+        let active = filter { $0.status == .active }
+        return active.first { $0.code?.channel == channel } ?? active.first { $0.code?.destination.phoneNumber != nil }
+    }
+}

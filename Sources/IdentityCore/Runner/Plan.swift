@@ -1,0 +1,122 @@
+package import Store
+
+/// The answer, the changes and the log events of a decision. The runner commits them
+/// (``Engine/transact(_:byConfiguration:read:check:needsMore:decide:)``).
+package struct Plan<Answer: Sendable>: Sendable {
+    /// The use of a client assertion, a DPoP proof or a device's signed answer, each of which is accepted once.
+    package struct SingleUse: Sendable {
+        /// Stores the use; conflicts if it is stored already.
+        package var change: Change
+        /// The answer to a request that presents it again.
+        package var refused: Answer
+        /// The log event of that answer; `nil` for none.
+        package var event: LoggedEvent?
+
+        package init(change: Change, refused: Answer, event: LoggedEvent? = nil) {
+            self.change = change
+            self.refused = refused
+            self.event = event
+        }
+    }
+
+    /// Applied before ``writes``, in this order, in the same commit.
+    package var uses: [SingleUse] = []
+    package var writes: Writes
+    /// The part of ``writes`` that is committed even if one of ``uses`` was made before: the counters of a wrong guess.
+    package var kept = Writes()
+    /// The answer once everything is committed.
+    var answer: Answer
+
+    package init(_ answer: Answer, _ writes: Writes = Writes()) {
+        self.answer = answer
+        self.writes = writes
+    }
+
+    /// The same writes with another answer.
+    package func map<Other: Sendable>(_ transform: (Answer) throws -> Other) rethrows -> Plan<Other> {
+        var plan = Plan<Other>(try transform(answer), writes)
+        plan.kept = kept
+        plan.uses = try uses.map { .init(change: $0.change, refused: try transform($0.refused), event: $0.event) }
+        return plan
+    }
+}
+
+/// The changes and log events of a decision, committed together.
+package struct Writes: Sendable {
+    /// In the order in which they are applied.
+    package var changes: [Change]
+    package var events: [LoggedEvent]
+
+    package init(_ changes: [Change] = [], events: [LoggedEvent] = []) {
+        self.changes = changes
+        self.events = events
+    }
+
+    package var isEmpty: Bool { changes.isEmpty && events.isEmpty }
+
+    /// Adds a log event.
+    package mutating func log(
+        _ type: String, _ outcome: LogEvent.Outcome, reason: String? = nil, userID: String? = nil, clientID: String? = nil,
+        server: String? = nil
+    ) {
+        events.append(LoggedEvent(type, outcome, reason: reason, userID: userID, clientID: clientID, server: server))
+    }
+
+    package static func + (a: Writes, b: Writes) -> Writes { Writes(a.changes + b.changes, events: a.events + b.events) }
+    package static func + (a: Writes, b: [Change]) -> Writes { Writes(a.changes + b, events: a.events) }
+    package static func += (a: inout Writes, b: Writes) { a = a + b }
+    package static func += (a: inout Writes, b: [Change]) { a.changes += b }
+}
+
+/// A line of the system log before the runner adds its time, its id and the request.
+package struct LoggedEvent: Sendable, Equatable {
+    var type: String
+    var outcome: LogEvent.Outcome
+    package var reason: String?
+    var userID: String?
+    var clientID: String?
+    var server: String?
+
+    package init(
+        _ type: String, _ outcome: LogEvent.Outcome, reason: String? = nil, userID: String? = nil, clientID: String? = nil,
+        server: String? = nil
+    ) {
+        self.type = type
+        self.outcome = outcome
+        self.reason = reason
+        self.userID = userID
+        self.clientID = clientID
+        self.server = server
+    }
+}
+
+/// A slow check, such as a password hash, which runs between the read and the decision.
+///
+/// Two checks are equal if their inputs are equal. After a conflict, the runner reuses the verdict of an equal check.
+package struct Check<Verdict: Sendable>: Sendable, Equatable {
+    private let inputs: any Equatable & Sendable
+    /// Runs outside of the store.
+    let judge: @Sendable () async throws -> Verdict
+
+    package init(of inputs: some Equatable & Sendable, judge: @escaping @Sendable () async throws -> Verdict) {
+        self.init(inputs: inputs, judge: judge)
+    }
+
+    /// The same check with another verdict.
+    package func map<Other: Sendable>(
+        _ transform: @escaping @Sendable (@Sendable () async throws -> Verdict) async throws -> Other
+    ) -> Check<Other> {
+        Check<Other>(inputs: inputs) { [judge] in try await transform(judge) }
+    }
+
+    private init(inputs: any Equatable & Sendable, judge: @escaping @Sendable () async throws -> Verdict) {
+        self.inputs = inputs
+        self.judge = judge
+    }
+
+    package static func == (a: Check, b: Check) -> Bool { a.inputs.isEqual(to: b.inputs) }
+}
+
+extension Equatable {
+    fileprivate func isEqual(to other: any Equatable) -> Bool { (other as? Self) == self }
+}

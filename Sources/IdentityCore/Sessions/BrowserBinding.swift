@@ -1,0 +1,64 @@
+internal import Store
+
+/// The browser that a sign-in, or a recovery on the pages, continues in.
+///
+/// At first that is the browser that started it. The first proof binds it to a new secret, which only the proving browser gets.
+package struct BrowserBinding: Sendable, Equatable, Codable {
+    /// The maximum number of valid secrets: each submission of a form creates one.
+    private static let most = 4
+
+    /// The digest of the secret of the browser that started it.
+    package var start: [UInt8]
+    /// The digests of the secrets that browsers got for a proof, the most recent last; empty before the first proof.
+    private(set) var proved: [[UInt8]] = []
+
+    /// Binds to the browser that starts a sign-in.
+    ///
+    /// - Parameter secret: The browser's secret.
+    package init(_ secret: String) { start = TicketDigest(of: secret).bytes }
+
+    /// Whether something was proved, so that ``start`` is no longer sufficient.
+    package var isProved: Bool { !proved.isEmpty }
+
+    /// The secret by which a browser continues; `nil` for another browser.
+    package func secret(of browser: BrowserSecrets) -> String? {
+        guard isProved else { return startSecret(of: browser) }
+        return browser.possibleSignIn.flatMap { isBound(to: $0) ? $0 : nil }
+    }
+
+    /// The secret of the browser that started it; `nil` for another browser. After a proof, an attacker may know it too.
+    package func startSecret(of browser: BrowserSecrets) -> String? {
+        browser.possibleBrowser.flatMap { TicketDigest(of: $0).bytes == start ? $0 : nil }
+    }
+
+    /// Whether a browser with this secret may continue.
+    package func isBound(to secret: String) -> Bool {
+        let digest = TicketDigest(of: secret).bytes
+        return isProved ? proved.contains(digest) : digest == start
+    }
+
+    /// Binds to the browser that completed a proof.
+    ///
+    /// - Parameter secret: The new secret, which only this browser gets.
+    package mutating func bind(to secret: String) { proved = proved.suffix(Self.most - 1) + [TicketDigest(of: secret).bytes] }
+
+    /// The same browser without a proof, for a sign-in that restarts.
+    package var unproved: BrowserBinding {
+        var binding = self
+        binding.proved = []
+        return binding
+    }
+
+    private enum CodingKeys: String, CodingKey { case start, proved }
+
+    package init(from decoder: any Decoder) throws {
+        // Records of earlier versions contain only the digest.
+        if let digest = try? decoder.singleValueContainer().decode([UInt8].self) {
+            start = digest
+            return
+        }
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        start = try container.decode([UInt8].self, forKey: .start)
+        proved = try container.decodeIfPresent([[UInt8]].self, forKey: .proved) ?? []
+    }
+}

@@ -1,0 +1,71 @@
+internal import Foundation
+internal import Store
+
+/// A sign-in on the pages with all required proofs, and the state that its code depends on.
+package struct ProvedSignIn: Sendable {
+    package var transaction: SignInTransaction
+    /// The stored version; 0 for a new transaction.
+    package var version: Int64
+    package var user: StoredUser
+    /// The open session of the browser; it can belong to another user.
+    package var session: Session?
+    package var snapshot: OrgSnapshot
+    package var server: AuthorizationServerDefinition
+    /// The writes to commit with it, except for the user.
+    package var writes = Writes()
+    /// Whether the user record differs from the stored one.
+    package var isUserChanged = false
+
+    package init(
+        transaction: SignInTransaction, version: Int64, user: StoredUser, session: Session? = nil, snapshot: OrgSnapshot,
+        server: AuthorizationServerDefinition, writes: Writes = Writes(), isUserChanged: Bool = false
+    ) {
+        self.transaction = transaction
+        self.version = version
+        self.user = user
+        self.session = session
+        self.snapshot = snapshot
+        self.server = server
+        self.writes = writes
+        self.isUserChanged = isUserChanged
+    }
+}
+
+extension Engine {
+    /// Returns the session after a sign-in, its new secret if any, and the writes. If another user's session ends, also returns its logout
+    /// tokens.
+    package func session(
+        after proved: ProvedSignIn, context: RequestContext
+    ) throws -> (Session, secret: String?, Writes, logouts: [BackchannelLogout]) {
+        let now = context.now
+        let user = proved.user.value
+        let client = Session.Client(id: proved.transaction.applicationID, server: proved.transaction.server)
+        // Given once before, the secret may not have arrived.
+        let isNew = proved.transaction.proofs.count > (proved.transaction.hosted?.inherited ?? 0) || proved.transaction.hosted?.code != nil
+        var writes = Writes()
+        if var session = proved.session, session.userID == user.id {
+            session.use(by: client, now: now)
+            session.add(proved.transaction.proofs)
+            guard isNew else { return (session, nil, Writes([.put(try session.record())]), []) }
+            let secret = try environment.random.secret()
+            writes += [.close(.session, digest: TicketDigest(bytes: session.ticket))]
+            session.ticket = TicketDigest(of: secret).bytes
+            writes += [.put(try session.record()), .issue(session.secretTicket)]
+            return (session, secret, writes, [])
+        }
+        // One browser, one person: somebody else's session ends.
+        var logouts: [BackchannelLogout] = []
+        if let other = proved.session {
+            writes += other.ending(reason: "somebody else signed in", clientID: client.id, server: client.server)
+            logouts = try backchannelLogouts(of: SessionSummary(other), snapshot: proved.snapshot, now: now)
+        }
+        let secret = try environment.random.secret()
+        var session = Session(
+            id: try environment.random.identifier(prefix: "ses"), of: user, proofs: proved.transaction.proofs,
+            policy: proved.snapshot.sessions, secret: secret, now: now)
+        session.use(by: client, now: now)
+        writes += [.put(try session.record()), .issue(session.secretTicket)]
+        writes.log("user.session.start", .success, userID: user.id, clientID: client.id, server: client.server)
+        return (session, secret, writes, logouts)
+    }
+}

@@ -1,0 +1,151 @@
+internal import Crypto
+internal import Foundation
+internal import JOSE
+package import Store
+
+/// Generates the accounts that replace unknown user names, so that a request without a proof does the same work for every name.
+///
+/// A keyed hash of the name chooses the decoy: it is always the same for one name, and an attacker can't predict it. Decoys have different
+/// numbers of factors, as users have, so that the work for several factors reveals nothing either. Safe from any thread.
+final class DecoyAccounts: Sendable {
+    /// The records that are decoded in place of stored ones.
+    private struct Templates: Sendable {
+        let user: Record
+        let app: Record
+        let device: Record
+    }
+
+    private let environment: EngineEnvironment
+    private let key: SymmetricKey
+    private let templates = Locked<Templates?>(nil)
+
+    init(environment: EngineEnvironment) {
+        self.environment = environment
+        key = HKDF<SHA256>.deriveKey(
+            inputKeyMaterial: environment.masterKey, info: Data("countersign decoys".utf8), outputByteCount: 32)
+    }
+
+    /// The decoy of a user name, known or not.
+    package func decoy(for login: String) throws -> Decoy {
+        OperationMeter.note(.hmac)
+        let digest = Array(HMAC<SHA256>.authenticationCode(for: Data(User.key(forLogin: login).utf8), using: key))
+        let (factors, apps, devices) = Self.profiles[Int(digest[1]) % Self.profiles.count]
+        let templates = try made()
+        return Decoy(
+            id: "decoy-\(digest[0])", factorCount: factors, appCount: apps, deviceCount: devices, user: templates.user, app: templates.app,
+            device: templates.device)
+    }
+
+    /// The number of factors of the decoys, and how many of them are authenticator apps and phones with push.
+    private static let profiles = [
+        (0, 0, 0), (1, 0, 0), (1, 1, 0), (1, 0, 1), (2, 0, 0), (2, 1, 0), (2, 2, 0), (2, 0, 1), (2, 1, 1), (2, 0, 2), (3, 1, 1), (3, 2, 1),
+        (3, 1, 2),
+    ]
+
+    private func made() throws -> Templates {
+        if let known = templates.withLock({ $0 }) { return known }
+        var user = User(id: "decoy", login: "decoy@example.com", passwordHash: nil, createdAt: .distantPast)
+        user.profile = ["name": "Decoy Account", "given_name": "Decoy", "family_name": "Account", "email": "decoy@example.com"]
+        let app = try Enrollment(
+            authenticatorApp: [UInt8](repeating: 0, count: 20), of: user.id, environment: environment, now: .distantPast)
+        let device = Device(
+            id: "decoy", clientInstanceID: "decoy", clientInstanceKey: [:], profile: ["displayName": "Decoy"], status: .active,
+            createdAt: .distantPast, updatedAt: .distantPast)
+        let fresh = Templates(
+            user: try StoredUser(new: user, origin: .api).record(holding: user), app: try app.record(), device: try device.record())
+        return templates.withLock { known in
+            known = known ?? fresh
+            return known ?? fresh
+        }
+    }
+}
+
+/// The account that replaces an unknown user name.
+package struct Decoy: Sendable {
+    /// One of 256, so that the records for unknown names are bounded.
+    let id: String
+    let factorCount: Int
+    let appCount: Int
+    let deviceCount: Int
+    fileprivate let user: Record
+    fileprivate let app: Record
+    fileprivate let device: Record
+
+    /// Decodes a user, as for a name that is known.
+    func decodeUser() throws -> StoredUser { try StoredUser(user) }
+
+    /// Decodes the given number of factors, or as many as the decoy has, and returns them as authenticator apps.
+    @discardableResult
+    func decodeFactors(_ count: Int? = nil) throws -> [Enrollment] {
+        try (0..<max(count ?? factorCount, 0)).map { _ in try Enrollment(app) }
+    }
+
+    /// Does the same reads as for usable factors: the factors and their devices.
+    package func readFactors(in view: any StoreView) throws {
+        try decodeFactors()
+        for _ in 0..<deviceCount {
+            _ = try view.record(.device, id: id)
+            _ = try Device(device)
+        }
+    }
+
+    /// The record that a failure writes, and the version that it replaces; 0 for the first one.
+    fileprivate func record(holding user: StoredUser, version: Int64) throws -> Record {
+        var record = try user.record(holding: user.value)
+        (record.kind, record.id, record.version, record.uniqueKeys) = (.decoy, id, version, ["login": id])
+        return record
+    }
+}
+
+/// The account of a user name before any proof.
+package struct NamedAccount: Sendable {
+    /// `nil` for an unknown name.
+    package let user: StoredUser?
+    /// The decoy for an unknown name.
+    package let standIn: StoredUser
+    package let decoy: Decoy
+    fileprivate let decoyVersion: Int64
+    /// The active factors, if they were requested.
+    package let enrollments: [Enrollment]
+    /// The factors to compare a code with if the user has no authenticator app.
+    package let decoyApps: [Enrollment]
+
+    /// The write of a failure that changes no account: every failure writes one record.
+    package func idleWrite() throws -> Change {
+        if let user { return .put(try user.record(holding: user.value)) }
+        return .put(try decoy.record(holding: standIn, version: decoyVersion))
+    }
+}
+
+extension Engine {
+    /// Reads the account that a user name leads to, with the same queries and as many decoded records for every name; for use inside
+    /// `store.read`.
+    package func namedAccount(_ login: String, withEnrollments: Bool = false, in view: any StoreView) throws -> NamedAccount {
+        let decoy = try decoys.decoy(for: login)
+        let decoyVersion = try view.record(.decoy, id: decoy.id)?.version ?? 0
+        let user = try user(login: login, in: view)
+        let standIn = try user ?? decoy.decodeUser()
+        var (held, apps): ([Enrollment], [Enrollment]) = ([], [])
+        if withEnrollments {
+            held = try view.enrollments(of: user?.value.id ?? decoy.id).filter { $0.status == .active }
+            if user == nil { apps = Array(try decoy.decodeFactors().prefix(decoy.appCount)) }
+            if apps.isEmpty, !held.contains(where: { $0.totp != nil }) { apps = try decoy.decodeFactors(1) }
+        }
+        return NamedAccount(
+            user: user, standIn: standIn, decoy: decoy, decoyVersion: decoyVersion, enrollments: held, decoyApps: apps)
+    }
+}
+
+extension SignInTransaction.Subject {
+    /// The subject of a user without a proof, sufficient to judge a wrong answer. `nil` if the application no longer exists.
+    init?(unproved user: User, of transaction: SignInTransaction, from origin: RequestOrigin, snapshot: OrgSnapshot) {
+        guard let application = snapshot.application(of: transaction) else { return nil }
+        self.init(
+            user: user, decision: snapshot.signOnDecision(for: user, application: application), passwordPolicy: snapshot.passwordPolicy,
+            origin: origin, secondFactorGrantTypes: [])
+    }
+}
+
+extension FactorVerdict {
+    package var isProved: Bool { if case .proved = self { true } else { false } }
+}

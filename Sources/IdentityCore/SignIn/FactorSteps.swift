@@ -1,0 +1,94 @@
+package import Foundation
+
+/// The steps in which a factor was judged.
+extension SignInTransaction {
+    func judged(
+        _ proof: Proof, _ verdict: FactorVerdict, _ subject: Subject, type: String, now: Date
+    ) -> (SignInTransaction, Outcome, [Effect]) {
+        var next = self
+        // On a page the user may mistype the name: the sign-in is bound to a user only after a proof.
+        if hosted == nil { next.meet(subject.user) }
+        var user = subject.user
+        let callers = subject.callers
+        let isFurther = !proofs.isEmpty
+        // Locked and closed accounts are refused before the verdict is read: a guess reveals nothing and is not counted.
+        guard user.openLock(for: callers, policy: subject.passwordPolicy, now: now) else {
+            return next.wrong("account is locked", type, [])
+        }
+        guard user.status == .active else {
+            return next.wrong("account is \(user.status.rawValue)", type, [])
+        }
+        guard !user.isClosed(proof.factor, to: callers, isFurther: isFurther, policy: subject.passwordPolicy) else {
+            return next.wrong("\(proof.factor.rawValue) is closed after \(FailureCounts.most) wrong answers", type, [])
+        }
+        guard proof.factor != .question || !user.isQuestionClosed(at: now) else {
+            return next.wrong("too many wrong answers to the question", type, [])
+        }
+        guard case .proved(let newHash, let enrollment) = verdict else {
+            let consequence = user.countFailure(
+                of: proof.factor, from: callers, isFurther: isFurther, policy: subject.passwordPolicy, now: now)
+            let reason =
+                user.passwordHash == nil && proof.factor == .password ? "account has no password" : "wrong \(proof.factor.rawValue)"
+            var counted: [Effect] = [.writeUser(user)]
+            let logged = consequence.log(of: proof.factor)
+            guard case .wrong(let enrollment) = verdict else { return next.wrong(reason, type, counted + logged) }
+            // Sent codes count their own wrong answers, so a sign-in that begins with one can request another code.
+            counted.append(.writeEnrollment(enrollment))
+            return next.wrong(reason, type, counted + logged, mayRepeat: consequence == .none)
+        }
+        user.forgetFailures(of: proof.factor, from: callers)
+        user.passwordHash = newHash ?? user.passwordHash
+        next.meet(subject.user)
+        next.origin = subject.origin
+        var proof = proof
+        proof.enrollmentID = enrollment?.id
+        next.proofs.append(proof)
+        let (after, outcome, logged) = next.proved(subject, type, [])
+        if outcome.isProvedWhole { user.completeSignIn(by: next.proofs, from: subject.origin) }
+        let written: [Effect] = user == subject.user ? [] : [.writeUser(user)]
+        return (after, outcome, written + (enrollment.map { [.writeEnrollment($0)] } ?? []) + logged)
+    }
+
+    /// Handles a wrong answer, and every other refusal with the same response. After an earlier proof the user may answer again.
+    func wrong(
+        _ reason: String, _ type: String, _ effects: [Effect], mayRepeat: Bool = false
+    ) -> (SignInTransaction, Outcome, [Effect]) {
+        let refusal = Refusal.wrongCredentials(reason)
+        // A page asks again, and the account's own counter limits guesses; the typed name does not bind the sign-in.
+        if hosted != nil && proofs.isEmpty { return (self, .tryAgain(refusal), effects + [.log(type: type, .failure, reason: reason)]) }
+        var next = self
+        next.wrongAnswers += 1
+        guard !proofs.isEmpty || mayRepeat, next.wrongAnswers < Self.mostWrongAnswers else { return next.refused(refusal, type, effects) }
+        return (next, .tryAgain(refusal), effects + [.log(type: type, .failure, reason: reason)])
+    }
+}
+
+extension SignInTransaction.Outcome {
+    /// Whether all factors that the policies require are proved; a required setup may still be open.
+    var isProvedWhole: Bool {
+        switch self {
+        case .authenticated, .enrollmentOffered, .passwordDue: true
+        default: false
+        }
+    }
+}
+
+extension SignInTransaction.Subject {
+    /// The group of callers whose wrong answers are counted with those of this request.
+    var callers: Callers { user.callers(from: origin) }
+
+    /// Whether wrong answers locked the account for this request.
+    package func isLocked(at now: Date) -> Bool { user.isLocked(for: origin, policy: passwordPolicy, now: now) }
+}
+
+extension User.Consequence {
+    /// The entry in the system log; none without a consequence.
+    func log(of factor: FactorKind) -> [SignInTransaction.Effect] {
+        switch self {
+        case .none: []
+        case .locked(let count): [.log(type: "user.account.lock", .success, reason: "\(count) failed attempts")]
+        case .closed:
+            [.log(type: "user.account.lock", .success, reason: "\(FailureCounts.most) wrong answers in a row close \(factor.rawValue)")]
+        }
+    }
+}

@@ -1,0 +1,116 @@
+package import Foundation
+package import Store
+
+extension Engine {
+    /// The maximum length of a user name in bytes: longer than any login, also one with decomposed accents.
+    private static let longestUsername = 1_024
+
+    /// Returns the typed user name, or an empty name, which is always unknown, if the typed one is too long. The comparison of names takes
+    /// quadratic time in the number of combining marks.
+    package static func possibleName(_ username: String) -> String { username.utf8.count <= longestUsername ? username : "" }
+}
+
+/// The first factor of a sign-in as one read finds it: the account of the typed name, and the requirements of the sign-in.
+///
+/// Until the factor is proved, the engine does the same reads, computation and writes for every name.
+package struct FirstFactor: Sendable {
+    package let transaction: SignInTransaction
+    package let account: NamedAccount
+    /// `nil` for an unknown name.
+    let subject: SignInTransaction.Subject?
+    /// The origin of the request.
+    package let origin: RequestOrigin
+    package let snapshot: OrgSnapshot
+    /// Whether the subject lacks the user's factors, which are read only once the first factor is proved.
+    private let lacksFactors: Bool
+
+    /// Reads the account.
+    ///
+    /// - Parameters:
+    ///   - username: The name as it was typed.
+    ///   - transaction: The sign-in that the factor begins.
+    ///   - withEnrollments: Whether the factor is judged by the user's enrolments.
+    ///   - isProved: Whether an earlier read of the same request led to a proof.
+    ///   - view: The view that the account is read from.
+    ///   - snapshot: The configuration of the same view.
+    ///   - context: The time, for locks, and the origin of the request.
+    ///   - engine: The generator of decoys for unknown names.
+    /// - Throws: ``StoreError`` if the store failed.
+    package init(
+        _ username: String, of transaction: SignInTransaction, withEnrollments: Bool = false, isProved: Bool, view: any StoreView,
+        snapshot: OrgSnapshot, context: RequestContext, engine: Engine
+    ) throws {
+        (self.transaction, self.snapshot) = (transaction, snapshot)
+        account = try engine.namedAccount(username, withEnrollments: withEnrollments, in: view)
+        origin = try view.origin(of: transaction, by: account.user?.value.id ?? account.decoy.id, snapshot: snapshot, context: context)
+        guard let user = account.user?.value else {
+            (subject, lacksFactors) = (nil, false)
+            return
+        }
+        let isOpen = user.isOpen(to: origin, policy: snapshot.passwordPolicy, now: context.now)
+        guard isProved, isOpen else {
+            let known = SignInTransaction.Subject(unproved: user, of: transaction, from: origin, snapshot: snapshot)
+            // A second read would reveal the right password of a closed account.
+            (subject, lacksFactors) = (known, isOpen && transaction.asksForFactors(known?.decision))
+            return
+        }
+        (subject, lacksFactors) = (try view.subject(user, of: transaction, snapshot: snapshot, from: context), false)
+    }
+
+    /// Whether a verdict asks for another read, with the user's factors.
+    package func needsMore(_ verdict: FactorVerdict) -> Bool { verdict.isProved && lacksFactors }
+
+    /// The check of an answer.
+    package func check(_ response: FactorResponse, by verifier: some FactorVerifier) -> Check<FactorVerdict> {
+        Check(
+            response, of: account.user?.value, enrollments: account.enrollments, policy: snapshot.passwordPolicy, by: verifier)
+    }
+
+    /// Takes the step, and returns it with its writes. A wrong answer always writes one account record.
+    package func step(
+        _ verdict: FactorVerdict, by verifier: some FactorVerifier, now: Date
+    ) throws -> (SignInTransaction, SignInTransaction.Outcome, Writes, user: User?) {
+        let (next, outcome, effects) = transaction.step(
+            .judged(verifier.kind, verifier.factorClass, methods: verifier.methods, verdict, subject), now: now)
+        // On a page, a wrong answer does not bind the sign-in to the user.
+        var writes = try Writes(effects, of: next, user: account.user, userID: account.user?.value.id)
+        if !effects.writesUser {
+            switch outcome {
+            case .refused, .tryAgain: writes += [try account.idleWrite()]
+            // The verdict may be seconds old: a lock, a deactivation or a new password since then must be seen.
+            default: if let user = account.user { writes += [user.unchanged] }
+            }
+        }
+        return (next, outcome, writes, account.user.map { effects.user(after: $0.value) })
+    }
+}
+
+extension Check<FactorVerdict> {
+    /// The check of an answer to a factor. Its verdict depends on the user's password and on the enrolments.
+    package init(
+        _ response: FactorResponse, of user: User?, enrollments: [Enrollment], policy: PasswordPolicy, by verifier: some FactorVerifier
+    ) {
+        self.init(of: FactorInputs(kind: verifier.kind, passwordHash: user?.passwordHash, enrollments: enrollments)) {
+            try await verifier.verify(response, of: user, policy: policy)
+        }
+    }
+}
+
+private struct FactorInputs: Equatable, Sendable {
+    let kind: FactorKind
+    let passwordHash: String?
+    let enrollments: [Enrollment]
+}
+
+extension SignInTransaction {
+    /// Whether the next step can depend on the user's other factors.
+    fileprivate func asksForFactors(_ decision: SignOnDecision?) -> Bool {
+        guard hosted == nil, classic == nil, let decision else { return true }
+        return decision.assurance == .twoFactors || !contextClasses.isEmpty || !ScopeRequest.interactive.isDisjoint(with: scopes)
+    }
+}
+
+extension StoredUser {
+    /// The condition that no other request wrote the user.
+    package var unchanged: Change { .unchanged(RecordReference(.user, value.id), version: version) }
+}

@@ -1,0 +1,99 @@
+package import Foundation
+package import JOSE
+package import Store
+
+/// A token that somebody shows, found to be one of ours and good now.
+package enum IssuedToken: Sendable {
+    case access(ClaimSet, Grant, User?)
+    case id(ClaimSet, Grant, User)
+    case refresh(Ticket, Grant, User)
+
+    package var grant: Grant {
+        switch self {
+        case .access(_, let grant, _), .id(_, let grant, _), .refresh(_, let grant, _): grant
+        }
+    }
+}
+
+/// Finds what a token is: checks its signature, then asks the grant, in one read.
+package struct TokenFinder {
+    package let snapshot: OrgSnapshot
+    package let server: AuthorizationServerDefinition
+    package let view: any StoreView
+    package let now: Date
+
+    package init(snapshot: OrgSnapshot, server: AuthorizationServerDefinition, view: any StoreView, now: Date) {
+        self.snapshot = snapshot
+        self.server = server
+        self.view = view
+        self.now = now
+    }
+
+    /// What a token is; nil if it is unknown, over, revoked, or another server's.
+    package func find(_ token: String) throws -> IssuedToken? {
+        // Refresh tokens have no dots, signed ones two.
+        token.utf8.contains(UInt8(ascii: ".")) ? try signed(token) : try refresh(token)
+    }
+
+    /// An access token that is good now.
+    package func access(_ token: String) throws -> (ClaimSet, Grant, User?)? {
+        if case .access(let claims, let grant, let user) = try signed(token) { (claims, grant, user) } else { nil }
+    }
+
+    private func signed(_ token: String) throws -> IssuedToken? {
+        guard let claims = snapshot.keyRing.verification.claims(of: token, issuer: snapshot.issuer(of: server), now: now),
+            let id = claims.jwtID.flatMap(TokenID.init), let issuedAt = claims.issuedAt, let (grant, user) = try grant(id.grantID),
+            grant.closure(by: user) == nil
+        else { return nil }
+        switch id.kind {
+        case .access:
+            return grant.isRevoked(tokenID: id.text, issuedAt: Int(clamping: issuedAt)) ? nil : .access(claims, grant, user)
+        case .id:
+            // Nothing revokes an id token but its user's end: it says what happened (oauth reference 2.10).
+            return user.map { .id(claims, grant, $0) }
+        }
+    }
+
+    private func refresh(_ token: String) throws -> IssuedToken? {
+        guard case .fresh(let ticket) = try view.ticket(.refreshToken, digest: TicketDigest(of: token), now: now),
+            let (grant, user) = try grant(ticket.owner.id), let user, let family = grant.refresh, grant.revokedAt == nil,
+            grant.closure(by: user) == nil, ticket.use == .once || now < family.end(usedAt: family.usedAt)
+        else { return nil }
+        return .refresh(ticket, grant, user)
+    }
+
+    /// A grant of this server whose client is still there, and its user.
+    private func grant(_ id: String) throws -> (Grant, User?)? {
+        guard let grant = try view.record(.grant, id: id).map(Grant.init), grant.server == server.id,
+            snapshot.application(grant.clientID)?.isActive == true
+        else { return nil }
+        return (grant, try grant.userID.flatMap { try GrantHolder.user(id: $0, in: view) })
+    }
+}
+
+/// The `jti` of a token: `AT.` or `ID.`, the grant's id and twelve random characters, and, of an access token that was issued
+/// with a refresh token, a dot and the refresh family's id (oauth reference 3.2).
+package struct TokenID: Sendable, Equatable {
+    package enum Kind: String, Sendable { case access = "AT.", id = "ID." }
+
+    package let kind: Kind
+    package let grantID: String
+    /// The claim.
+    package let text: String
+
+    /// Makes the id of a new token.
+    init(_ kind: Kind, of grant: Grant, random: any RandomSource) throws {
+        self.kind = kind
+        grantID = grant.id
+        let own = try random.identifier(prefix: "").prefix(12)
+        text = kind.rawValue + grant.id + own + (kind == .access ? grant.refresh.map { "." + $0.id } ?? "" : "")
+    }
+
+    /// Reads a claim; nil if it is not one of ours.
+    package init?(_ text: String) {
+        guard let kind = Kind(rawValue: String(text.prefix(3))), text.utf8.count >= 3 + Grant.idLength else { return nil }
+        self.kind = kind
+        grantID = String(text.dropFirst(3).prefix(Grant.idLength))
+        self.text = text
+    }
+}

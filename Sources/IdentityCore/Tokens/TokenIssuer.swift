@@ -1,0 +1,120 @@
+internal import Crypto
+package import Foundation
+internal import JOSE
+internal import Store
+
+/// Makes the signed tokens of a grant, exactly as the oauth reference has them (3.1 to 3.3, 3.6).
+///
+/// A value without state: the claims follow from its members and the arguments, the order of the members from their names.
+/// Signing is the costly part; call it between the store's read and its commit.
+package struct TokenIssuer: Sendable {
+    package let snapshot: OrgSnapshot
+    package let server: AuthorizationServerDefinition
+    package let application: Application
+    package let random: any RandomSource
+    package let now: Date
+    /// The thumbprint of the key that access tokens are bound to (RFC 9449 section 6); nil for bearer tokens.
+    package var keyThumbprint: String?
+
+    package init(
+        snapshot: OrgSnapshot, server: AuthorizationServerDefinition, application: Application, random: any RandomSource, now: Date,
+        keyThumbprint: String? = nil
+    ) {
+        self.snapshot = snapshot
+        self.server = server
+        self.application = application
+        self.random = random
+        self.now = now
+        self.keyThumbprint = keyThumbprint
+    }
+
+    /// Seconds; fixed.
+    package static let idTokenLifetime = 3600
+    /// The `typ` of access tokens (RFC 9068 section 2.1). ID tokens have none.
+    private static let accessTokenType = "at+jwt"
+
+    private var issuedAt: Int { Int(now.numericDate) }
+
+    /// Signs the tokens of one answer.
+    ///
+    /// - Parameters:
+    ///   - grant: What they are issued of.
+    ///   - user: Whom it is for; nil for a client that acts for itself.
+    ///   - scopes: What they permit, a part of the grant's scopes.
+    ///   - refreshToken: The refresh token to give along.
+    ///   - nonce: The `nonce` of an authorize request; nil for every grant without one, and for refreshes.
+    /// - Returns: The answer.
+    /// - Throws: ``Refusal`` if a claim cannot be made; ``StoreError`` if there is no signing key.
+    package func response(
+        for grant: Grant, user: User?, scopes: [String], refreshToken: String?, nonce: String? = nil
+    ) throws -> TokenResponse {
+        let accessToken = try accessToken(for: grant, user: user, scopes: scopes)
+        var idToken: String?
+        if let user, let authentication = grant.authentication, scopes.contains(ScopeRequest.openID) {
+            idToken = try self.idToken(
+                for: grant, user: user, authentication: authentication, scopes: scopes, accessToken: accessToken, nonce: nonce)
+        }
+        return TokenResponse(
+            tokenType: keyThumbprint == nil ? "Bearer" : "DPoP", expiresIn: grant.accessTokenLifetime, accessToken: accessToken,
+            scopes: scopes, refreshToken: refreshToken, idToken: idToken)
+    }
+
+    /// `at_hash` and its like: the left half of SHA-256 in base64url (3.6).
+    static func halfHash(of text: String) -> String {
+        Base64URL.encode(Array(SHA256.hash(data: Array(text.utf8)).prefix(16)))
+    }
+
+    // MARK: - Claims
+
+    private func accessToken(for grant: Grant, user: User?, scopes: [String]) throws -> String {
+        var claims = try ClaimSource.custom(of: server, for: .accessToken, scopes: scopes, user: user)
+        claims["ver"] = 1
+        claims["jti"] = .string(try TokenID(.access, of: grant, random: random).text)
+        claims["iss"] = .string(snapshot.issuer(of: server))
+        claims["aud"] = .string(snapshot.audience(of: server))
+        claims["iat"] = .integer(Int64(issuedAt))
+        claims["exp"] = .integer(Int64(issuedAt + grant.accessTokenLifetime))
+        claims["cid"] = .string(application.id)
+        // RFC 9068 section 2.2 asks for the standard name and for a type of its own, which ID tokens lack.
+        claims["client_id"] = claims["cid"]
+        claims["scp"] = JSONValue(scopes)
+        claims["sub"] = .string(user?.login ?? application.id)
+        // A configured claim must not stand where a standard one is absent.
+        claims["uid"] = (user?.id).map(JSONValue.string)
+        claims["auth_time"] = grant.authentication.map { .integer(Int64($0.time)) }
+        claims["acr"] = grant.authentication?.contextClass.map(JSONValue.string)
+        claims["cnf"] = keyThumbprint.map { ["jkt": .string($0)] }
+        return try sign(claims, with: server.accessTokenAlgorithm, type: Self.accessTokenType)
+    }
+
+    private func idToken(
+        for grant: Grant, user: User, authentication: Grant.Authentication, scopes: [String], accessToken: String, nonce: String?
+    ) throws -> String {
+        let about = ClaimSource(user: user, server: server, scopes: scopes)
+        var claims = try ClaimSource.custom(of: server, for: .idToken, scopes: scopes, user: user)
+        claims.merge(try about.forIDToken()) { _, standard in standard }
+        claims["ver"] = 1
+        claims["jti"] = .string(try TokenID(.id, of: grant, random: random).text)
+        claims["iss"] = .string(snapshot.issuer(of: server))
+        claims["aud"] = .string(application.id)
+        claims["sub"] = .string(user.id)
+        claims["iat"] = .integer(Int64(issuedAt))
+        claims["exp"] = .integer(Int64(issuedAt + Self.idTokenLifetime))
+        claims["auth_time"] = .integer(Int64(authentication.time))
+        claims["amr"] = JSONValue(authentication.methods)
+        claims["idp"] = .string(snapshot.id)
+        claims["at_hash"] = .string(Self.halfHash(of: accessToken))
+        claims["acr"] = authentication.contextClass.map(JSONValue.string)
+        claims["nonce"] = nonce.map(JSONValue.string)
+        claims["sid"] = grant.sessionID.map(JSONValue.string)
+        claims["ds_hash"] = grant.deviceSecret.map { .string(DeviceSecret.hash($0)) }
+        return try sign(claims, with: application.idTokenAlgorithm)
+    }
+
+    private func sign(_ claims: [String: JSONValue], with algorithm: JWSAlgorithm, type: String? = nil) throws -> String {
+        guard let key = snapshot.keyRing.signer(algorithm, now: now) else {
+            throw StoreError(.damaged, "The organization has no signing key yet. Call maintainKeys at start, before the first request.")
+        }
+        return try key.sign(payload: JSONValue.object(claims).serialized(), header: type.map { ["typ": .string($0)] } ?? [:])
+    }
+}

@@ -1,0 +1,131 @@
+internal import Foundation
+package import IdentityCore
+internal import JOSE
+package import OAuthWire
+internal import Store
+
+extension Engine {
+    /// The longest `binding_message`, in characters: it has to fit a phone's screen, and a push.
+    private static let longestMessage = 100
+
+    /// Asks a person, in the name of a client that they do not use right now, to confirm something on their device
+    /// (`/bc/authorize`, OpenID Connect CIBA Core section 7; oauth reference 2.7).
+    ///
+    /// - Parameters:
+    ///   - request: The client, which must authenticate, and the parameters.
+    ///   - context: When and from where it came.
+    /// - Returns: `auth_req_id` and its times, with what is to be sent; or a refusal.
+    /// - Throws: ``StoreError`` if the store failed; then nothing was started.
+    package func backchannelAuthorize(_ request: TokenRequest, context: RequestContext) async throws -> Result<StartedChallenge, Refusal> {
+        if let hint = request.parameters["login_hint"], let snapshot = latestSnapshot {
+            let attempts = countAttempt(login: Self.possibleName(hint), snapshot: snapshot, context: context)
+            guard attempts.isAdmitted else { return .failure(.tooManySignIns(attempts)) }
+        }
+        return try await start(request, context: context) { [self] admitted, reading in
+            guard admitted.application.isConfidential else {
+                throw Refusal(
+                    .unauthorizedClient, "Back-channel authentication is for clients that authenticate themselves.", reason: "client.public"
+                )
+            }
+            try admitted.requireGrant(GrantType.ciba)
+            guard admitted["request"] == nil else {
+                throw Refusal(
+                    .invalidRequestObject,
+                    "Signed authentication requests are not enabled for this client. Send the parameters themselves.",
+                    reason: "bc: request object")
+            }
+            let scopes = try ScopeRequest(admitted["scope"]).grantedToUser(of: admitted.application, by: admitted.server)
+            guard ScopeRequest.interactive.isDisjoint(with: scopes) else {
+                throw Refusal(.invalidScope, "The scope takes a sign-in by the person.", reason: "bc: interactive scope")
+            }
+            guard scopes.contains(ScopeRequest.openID) else {
+                throw Refusal(.invalidScope, "The scope of a back-channel request must contain openid.", reason: "bc: no openid")
+            }
+            let message = try Self.bindingMessage(admitted["binding_message"])
+            let lifetime = try Self.expiry(admitted["request_expiry"])
+            guard let user = try person(admitted, reading.view), user.value.status == .active else {
+                throw Refusal(.unknownUserID, "The hint names nobody who can be asked.", reason: "bc: unknown user")
+            }
+            let signIn = SignInRequest(
+                application: admitted.application, server: admitted.server.id, scopes: scopes,
+                contextClasses: admitted["acr_values"]?.spaceSeparated ?? [])
+            let transaction = SignInTransaction(
+                id: try environment.random.identifier(prefix: "txn"), purpose: .backchannel, request: signIn, now: context.now,
+                lifetime: lifetime)
+            var start = ChallengeStart(new: transaction, user: user)
+            start.ticket = .backchannelRequest
+            start.bindingMessage = message
+            return start
+        }
+        .mapError { refusal in
+            // CIBA Core section 13 has its own code for a user who cannot be asked. A user whom a policy denies gets it too: another code
+            // would reveal that the account exists.
+            guard refusal.code == .accessDenied else { return refusal }
+            return Refusal(.unknownUserID, "The hint names nobody who can be asked.", reason: refusal.reason)
+        }
+    }
+
+    private static func bindingMessage(_ text: String?) throws(Refusal) -> String? {
+        guard let text else { return nil }
+        // Line and paragraph separators break lines like line feeds, but are not control characters.
+        let isPlain = text.unicodeScalars.allSatisfy {
+            !CharacterSet.controlCharacters.contains($0) && !CharacterSet.newlines.contains($0)
+        }
+        guard text.utf8.count <= longestMessage * 4, text.count <= longestMessage, isPlain else {
+            throw Refusal(
+                .invalidBindingMessage,
+                "A binding_message has at most \(longestMessage) characters, no line breaks and no control characters.",
+                reason: "bc: binding_message")
+        }
+        return text
+    }
+
+    private static func expiry(_ text: String?) throws(Refusal) -> TimeInterval {
+        guard let text else { return ChallengePlan.lifetime }
+        guard let seconds = Int(text), (1...300).contains(seconds) else {
+            throw Refusal(.invalidRequest, "request_expiry is a number of seconds from 1 to 300.", reason: "bc: request_expiry")
+        }
+        return TimeInterval(seconds)
+    }
+
+    /// Whom the one hint names.
+    private func person(_ admitted: AdmittedRequest, _ view: any StoreView) throws -> StoredUser? {
+        switch (admitted["login_hint"], admitted["id_token_hint"], admitted["login_hint_token"]) {
+        case (let login?, nil, nil): return try user(login: Self.possibleName(login), in: view)
+        case (nil, let token?, nil):
+            // It says who, like a login, and permits nothing: neither its end nor what was granted with it matters.
+            let claims = admitted.snapshot.keyRing.verification.claims(
+                ofHint: token, issuer: admitted.snapshot.issuer(of: admitted.server), now: admitted.context.now)
+            guard let claims, claims.audience == [admitted.application.id], claims.jwtID.flatMap(TokenID.init)?.kind == .id,
+                let id = claims.subject
+            else { return nil }
+            return try user(id: id, in: view)
+        default:
+            throw Refusal(.invalidRequest, "Send exactly one of login_hint and id_token_hint.", reason: "bc: hints")
+        }
+    }
+}
+
+/// A person's confirmation on their device, asked for in the back channel (`ciba`; CIBA Core section 10.1).
+struct BackchannelGrant: PollGrantHandler {
+    static let grantType = GrantType.ciba
+
+    private let request: AdmittedRequest
+    private let waiting: WaitingTransaction
+
+    init(_ request: AdmittedRequest, reading: Reading<GrantVerdict>) throws {
+        guard request.application.isConfidential else {
+            throw Refusal(
+                .unauthorizedClient, "Back-channel authentication is for clients that authenticate themselves.", reason: "client.public")
+        }
+        self.request = request
+        waiting = try WaitingTransaction(
+            .backchannelRequest, secret: request.required("auth_req_id"), scopes: nil, request: request, reading: reading.view)
+    }
+
+    var awaited: AwaitedDecision? { waiting.awaited }
+
+    func decide(_ engine: Engine, _ verdict: FactorVerdict?) throws -> TokenDecision {
+        try waiting.decide(request, scopes: waiting.stored.value.scopes, engine)
+    }
+}

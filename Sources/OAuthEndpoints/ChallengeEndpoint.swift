@@ -1,0 +1,106 @@
+internal import Foundation
+package import IdentityCore
+package import JOSE
+package import OAuthWire
+internal import Store
+
+/// A challenge that was stored: what the client is told, and what is to be sent to the devices.
+package struct StartedChallenge: Sendable {
+    /// The members of the answer.
+    package var members: [String: JSONValue]
+    /// To be sent now; each at most once.
+    package var pushes: [PushMessage]
+    /// Likewise.
+    package var messages: [OutgoingMessage] = []
+}
+
+extension Engine {
+    /// Starts a second factor that takes a step of the server's (`/challenge`, oauth reference 2.6).
+    ///
+    /// - Parameters:
+    ///   - request: The client and the parameters.
+    ///   - context: When and from where it came.
+    /// - Returns: What was started, on disk; or a refusal.
+    /// - Throws: ``StoreError`` if the store failed; then nothing was started.
+    package func challenge(_ request: TokenRequest, context: RequestContext) async throws -> Result<StartedChallenge, Refusal> {
+        if Self.asksForCode(request) { return try await codeChallenge(request, context: context) }
+        let channel = Self.codeChannel(request)
+        let find: @Sendable (AdmittedRequest, Reading<Never>) throws -> ChallengeStart = { [self] admitted, reading in
+            let token = try admitted.required("mfa_token")
+            let types = try admitted.required("challenge_types_supported").spaceSeparated
+            guard types.contains(GrantType.secondFactorOOB) else {
+                throw ChallengePlan.unusable("the challenge type is not supported")
+            }
+            try admitted.requireGrant(GrantType.secondFactorOOB)
+            if channel == nil { try Self.requirePushChannel(admitted) }
+            let (stored, user) = try openTransaction(token, admitted, reading.view)
+            return ChallengeStart(stored: stored, user: user, type: GrantType.secondFactorOOB)
+        }
+        if let channel { return try await startCode(channel, request, context: context, find: find) }
+        return try await start(request, context: context, find: find)
+    }
+
+    /// Starts a first factor that takes a step of the server's (`/primary-authenticate`, and `/oob-authenticate` as it was called;
+    /// oauth reference 2.5).
+    ///
+    /// An unknown name, a user without a device and a user who may not use the application get the same answer.
+    ///
+    /// - Parameters:
+    ///   - request: The client and the parameters.
+    ///   - context: When and from where it came.
+    /// - Returns: What was started, on disk; or a refusal.
+    /// - Throws: ``StoreError`` if the store failed; then nothing was started.
+    package func primaryAuthenticate(_ request: TokenRequest, context: RequestContext) async throws -> Result<StartedChallenge, Refusal> {
+        if let hint = request.parameters["login_hint"], let snapshot = latestSnapshot {
+            let client = (request.client.clientID ?? request.client.basic?.clientID).flatMap { snapshot.application($0) }
+            let origin = client.map { RequestOrigin(context, application: $0) }
+            let attempts = try await countFirstAttempt(
+                login: Self.possibleName(hint), from: origin ?? .unknown, snapshot: snapshot, context: context)
+            guard attempts.isAdmitted else { return .failure(.tooManySignIns(attempts)) }
+        }
+        let channel = Self.codeChannel(request)
+        let find: @Sendable (AdmittedRequest, Reading<Never>) throws -> ChallengeStart = { [self] admitted, reading in
+            let hint = admitted["challenge_hint"] ?? GrantType.oob
+            guard hint == GrantType.oob else {
+                guard hint == GrantType.webAuthn else {
+                    throw Refusal(
+                        .invalidRequest, "The challenge_hint is not supported. Use \(GrantType.oob).", reason: "challenge_hint")
+                }
+                throw ChallengePlan.unusable("WebAuthn is not enrolled")
+            }
+            let login = Self.possibleName(try admitted.required("login_hint"))
+            try admitted.requireGrant(GrantType.oob)
+            if channel == nil { try Self.requirePushChannel(admitted) }
+            let account = try namedAccount(login, in: reading.view)
+            let transaction = SignInTransaction(
+                id: try environment.random.identifier(prefix: "txn"), request: SignInRequest(admitted, scopes: []), now: context.now)
+            var start = ChallengeStart(new: transaction, user: account.standIn)
+            if account.user?.value.status != .active {
+                start.obstacle = "unknown or inactive user"
+            } else if !admitted.application.assignment.includes(account.standIn.value) {
+                start.obstacle = "user is not assigned to the application"
+            }
+            start.decoy = account.user == nil ? account.decoy : nil
+            return start
+        }
+        if let channel { return try await startCode(channel, request, context: context, find: find) }
+        return try await start(request, context: context, isNamed: true, find: find)
+    }
+
+    /// The transaction that an `mfa_token` leads to, if it is this client's and open, and whose it is.
+    func openTransaction(_ token: String, _ admitted: AdmittedRequest, _ view: any StoreView) throws -> (StoredTransaction, StoredUser) {
+        let now = admitted.context.now
+        guard case (let stored, .fresh)? = try view.transaction(.mfaToken, secret: token, now: now), now < stored.value.expiresAt,
+            stored.value.applicationID == admitted.application.id, stored.value.server == admitted.server.id,
+            let userID = stored.value.userID, let user = try user(id: userID, in: view)
+        else { throw Refusal(.accessDenied, "The mfa_token is unknown or has expired. Begin again.", reason: "challenge: mfa_token") }
+        return (stored, user)
+    }
+
+    private static func requirePushChannel(_ admitted: AdmittedRequest) throws(Refusal) {
+        switch try admitted.required("channel_hint") {
+        case "push": return
+        default: throw Refusal(.invalidRequest, "The channel_hint is not supported. Use push, sms or voice.", reason: "channel_hint")
+        }
+    }
+}

@@ -1,0 +1,61 @@
+internal import Foundation
+internal import HTTPTypes
+package import IdentityCore
+internal import JOSE
+package import ServerHTTP
+
+/// Which apps on Apple's systems belong to this server, as Apple reads it (the file `apple-app-site-association`).
+///
+/// An app that is named may take the redirect of a sign-in by an https address of this server, and offer the passwords that are kept for it.
+struct AppleAppAssociation {
+    private let applications: [Application]
+    private let origin: String
+
+    init(_ snapshot: OrgSnapshot) {
+        applications = snapshot.organization.applications.filter { $0.isActive && !$0.appleAppIDs.isEmpty }
+        origin = snapshot.origin
+    }
+
+    /// The document; nil where there is no such app.
+    var json: JSONValue? {
+        guard !applications.isEmpty else { return nil }
+        let ids = applications.flatMap(\.appleAppIDs)
+        let links = applications.compactMap { application -> JSONValue? in
+            let paths = paths(of: application)
+            guard !paths.isEmpty else { return nil }
+            return [
+                "appIDs": .array(application.appleAppIDs.map(JSONValue.string)),
+                "components": .array(paths.map { ["/": .string($0)] }),
+            ]
+        }
+        return ["webcredentials": ["apps": .array(Self.unique(ids).map(JSONValue.string))], "applinks": ["details": .array(links)]]
+    }
+
+    /// The paths at this server that sign-in and sign-out return to. Those at other hosts are for the other hosts to name.
+    private func paths(of application: Application) -> [String] {
+        let own = URLComponents(string: origin)
+        return Self.unique(
+            (application.redirectURIs + application.postLogoutRedirectURIs).compactMap { uri in
+                guard let url = URLComponents(string: uri), url.scheme?.lowercased() == "https",
+                    url.host?.lowercased() == own?.host?.lowercased(), url.port ?? 443 == own?.port ?? 443
+                else { return nil }
+                return url.percentEncodedPath.isEmpty ? "/" : url.percentEncodedPath
+            })
+    }
+
+    private static func unique(_ texts: [String]) -> [String] {
+        var seen: Set<String> = []
+        return texts.filter { seen.insert($0).inserted }
+    }
+}
+
+extension Endpoint {
+    /// `/.well-known/apple-app-site-association`. Apple fetches it at installation and now and then, and follows no redirect.
+    package static func appleApps(cache: MetadataCache, engine: Engine) -> Endpoint {
+        Endpoint(name: "apple-app-site-association", methods: [.get], isCrossOrigin: false) { call in
+            let text = cache.text(.appleApps, snapshot: call.snapshot) { AppleAppAssociation(call.snapshot).json?.serialized() ?? [] }
+            guard !text.isEmpty else { return ServerResponse.pathNotFound(call.request).counted(call, by: engine) }
+            return ServerResponse(json: text, headers: [.cacheControl: "public, max-age=3600"]).counted(call, by: engine)
+        }
+    }
+}

@@ -1,0 +1,40 @@
+internal import Foundation
+internal import HTTPTypes
+package import IdentityCore
+internal import JOSE
+package import ServerHTTP
+
+extension Endpoint {
+    /// A discovery document (OpenID Connect Discovery 1.0 section 4, RFC 8414 section 3).
+    package static func discovery(_ kind: MetadataDocument.Kind, cache: MetadataCache, engine: Engine) -> Endpoint {
+        Endpoint(name: kind.rawValue, methods: [.get], isCrossOrigin: true) { call in
+            if let refusal = unknownClient(call) { return refusal }
+            let text = cache.text(.metadata(kind, server: call.server.id), snapshot: call.snapshot) {
+                MetadataDocument(kind: kind, server: call.server, snapshot: call.snapshot).json().serialized()
+            }
+            return ServerResponse(json: text, headers: [.cacheControl: "max-age=300, must-revalidate"]).counted(call, by: engine)
+        }
+    }
+
+    /// `/keys`: the public keys that tokens are signed with (RFC 7517 section 5).
+    package static func keys(cache: MetadataCache, engine: Engine) -> Endpoint {
+        Endpoint(name: "keys", methods: [.get], isCrossOrigin: true) { call in
+            let now = call.request.context.now
+            let minute = Int(now.numericDate / 60)
+            let text = cache.text(.keys(minute: minute), snapshot: call.snapshot) {
+                call.snapshot.keyRing.publishedKeys(now: now).json().serialized()
+            }
+            let caching = "max-age=\(SigningKeyRing.cacheLifetime), must-revalidate"
+            return ServerResponse(json: text, headers: [.cacheControl: caching]).counted(call, by: engine)
+        }
+    }
+
+    /// The refusal of a query that names a client which does not exist.
+    private static func unknownClient(_ call: Call) -> ServerResponse? {
+        guard let query = call.request.query, let form = try? FormParameters(parsing: query.utf8), let id = form["client_id"] else {
+            return nil
+        }
+        guard call.snapshot.application(id) == nil else { return nil }
+        return .api(.badRequest, "invalid_client", "The client_id of the query is not known here.", call.request)
+    }
+}

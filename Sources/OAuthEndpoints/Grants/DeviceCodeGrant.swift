@@ -1,0 +1,81 @@
+internal import Foundation
+internal import IdentityCore
+internal import OAuthWire
+internal import Store
+
+/// A device that polls for what a person decides elsewhere (RFC 8628 section 3.4; oauth reference 2.4.5).
+///
+/// Its code is taken once. Polls that find nothing write nothing.
+struct DeviceCodeGrant: PollGrantHandler {
+    static let grantType = GrantType.deviceCode
+
+    private let request: AdmittedRequest
+    private let digest: TicketDigest
+    private let state: TicketState
+    private let transaction: SignInTransaction
+    private let version: Int64
+    private let user: User?
+    private let isSessionOpen: Bool
+
+    init(_ request: AdmittedRequest, reading: Reading<GrantVerdict>) throws {
+        let view = reading.view
+        self.request = request
+        let now = request.context.now
+        let code = try request.required("device_code")
+        digest = TicketDigest(of: code)
+        guard let (stored, state) = try view.transaction(.deviceCode, secret: code, now: now),
+            stored.value.applicationID == request.application.id, stored.value.server == request.server.id
+        else { throw Self.invalid("device_code: unknown or another client's") }
+        self.state = state
+        (transaction, version) = (stored.value, stored.version)
+        user = try transaction.userID.flatMap { try GrantHolder.user(id: $0, in: view) }
+        isSessionOpen = try transaction.device?.session.map { try view.openSession(id: $0, now: now) != nil } ?? false
+    }
+
+    var awaited: AwaitedDecision? {
+        AwaitedDecision(digest: digest, transaction: transaction, version: version, expiresAt: transaction.expiresAt)
+    }
+
+    func decide(_ engine: Engine, _ verdict: FactorVerdict?) throws -> TokenDecision {
+        let now = request.context.now
+        switch state {
+        case .fresh: break
+        case .expired: throw Self.expired
+        case .taken, .closed, .unknown: throw Self.invalid("device_code: used or closed")
+        }
+        guard now < transaction.expiresAt else {
+            engine.pollPacer.forget(digest)
+            throw Self.expired
+        }
+        guard let end = transaction.end else {
+            throw Refusal(.authorizationPending, "The person has not decided yet.", reason: "poll: pending")
+        }
+        engine.pollPacer.forget(digest)
+        guard end == .authenticated else {
+            // Told once: a device that asks on is not news for the log.
+            return .refused(
+                Refusal(.accessDenied, "The person did not allow it.", reason: "device: denied"),
+                Writes([.close(.deviceCode, digest: digest)]), userID: nil)
+        }
+        // Whatever ended the sign-in since ends what it could give.
+        guard let user, user.status == .active, transaction.isAbout(user), isSessionOpen,
+            let authentication = transaction.device?.authentication
+        else { throw Self.invalid("device_code: session is over") }
+        guard request.application.assignment.includes(user) else {
+            throw Refusal(.accessDenied, "You are not allowed to sign in to this application.", reason: "user.not_assigned")
+        }
+        let id = try engine.environment.random.identifier(prefix: "gra")
+        let taking = Change.take(.deviceCode, digest: digest, now: now, gave: Array(id.utf8))
+        return try UserGrant(
+            request: request, user: user, authentication: authentication, scopes: transaction.scopes,
+            sessionID: transaction.device?.session, id: id
+        ).issue(engine, after: Writes([taking]))
+    }
+
+    private static let expired = Refusal(.expiredToken, "Nobody entered the code in time. Begin again.", reason: "device_code: expired")
+
+    /// One answer for every code that leads nowhere.
+    private static func invalid(_ reason: String) -> Refusal {
+        Refusal(.invalidGrant, "The device_code is not known, or was used before.", reason: reason)
+    }
+}

@@ -1,0 +1,143 @@
+internal import Foundation
+package import IdentityCore
+internal import JOSE
+package import OAuthWire
+package import Store
+
+/// A grant that begins a sign-in with a user name and an answer to one factor.
+package protocol FirstFactorHandler: GrantHandler {
+    var first: FirstFactorGrant { get }
+}
+
+extension FirstFactorHandler {
+    func check(_ engine: Engine) throws -> Check<GrantVerdict>? { try first.check(engine) }
+    func needsMore(_ verdict: GrantVerdict) -> Bool { first.needsMore(verdict) }
+    func decide(_ engine: Engine, _ verdict: FactorVerdict?) throws -> TokenDecision { try first.decide(engine, verdict) }
+}
+
+/// The read, the check and the decision of such a grant.
+package struct FirstFactorGrant: Sendable, Redacted {
+    private let request: AdmittedRequest
+    private let login: String
+    private let response: FactorResponse
+    private let scopes: [String]
+    private let first: FirstFactor
+    private let verifier: any FactorVerifier
+
+    /// - Parameters:
+    ///   - response: The answer.
+    ///   - username: The name as it was typed.
+    ///   - withEnrollments: Whether the factor is judged by the user's enrolments.
+    ///   - request: The request of the grant.
+    ///   - reading: The read of the request.
+    ///   - verifier: Returns the verifier for the account.
+    /// - Throws: ``Refusal``, ``StoreError``.
+    package init(
+        _ response: FactorResponse, of username: String, withEnrollments: Bool = false, _ request: AdmittedRequest,
+        reading: Reading<GrantVerdict>, by verifier: (FirstFactor) -> any FactorVerifier
+    ) throws {
+        self.request = request
+        self.response = response
+        login = Engine.possibleName(username)
+        scopes = try ScopeRequest(request["scope"]).grantedToUser(of: request.application, by: request.server)
+        let transaction = SignInTransaction(
+            id: try reading.engine.environment.random.identifier(prefix: "txn"), request: SignInRequest(request, scopes: scopes),
+            now: request.context.now, lifetime: TimeInterval(request.snapshot.mfaTokenLifetime))
+        first = try FirstFactor(
+            login, of: transaction, withEnrollments: withEnrollments, isProved: (try? reading.verdict?.get())?.isProved ?? false,
+            view: reading.view, snapshot: request.snapshot, context: request.context, engine: reading.engine)
+        self.verifier = verifier(first)
+    }
+
+    /// Counts the attempt and checks the answer.
+    func check(_ engine: Engine) throws -> Check<GrantVerdict> {
+        if !request.isRepeated {
+            let attempts = engine.countFirstAttempt(
+                login: login, of: first.account.user?.value, from: first.origin, snapshot: request.snapshot, context: request.context)
+            guard attempts.isAdmitted else {
+                throw Refusal.tooManyRequests(attempts, reason: "sign-in attempts for one user name or from one address")
+            }
+        }
+        let now = request.context.now
+        return first.check(response, by: verifier).map { judge in
+            do {
+                return .success(try await judge())
+            } catch is PasswordHasher.Overloaded {
+                // Zero in both headers: the limit depends on the load, not on a count.
+                let busy = RateLimitStatus(limit: 0, remaining: 0, reset: now.addingTimeInterval(1), isAdmitted: false)
+                return .failure(.tooManyRequests(busy, reason: "too many passwords wait to be hashed"))
+            }
+        }
+    }
+
+    func needsMore(_ verdict: GrantVerdict) -> Bool { if case .success(let verdict) = verdict { first.needsMore(verdict) } else { false } }
+
+    /// Takes the step; issues tokens if it is the last one, or an `mfa_token`.
+    func decide(_ engine: Engine, _ verdict: FactorVerdict?) throws -> TokenDecision {
+        let now = request.context.now
+        // Signing out everywhere also ends the sign-ins that it overtook.
+        if request.hasConflicted, verdict?.isProved == true, let user = first.account.user?.value, let ended = user.sessionsEndedAt,
+            ended >= now
+        {
+            return .refused(.overTransaction, Writes(), userID: user.id)
+        }
+        let (next, outcome, writes, user) = try first.step(verdict ?? .failed, by: verifier, now: now)
+        switch outcome {
+        case .authenticated(let authentication):
+            guard let user else { throw Refusal.overTransaction }
+            return try UserGrant(request: request, user: user, authentication: authentication, scopes: scopes).issue(
+                afterProof: writes, engine)
+        case .refused(let refusal): return .refused(refusal, writes, userID: nil, isGuess: true)
+        case .factorRequired(let grantTypes):
+            let token = try engine.environment.random.secret(prefix: "mfa_")
+            return .refused(
+                .factorRequired(grantTypes, token: token), writes + [.put(try next.record()), .issue(next.mfaTicket(token))], userID: nil)
+        case .enrollmentRequired, .enrollmentOffered, .passwordDue, .recovering, .unlocked, .tryAgain, .challenged, .pending, .judged,
+            .tooLate, .cancelled:
+            return .refused(.overTransaction, writes, userID: nil)
+        }
+    }
+}
+
+extension SignInTransaction {
+    /// The ticket of an `mfa_token` of this sign-in.
+    package func mfaTicket(_ token: String) -> Ticket {
+        Ticket(
+            kind: .mfaToken, digest: TicketDigest(of: token), owner: RecordReference(.transaction, id), use: .untilClosed,
+            expiresAt: expiresAt.addingTimeInterval(Self.keptAfter))
+    }
+}
+
+extension SignInRequest {
+    /// What a request of direct authentication asks of a sign-in.
+    package init(_ request: AdmittedRequest, scopes: [String]) {
+        self.init(
+            application: request.application, server: request.server.id, scopes: scopes,
+            supportedGrantTypes: request["grant_types_supported"]?.spaceSeparated,
+            contextClasses: request["acr_values"]?.spaceSeparated ?? [])
+    }
+}
+
+extension Refusal {
+    /// Another factor is asked for (oauth reference 2.4.11).
+    package static func factorRequired(_ grantTypes: [String], token: String) -> Refusal {
+        Refusal(
+            .mfaRequired, "Verify with an additional authenticator.",
+            members: ["mfa_token": .string(token), "supported_challenge_types": .string(grantTypes.joined(separator: " "))],
+            reason: "a second factor is asked for")
+    }
+}
+
+/// The resource owner's password (RFC 6749 section 4.3), the first factor of direct authentication (oauth reference 2.4.4).
+struct PasswordGrant: FirstFactorHandler {
+    static let grantType = GrantType.password
+
+    let first: FirstFactorGrant
+
+    init(_ request: AdmittedRequest, reading: Reading<GrantVerdict>) throws {
+        let (username, password) = (try request.required("username"), try request.required("password"))
+        first = try FirstFactorGrant(.password(password), of: username, request, reading: reading) {
+            PasswordVerifier(environment: reading.engine.environment, origin: $0.origin)
+        }
+    }
+}

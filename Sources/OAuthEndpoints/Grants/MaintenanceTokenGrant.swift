@@ -1,0 +1,86 @@
+internal import Foundation
+internal import IdentityCore
+internal import JOSE
+internal import OAuthWire
+internal import Store
+
+/// A device's own upkeep: an access token that an enrolment gets by its proof of possession key, without the person
+/// (device-authenticator reference 2.10 and 3.8).
+///
+/// It permits what moves no security: reading what waits for an answer, and changing the push token and what is answered. It is
+/// for one enrolment, and worth nothing from the moment that this, its device or its user is closed.
+struct MaintenanceTokenGrant: AssertionHandler {
+    /// Seconds.
+    static let lifetime = 3_600
+    /// What stands in the place of an access policy's rule.
+    private static let rule = "upkeep of a device"
+
+    private let request: AdmittedRequest
+    private let scopes: [String]
+    private let enrolled: EnrolledDevice
+    private let user: User?
+    private let use: AssertionUse
+    /// Why an assertion that was rightly signed gets nothing; nil if it gets a token.
+    private let refusal: Refusal?
+
+    init(_ assertion: String, _ request: AdmittedRequest, reading view: any StoreView) throws {
+        guard request.server.id == nil else { throw JWTBearerGrant.invalid("assertion: only the org server gives maintenance tokens") }
+        self.request = request
+        scopes = try Self.scopes(of: request)
+        let now = request.context.now
+        let directory = DeviceDirectory(snapshot: request.snapshot, view: view, now: now)
+        guard let methodID = try? JSONWebSignature(parsing: assertion).unverifiedClaims()["methodEnrollmentId"]?.stringValue,
+            let enrolled = try directory.enrollment(methodID: methodID)
+        else { throw JWTBearerGrant.invalid("assertion: no such push method") }
+        self.enrolled = enrolled
+        let token: DeviceToken
+        do {
+            token = try DeviceToken(
+                verifying: assertion,
+                DeviceToken.Expectation(
+                    types: ["JWT", ""], keys: [enrolled.method.proofOfPossession], issuer: DeviceToken.maintenanceIssuer,
+                    subject: enrolled.enrollment.userID, audience: request.snapshot.deviceAudience), now: now)
+        } catch {
+            throw JWTBearerGrant.invalid("assertion: \(error.code.rawValue)")
+        }
+        use = token.use(by: enrolled.enrollment.id)
+        user = try GrantHolder.user(id: enrolled.enrollment.userID, in: view)
+        refusal = try Self.refusal(of: enrolled, user, isUsed: use.isMade(in: view), client: request.application.id)
+    }
+
+    /// The scopes asked for: of this client's, and nothing but upkeep.
+    private static func scopes(of request: AdmittedRequest) throws(Refusal) -> [String] {
+        let scopes = try ScopeRequest(request["scope"]).grantedToUser(of: request.application, by: request.server)
+        guard DeviceScope.maintenance.isSuperset(of: scopes) else {
+            throw Refusal(
+                .invalidScope, "A maintenance token can only have the scopes \(DeviceScope.maintenance.sorted().joined(separator: ", ")).",
+                reason: "scope.not_maintenance")
+        }
+        return scopes
+    }
+
+    private static func refusal(of enrolled: EnrolledDevice, _ user: User?, isUsed: Bool, client: String) -> Refusal? {
+        if isUsed { return JWTBearerGrant.invalid("assertion: used") }
+        if let closed = EnrolledDevice.Closure(of: user) ?? enrolled.closure {
+            return JWTBearerGrant.invalid("assertion: \(closed.reason)")
+        }
+        guard let authenticator = enrolled.authenticator, authenticator.isActive else {
+            return JWTBearerGrant.invalid("assertion: the authenticator is off")
+        }
+        return authenticator.clientID == client ? nil : JWTBearerGrant.invalid("assertion: the client is not the authenticator's")
+    }
+
+    func decide(_ engine: Engine) throws -> TokenDecision {
+        let userID = enrolled.enrollment.userID
+        if let refusal { return .refused(refusal, Writes(), userID: userID) }
+        guard let user else { throw JWTBearerGrant.invalid("user.removed") }
+        let now = request.context.now
+        let grant = Grant(
+            id: try engine.environment.random.identifier(prefix: "gra"), clientID: request.application.id, server: nil, userID: userID,
+            scopes: scopes, grantType: request.grantType, rule: Self.rule, enrollmentID: enrolled.enrollment.id, createdAt: now,
+            account: .init(user), accessTokenLifetime: Self.lifetime, expiresAt: now.addingTimeInterval(TimeInterval(Self.lifetime)))
+        let response = try request.issuer(engine).response(for: grant, user: user, scopes: scopes, refreshToken: nil)
+        return .issued(
+            response, Writes([use.change, .put(grant.record)]), rule: "\(Self.rule); enrollment \(enrolled.enrollment.id)", userID: userID)
+    }
+}

@@ -1,0 +1,133 @@
+internal import Foundation
+internal import IdentityCore
+internal import OAuthWire
+internal import Store
+
+/// Refreshing tokens (RFC 6749 section 6; oauth reference 2.4.2 and 3.5).
+///
+/// A rotating token gives its successor once. Who uses it again within the client's leeway had lost the answer, or asks twice
+/// at a time: a new successor is given, and the first one, if nobody used it yet, is retired. So a family has one live token
+/// at every moment. A token that comes back after the leeway, or after it was retired, is in two hands: the family is revoked.
+/// Within the leeway, but after its successor was used, it is refused without more: that is a late copy of an old request.
+///
+/// A public client's token is good only with the key that it was given to, if any (RFC 9449 section 5).
+///
+/// The access policy is not asked again: the grant has the lifetimes of the rule that allowed it. Whether the person may still
+/// use the application is.
+struct RefreshTokenGrant: GrantHandler {
+    static let grantType = GrantType.refreshToken
+    /// For a rotating token of a client that has since been set to static ones, in seconds.
+    private static let defaultLeeway = 30
+
+    private let request: AdmittedRequest
+    private let digest: TicketDigest
+    private let presented: String
+    private let state: TicketState
+    /// The successor that a taken token gave, as it is now.
+    private let successor: TicketState?
+    private let grant: Grant?
+    private let user: User?
+    private let wanted: ScopeRequest
+
+    init(_ request: AdmittedRequest, reading: Reading<GrantVerdict>) throws {
+        let view = reading.view
+        self.request = request
+        presented = try request.required("refresh_token")
+        wanted = try ScopeRequest(request["scope"])
+        digest = TicketDigest(of: presented)
+        let now = request.context.now
+        state = try view.ticket(.refreshToken, digest: digest, now: now)
+        if case .taken(_, _, let gave) = state {
+            successor = try view.ticket(.refreshToken, digest: TicketDigest(bytes: gave), now: now)
+        } else {
+            successor = nil
+        }
+        grant = try state.ticket.flatMap { try view.record($0.owner.kind, id: $0.owner.id) }.map(Grant.init)
+        user = try grant?.userID.flatMap { try GrantHolder.user(id: $0, in: view) }
+    }
+
+    func decide(_ engine: Engine, _ verdict: FactorVerdict?) throws -> TokenDecision {
+        let (grant, user) = try openGrant()
+        let random = engine.environment.random
+        let now = request.context.now
+        switch state {
+        case .fresh(let ticket) where ticket.use == .untilClosed:
+            return try refreshStatic(grant, user, engine)
+        case .fresh:
+            let next = try RefreshTokenSuccessor(of: grant, use: .once, now: now, random: random)
+            return try answer(
+                grant, user, next, [.take(.refreshToken, digest: digest, now: now, gave: next.ticket.digest.bytes), .issue(next.ticket)],
+                engine)
+        case .taken(_, let takenAt, let gave):
+            guard now <= takenAt.addingTimeInterval(TimeInterval(leeway)) else { return reuse(of: grant, reason: "refresh.reused") }
+            guard case .fresh = successor else { throw Self.invalid("refresh.successor_used") }
+            let next = try RefreshTokenSuccessor(of: grant, use: .once, now: now, random: random)
+            let changes: [Change] = [
+                .retake(.refreshToken, digest: digest, now: now, expected: gave, gave: next.ticket.digest.bytes),
+                // Conflicts if the first successor was used in the meantime: there must not be two live tokens.
+                .take(.refreshToken, digest: TicketDigest(bytes: gave), now: now, gave: next.ticket.digest.bytes),
+                .close(.refreshToken, digest: TicketDigest(bytes: gave)), .issue(next.ticket),
+            ]
+            return try answer(grant, user, next, changes, engine)
+        case .closed:
+            return reuse(of: grant, reason: "refresh.retired_reused")
+        case .expired: throw Self.invalid("refresh.expired")
+        case .unknown: throw Self.invalid("refresh.unknown")
+        }
+    }
+
+    private var leeway: Int {
+        if case .rotate(let leeway) = request.application.refreshTokenRotation { leeway } else { Self.defaultLeeway }
+    }
+
+    /// The grant, if it is this client's, at this server, and open; and whom it is for.
+    private func openGrant() throws(Refusal) -> (Grant, User) {
+        guard let grant, grant.refresh != nil else { throw Self.invalid("refresh.unknown") }
+        guard grant.clientID == request.application.id else { throw Self.invalid("refresh.other_client") }
+        guard grant.server == request.server.id else { throw Self.invalid("refresh.other_server") }
+        // Before anything that the token could set off: without the key it is worth nothing, not even a revocation.
+        if !request.application.isConfidential { try request.requireKey(grant.keyThumbprint) }
+        guard grant.revokedAt == nil else { throw Self.invalid("refresh.revoked") }
+        if let closure = grant.closure(by: user) { throw Self.invalid(closure) }
+        guard let user else { throw Self.invalid("user.removed") }
+        guard request.application.assignment.includes(user) else { throw Self.invalid("user.not_assigned") }
+        return (grant, user)
+    }
+
+    // MARK: - Outcomes
+
+    private func refreshStatic(_ grant: Grant, _ user: User, _ engine: Engine) throws -> TokenDecision {
+        let now = request.context.now
+        guard let family = grant.refresh, now < family.end(usedAt: family.usedAt) else { throw Self.invalid("refresh.idle") }
+        var changes: [Change] = [.require(.refreshToken, digest: digest, now: now)]
+        // Written once in a while, so that many who use the token at a time do not get in each other's way.
+        if now.timeIntervalSince(family.usedAt) >= family.useGranularity {
+            var used = grant
+            used.refresh?.usedAt = now
+            used.keepForRefresh(now: now)
+            changes.append(.put(used.record))
+        }
+        let scopes = try wanted.narrowing(grant.scopes)
+        let response = try request.issuer(engine).response(for: grant, user: user, scopes: scopes, refreshToken: presented)
+        return .issued(response, Writes(changes), rule: grant.rule, userID: user.id)
+    }
+
+    private func answer(
+        _ grant: Grant, _ user: User, _ next: RefreshTokenSuccessor, _ changes: [Change], _ engine: Engine
+    ) throws -> TokenDecision {
+        let scopes = try wanted.narrowing(grant.scopes)
+        var kept = grant
+        let isRewritten = kept.keepForRefresh(now: request.context.now)
+        let response = try request.issuer(engine).response(for: grant, user: user, scopes: scopes, refreshToken: next.secret)
+        return .issued(response, Writes(changes + (isRewritten ? [.put(kept.record)] : [])), rule: grant.rule, userID: user.id)
+    }
+
+    private func reuse(of grant: Grant, reason: String) -> TokenDecision {
+        .refused(Self.invalid(reason), Writes(grant.revoking(at: request.context.now)), userID: grant.userID)
+    }
+
+    /// One answer for every way to be refused.
+    private static func invalid(_ reason: String) -> Refusal {
+        Refusal(.invalidGrant, "The refresh token is invalid or expired.", reason: reason)
+    }
+}

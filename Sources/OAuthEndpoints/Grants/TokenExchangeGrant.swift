@@ -1,0 +1,105 @@
+internal import Foundation
+internal import IdentityCore
+internal import JOSE
+internal import OAuthWire
+internal import Store
+
+/// An app that signs in with what another app of its device shares: an id token and the device's secret (RFC 8693; OpenID Connect Native
+/// SSO 1.0 section 4.3; oauth reference 2.4.7).
+///
+/// The id token may be over; the secret must be good. This app's policies decide anew, by what was proved for the first app; nothing is
+/// proved here.
+struct TokenExchangeGrant: GrantHandler, Redacted {
+    static let grantType = GrantType.tokenExchange
+
+    /// Clients write one of these before each type (oauth reference 2.4.7).
+    private static let prefixes = ["urn:ietf:params:oauth:token-type:", "urn:x-oath:params:oauth:token-type:"]
+    private static let accessTokenType = "urn:ietf:params:oauth:token-type:access_token"
+
+    private let request: AdmittedRequest
+    private let scopes: [String]
+    private let secret: String
+    private let digest: TicketDigest
+    private let user: User
+    private let authentication: Grant.Authentication
+    private let sessionID: String
+
+    init(_ request: AdmittedRequest, reading: Reading<GrantVerdict>) throws {
+        let view = reading.view
+        self.request = request
+        let subject = try request.required("subject_token")
+        try Self.require(request, "subject_token_type", "id_token")
+        secret = try request.required("actor_token")
+        try Self.require(request, "actor_token_type", "device-secret")
+        try Self.limits(of: request)
+        scopes = try ScopeRequest(request["scope"]).grantedToUser(of: request.application, by: request.server)
+        digest = TicketDigest(of: secret)
+
+        let (snapshot, now) = (request.snapshot, request.context.now)
+        let claims = snapshot.keyRing.verification.claims(ofHint: subject, issuer: snapshot.issuer(of: request.server), now: now)
+        guard let claims, claims.jwtID.flatMap(TokenID.init)?.kind == .id, claims.audience.count == 1,
+            claims.audience.first.flatMap({ snapshot.application($0) })?.isActive == true
+        else { throw Self.invalid("exchange: subject_token") }
+        guard let (grant, user) = try view.deviceGrant(digest, server: request.server.id, snapshot: snapshot, now: now) else {
+            throw Self.invalid("exchange: actor_token")
+        }
+        guard let sessionID = grant.sessionID, let authentication = grant.authentication, claims.subject == user.id,
+            claims.json["sid"]?.stringValue == sessionID, claims.json["ds_hash"]?.stringValue == DeviceSecret.hash(digest.bytes)
+        else { throw Self.invalid("exchange: the tokens do not belong together") }
+        (self.user, self.authentication, self.sessionID) = (user, authentication, sessionID)
+    }
+
+    func decide(_ engine: Engine, _ verdict: FactorVerdict?) throws -> TokenDecision {
+        let now = request.context.now
+        let decision = request.snapshot.signOnDecision(for: user, application: request.application)
+        switch decision.assurance {
+        case .deny: throw Refusal(.accessDenied, "You are not allowed to sign in to this application.", reason: decision.reason)
+        case .twoFactors where !authentication.methods.contains("mfa"):
+            throw Refusal(.accessDenied, "This application asks for a second factor. Sign in to it.", reason: decision.reason)
+        case .oneFactor, .twoFactors: break
+        }
+        if let age = decision.reauthenticateAfter, now.timeIntervalSince1970 > Double(authentication.time + age) {
+            throw Refusal(.accessDenied, "The sign-in is too long ago for this application. Sign in again.", reason: decision.reason)
+        }
+        let context = AuthenticationContext(
+            userID: user.id, time: Date(clampingNumericDate: Double(authentication.time)), methods: authentication.methods,
+            contextClass: authentication.contextClass)
+        // A concurrent sign-out of the device wins.
+        return try UserGrant(
+            request: request, user: user, authentication: context, scopes: scopes, sessionID: sessionID, deviceSecret: secret,
+            issuedTokenType: Self.accessTokenType
+        ).issue(engine, after: Writes([.require(.deviceSecret, digest: digest, now: now)]))
+    }
+
+    // MARK: - Parameters
+
+    private static func require(_ request: AdmittedRequest, _ name: String, _ type: String) throws(Refusal) {
+        guard isType(try request.required(name), type) else {
+            throw Refusal(
+                .invalidRequest, "The \(name) is not supported. Exchange an id_token with a device-secret as the actor.",
+                reason: "exchange: \(name)")
+        }
+    }
+
+    /// What else a request may say: the server's own audience, and no other type than what is given.
+    private static func limits(of request: AdmittedRequest) throws(Refusal) {
+        if let wanted = request["requested_token_type"], !isType(wanted, "access_token") {
+            throw Refusal(
+                .invalidRequest, "The requested_token_type is not supported. Leave it out.", reason: "exchange: requested_token_type")
+        }
+        guard request["resource"] == nil else {
+            throw Refusal(.invalidRequest, "The parameter resource is not supported. Use audience.", reason: "exchange: resource")
+        }
+        let audience = request.snapshot.audience(of: request.server)
+        guard request["audience"] ?? audience == audience else {
+            throw Refusal(.invalidRequest, "The audience is not that of this authorization server.", reason: "exchange: audience")
+        }
+    }
+
+    private static func isType(_ text: String, _ type: String) -> Bool { prefixes.contains { text == $0 + type } }
+
+    /// One answer for all that is wrong with what is exchanged.
+    private static func invalid(_ reason: String) -> Refusal {
+        Refusal(.invalidGrant, "The tokens are invalid or expired, or do not belong together.", reason: reason)
+    }
+}

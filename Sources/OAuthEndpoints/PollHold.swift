@@ -1,0 +1,68 @@
+internal import Foundation
+internal import HTTPTypes
+internal import ServerHTTP
+
+/// How long one request may be held, and where.
+package struct PollHold: Sendable {
+    /// Seconds for which a request is held at most. CIBA Core 1.0 section 7.3 recommends to answer within 30.
+    static let longest = 25
+    /// The same for a client that does not say how long it is prepared to wait.
+    static let longestUnasked = 5
+
+    /// The maximum size of the body of a request that is held, in bytes.
+    static let largestBody = 8 << 10
+
+    let polls: HeldPolls
+    /// At least 1.
+    let seconds: Int
+    /// The preference of the client that was applied (RFC 7240 section 3); `nil` if it has none.
+    let appliedPreference: String?
+    /// Observes whether the client closes the connection.
+    let observeClose: ServerRequest.CloseObserver?
+
+    /// Reads how long a request may be held; `nil` for a client that is not prepared to wait (`Prefer: wait=0`),
+    /// and for a large request.
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - polls: Where it is held.
+    init?(_ request: ServerRequest, in polls: HeldPolls) {
+        let preferred = WaitPreference.seconds(in: request.head.headerFields)
+        // The request stays in memory while it is held.
+        guard preferred != 0, request.body.count <= Self.largestBody else { return nil }
+        let seconds = min(preferred ?? Self.longestUnasked, Self.longest)
+        appliedPreference = preferred.map { _ in "wait=\(seconds)" }
+        (self.polls, self.seconds, observeClose) = (polls, seconds, request.observeClose)
+    }
+
+    /// Takes a place, which is lost when the client closes the connection.
+    ///
+    /// - Returns: `nil` if there is none.
+    func place(for awaited: AwaitedDecision, address: String?) -> HeldPolls.Place? {
+        guard let place = polls.place(for: awaited, address: address) else { return nil }
+        observeClose?({ [polls] in polls.leave(place) })
+        return place
+    }
+
+    /// Gives the place back.
+    func leave(_ place: HeldPolls.Place) {
+        observeClose?(nil)
+        polls.leave(place)
+    }
+}
+
+/// How long a client is prepared to wait for an answer (`Prefer: wait`, RFC 7240 section 4.3).
+enum WaitPreference {
+    /// The seconds that a request names; `nil` if it names none. The first such preference counts (section 2).
+    static func seconds(in headers: HTTPFields) -> Int? {
+        for preference in headers[values: .prefer].flatMap({ $0.split(separator: ",") }) {
+            let parts = preference.prefix { $0 != ";" }.split(separator: "=", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
+            guard parts.first?.lowercased() == "wait" else { continue }
+            guard let digits = parts.last?.trimmingCharacters(in: ["\""]), !digits.isEmpty,
+                digits.utf8.allSatisfy({ (0x30...0x39).contains($0) })
+            else { return nil }
+            return Int(digits) ?? .max
+        }
+        return nil
+    }
+}

@@ -1,0 +1,262 @@
+internal import Foundation
+package import IdentityCore
+internal import JOSE
+package import OAuthWire
+
+extension Engine {
+    /// Answers a request to the token endpoint (RFC 6749 section 3.2).
+    ///
+    /// The phases, in this order: the server exists, the client is who it says, the grant type is known, the client may use it;
+    /// then the grant's own handler. What must survive is committed, with a line of the system log, before this returns; a refusal
+    /// of somebody who proved nothing leaves no line. Rate
+    /// limits are the front door's to ask (``countRequest(clientID:snapshot:context:)``), since it tells them in its headers.
+    ///
+    /// - Parameters:
+    ///   - request: The request, its parameters not yet checked.
+    ///   - context: When and from where it came.
+    /// - Returns: Tokens, or a refusal as the protocol spells it.
+    /// - Throws: ``StoreError`` if the store failed; then no token was issued.
+    package func token(_ request: TokenRequest, context: RequestContext) async throws -> Result<TokenResponse, Refusal> {
+        try await token(request, context: context, hold: nil).result
+    }
+
+    /// The same for a request that may be held: a poll whose user has not decided yet (CIBA Core 1.0 section 7.3).
+    ///
+    /// A held poll is decided again when its transaction changes, and at the end of the wait. All of this is one request: it counts once
+    /// for the rate limits and for the interval between polls. Deciding it several times opens no way for a replay:
+    ///
+    /// - The first decision commits the uses of the client's assertion and proof before the wait, also the use of the proof, which an
+    ///   answer at once would not store. From then on, every other request with one of them is refused, at each endpoint.
+    /// - The later decisions belong to the request that made these uses. They neither check nor commit them again.
+    /// - The assertion and the proof are judged by the time when the request arrived, so that neither expires during the wait. The client
+    ///   is judged by the configuration of each decision: one that was deactivated meanwhile is refused.
+    ///
+    /// - Parameters:
+    ///   - request: The request, its parameters not yet checked.
+    ///   - context: The time when it arrived, and from where.
+    ///   - hold: How long it may be held; `nil` to answer at once.
+    /// - Returns: Tokens, or a refusal as the protocol spells it.
+    /// - Throws: ``StoreError`` if the store failed; then no token was issued.
+    package func token(_ request: TokenRequest, context: RequestContext, hold: PollHold?) async throws -> TokenAnswer {
+        // Once, and outside of the store's read: it takes a signature check, and asks nothing.
+        let proof = request.proof.map { proofs.genuine($0, with: nil, now: context.now) }
+        let attempt = TokenAttempt(request: request, proof: proof, arrival: context, context: context, canBeHeld: hold != nil)
+        let decision = try await self.decision(on: attempt)
+        guard let awaited = decision.awaited else { return TokenAnswer(decision.result) }
+        guard !pollPacer.isTooFast(awaited.digest, now: context.now) else { return TokenAnswer(decision.result.mapError(Self.tooFast)) }
+        guard let hold else { return TokenAnswer(decision.result) }
+        guard let place = hold.place(for: awaited, address: context.address) else {
+            // The client learns of the longer interval by slow_down (RFC 8628 section 3.5); otherwise each of its next polls comes too soon.
+            pollPacer.slowDown(awaited.digest)
+            return TokenAnswer(decision.result.mapError(Self.tooFast))
+        }
+        defer { hold.leave(place) }
+        return try await answer(to: attempt, after: decision, at: place, hold)
+    }
+
+    /// Waits until a poll has another answer than `authorization_pending`, or until it may be held no longer.
+    private func answer(
+        to attempt: TokenAttempt, after first: AttemptDecision, at place: HeldPolls.Place, _ hold: PollHold
+    ) async throws -> TokenAnswer {
+        let deadline = attempt.arrival.now.addingTimeInterval(TimeInterval(hold.seconds))
+        var attempt = attempt
+        attempt.isResumed = true
+        var decision = first
+        var held = Duration.zero
+        while let awaited = decision.awaited {
+            let start = ContinuousClock.now
+            let end = await hold.polls.wait(at: place, version: awaited.version, until: min(deadline, awaited.expiresAt))
+            held += start.duration(to: .now)
+            // A poll that lost its place is not decided again: tokens for a client that left would be lost.
+            guard end != .released else { break }
+            attempt.context.now = hold.polls.now
+            decision = try await self.decision(on: attempt)
+            guard end != .over else { break }
+        }
+        return TokenAnswer(decision.result, held: held)
+    }
+
+    private static func tooFast(_ pending: Refusal) -> Refusal {
+        var refusal = Refusal(.slowDown, "You are polling too fast. Wait five seconds longer between requests.", reason: "poll: too fast")
+        refusal.nextNonce = pending.nextNonce
+        return refusal
+    }
+
+    /// Decides a request by what the store holds now.
+    private func decision(on attempt: TokenAttempt) async throws -> AttemptDecision {
+        try await transact(attempt.context) { [self] cached in
+            try decidableByConfiguration(attempt, snapshot: cached)
+        } read: { [self] reading in
+            try TokenState(attempt) { admitted in
+                admitted = try admit(attempt, snapshot: reading.snapshot)
+                admitted?.isRepeated = reading.isRepeated
+                admitted?.hasConflicted = reading.hasConflicted
+                if !reading.hasConflicted, !attempt.isResumed { try admitted?.refuseRepeatedUse(in: reading.view) }
+                return try admitted.map { try handlerType(for: $0).init($0, reading: reading) }
+            }
+        } check: { state in
+            try state.check(self)
+        } needsMore: { state, verdict in
+            state.needsMore(verdict)
+        } decide: { state, verdict in
+            plan(try state.decide(self, verdict), of: state).map { AttemptDecision(result: $0, awaited: state.awaited(by: $0)) }
+        }
+    }
+
+    /// The writes and the answer of a decision.
+    private func plan(_ decision: TokenDecision, of state: TokenState) -> Plan<Result<TokenResponse, Refusal>> {
+        let admitted = state.admitted
+        let type = "token.grant." + (admitted?.knownGrantType ?? "none")
+        let (clientID, server) = (admitted?.application.id, state.attempt.request.server)
+        var plan: Plan<Result<TokenResponse, Refusal>>
+        switch decision {
+        case .issued(var response, let writes, let rule, let userID):
+            response.nextNonce = admitted?.proof?.nextNonce
+            plan = Plan(.success(response), writes)
+            plan.writes.log(type, .success, reason: rule, userID: userID, clientID: clientID, server: server)
+        case .refused(var refusal, let writes, let userID, let isGuess):
+            refusal.nextNonce = refusal.nextNonce ?? admitted?.proof?.nextNonce
+            plan = Plan(.failure(refusal), writes)
+            let isDenied = refusal.code == .accessDenied
+            // The system log gets access denials, refusals that concern a user (such as a reused token), and refusals of confidential
+            // clients, except polls. Other refusals are only in the access log, because an attacker could fill the disk with them.
+            let isWaiting = refusal.code == .authorizationPending || refusal.code == .slowDown
+            let isUnlogged = !writes.changes.isEmpty && writes.events.isEmpty
+            if (admitted?.application.isConfidential == true && !isWaiting) || isDenied || userID != nil || isUnlogged {
+                plan.writes.log(
+                    type, isDenied ? .denied : .failure, reason: refusal.reason, userID: userID, clientID: clientID, server: server)
+            }
+            if isGuess { plan.kept = plan.writes }
+            // A refusal without other writes does not store the use of the proof, because repeating the request gains nothing. A poll that
+            // may be held does, because its repetition could fetch the tokens.
+            let isHeld = state.attempt.canBeHeld && state.awaited(by: .failure(refusal)) != nil
+            if plan.writes.isEmpty, admitted?.assertionUse == nil, !isHeld { return plan }
+        }
+        // A held poll made its uses before the wait.
+        guard !state.attempt.isResumed else { return plan }
+        plan.uses = (admitted?.assertionUses(logging: type) ?? []) + (admitted?.proofUses() ?? [])
+        return plan
+    }
+
+    /// The state of a request whose grant asks nothing but the configuration; `nil` for other requests and for those that are refused.
+    private func decidableByConfiguration(_ attempt: TokenAttempt, snapshot: OrgSnapshot) throws -> TokenState? {
+        let state = try TokenState(attempt) { admitted in
+            admitted = try admit(attempt, snapshot: snapshot)
+            guard let admitted, let type = try handlerType(for: admitted) as? any ConfigurationGrantHandler.Type else { return nil }
+            return try type.init(admitted)
+        }
+        if case .success(_?) = state.handler { return state }
+        return nil
+    }
+
+    /// The phases up to the authenticated client, by the time when the request arrived. The grant is decided by the time of the attempt.
+    private func admit(_ attempt: TokenAttempt, snapshot: OrgSnapshot) throws(Refusal) -> AdmittedRequest {
+        let admitted = try admit(attempt.request, proof: attempt.proof, snapshot: snapshot, context: attempt.arrival)
+        guard attempt.isResumed else { return admitted }
+        return AdmittedRequest(
+            snapshot: snapshot, server: admitted.server, application: admitted.application, grantType: admitted.grantType,
+            parameters: admitted.parameters, context: attempt.context, assertionUse: admitted.assertionUse, proof: admitted.proof)
+    }
+
+    /// The phases that concern the grant type.
+    private func handlerType(for request: AdmittedRequest) throws(Refusal) -> any GrantHandler.Type {
+        let type = try request.required("grant_type")
+        guard let handlerType = type == request.knownGrantType ? Self.grantHandlers[type] : nil else {
+            throw Refusal(.unsupportedGrantType, "The authorization server does not support this grant_type.", reason: "grant.unknown")
+        }
+        guard request.application.grantTypes.contains(type) else {
+            throw Refusal(
+                .unauthorizedClient, "The client is not authorized to use the grant_type \"\(type)\". Enable it for the application.",
+                reason: "grant.not_enabled")
+        }
+        guard !request.application.dpopBoundAccessTokens || request.proof != nil else {
+            throw .invalidProof("The client's tokens are bound to a key: send a proof in the header DPoP.", reason: "dpop: required")
+        }
+        return handlerType
+    }
+}
+
+/// The answer of the token endpoint.
+package struct TokenAnswer: Sendable {
+    /// Tokens, or a refusal.
+    package var result: Result<TokenResponse, Refusal>
+    /// How long the request waited; `nil` if it was answered at once.
+    package var held: Duration?
+
+    fileprivate init(_ result: Result<TokenResponse, Refusal>, held: Duration? = nil) {
+        self.result = result
+        self.held = held
+    }
+}
+
+/// One attempt to decide a token request: its first one, or one after a wait.
+private struct TokenAttempt: Sendable {
+    let request: TokenRequest
+    /// The client's proof of possession, which was verified once.
+    let proof: Result<DPoPProof, Refusal>?
+    /// The request as it arrived.
+    let arrival: RequestContext
+    /// The same with the time of the attempt.
+    var context: RequestContext
+    /// Whether the request is held while its answer is `authorization_pending`.
+    let canBeHeld: Bool
+    /// Whether an earlier attempt committed the uses of the assertion and the proof.
+    var isResumed = false
+}
+
+/// The result of one attempt.
+private struct AttemptDecision: Sendable {
+    var result: Result<TokenResponse, Refusal>
+    /// What the client waits for; `nil` unless the result is `authorization_pending`.
+    var awaited: AwaitedDecision?
+}
+
+/// A token request as one read finds it.
+private struct TokenState: Sendable {
+    let attempt: TokenAttempt
+    /// `nil` if the request was refused before its client was authenticated.
+    let admitted: AdmittedRequest?
+    /// The grant's handler; a refusal if the shared phases or the handler's read refused the request.
+    let handler: Result<(any GrantHandler)?, Refusal>
+
+    init(_ attempt: TokenAttempt, _ body: (inout AdmittedRequest?) throws -> (any GrantHandler)?) throws {
+        var admitted: AdmittedRequest?
+        do {
+            handler = .success(try body(&admitted))
+        } catch let refusal as Refusal {
+            handler = .failure(refusal)
+        }
+        (self.attempt, self.admitted) = (attempt, admitted)
+    }
+
+    func check(_ engine: Engine) throws -> Check<GrantVerdict>? {
+        guard case .success(let handler?) = handler else { return nil }
+        do {
+            return try handler.check(engine)
+        } catch let refusal as Refusal {
+            return Check(of: refusal) { .failure(refusal) }
+        }
+    }
+
+    func needsMore(_ verdict: GrantVerdict) -> Bool {
+        guard case .success(let handler?) = handler else { return false }
+        return handler.needsMore(verdict)
+    }
+
+    /// What the client waits for if that is the result.
+    func awaited(by result: Result<TokenResponse, Refusal>) -> AwaitedDecision? {
+        guard case .failure(let refusal) = result, refusal.code == .authorizationPending, case .success(let handler?) = handler else {
+            return nil
+        }
+        return (handler as? any PollGrantHandler)?.awaited
+    }
+
+    func decide(_ engine: Engine, _ verdict: GrantVerdict?) throws -> TokenDecision {
+        do {
+            guard let handler = try handler.get() else { throw Refusal.overTransaction }
+            return try handler.decide(engine, verdict?.get())
+        } catch let refusal as Refusal {
+            return .refused(refusal, Writes(), userID: nil)
+        }
+    }
+}

@@ -1,0 +1,205 @@
+package import Foundation
+package import IdentityCore
+internal import JOSE
+internal import Store
+
+/// Why an authorize request is not good, and who is told.
+package enum AuthorizationRefusal: Error {
+    /// The person, on a page: the client or where to return to is not known, so nothing is sent anywhere.
+    case page(Refusal)
+    /// The client, where its answers go.
+    case client(Refusal, AuthorizationResponse)
+}
+
+/// Checks the parameters of an authorize request, in the order of the oauth reference 2.3.
+///
+/// First who asks and where the answer goes, which only the person is told of; then all else, which the client is told of.
+package struct AuthorizationRequestReader {
+    package let snapshot: OrgSnapshot
+    package let server: AuthorizationServerDefinition
+    package let now: Date
+    /// Whether the client sent the request itself, authenticated if it can (RFC 9126).
+    var isPushed = false
+
+    package init(snapshot: OrgSnapshot, server: AuthorizationServerDefinition, now: Date, isPushed: Bool = false) {
+        self.snapshot = snapshot
+        self.server = server
+        self.now = now
+        self.isPushed = isPushed
+    }
+
+    /// The longest `state`, in bytes.
+    package static let longestState = 2_048
+    /// The longest `nonce`, in bytes.
+    static let longestNonce = 512
+
+    /// Reads a request; throws ``AuthorizationRefusal``.
+    package func read(_ parameters: AuthorizationParameters) throws(AuthorizationRefusal) -> AuthorizationRequest {
+        let (application, redirectURI) = try recipient(of: parameters)
+        let mode = parameters.values["response_mode"].map { AuthorizationRequest.ResponseMode(rawValue: $0) } ?? .query
+        let state = parameters.values["state"].flatMap { Self.isVisible($0, atMost: Self.longestState) ? $0 : nil }
+        do throws(Refusal) {
+            guard let mode else {
+                throw Refusal(
+                    .unsupportedResponseMode, "The response_mode is not supported. Use query, fragment or form_post.",
+                    reason: "authorize: response_mode")
+            }
+            return try request(parameters, application, redirectURI, mode, state)
+        } catch {
+            throw .client(
+                error,
+                AuthorizationResponse(
+                    error, to: redirectURI, mode: mode ?? .query, state: parameters.repeated.contains("state") ? nil : state,
+                    issuer: snapshot.issuer(of: server)))
+        }
+    }
+
+    // MARK: - Who asks
+
+    /// The client, and the URI of its own that the answer goes to.
+    func recipient(of parameters: AuthorizationParameters) throws(AuthorizationRefusal) -> (Application, String) {
+        for name in ["client_id", "redirect_uri"] where parameters.repeated.contains(name) {
+            throw .page(
+                Refusal(.invalidRequest, "The application sent the parameter \(name) more than once.", reason: "authorize: \(name) twice"))
+        }
+        guard let id = parameters.values["client_id"], let application = snapshot.application(id), application.isActive else {
+            throw .page(Refusal(.invalidClient, "The application that sent you here is not known.", reason: "authorize: client_id"))
+        }
+        guard let uri = parameters.values["redirect_uri"], RedirectURI.isRegistered(uri, among: application.redirectURIs, of: application)
+        else {
+            throw .page(
+                Refusal(
+                    .invalidRequest, "The application asked to return to an address that is not registered for it.",
+                    reason: "authorize: redirect_uri"))
+        }
+        return (application, uri)
+    }
+
+    // MARK: - What it asks
+
+    private func request(
+        _ parameters: AuthorizationParameters, _ application: Application, _ redirectURI: String, _ mode: AuthorizationRequest.ResponseMode,
+        _ state: String?
+    ) throws(Refusal) -> AuthorizationRequest {
+        let values = parameters.values
+        if let name = parameters.repeated.min() {
+            throw Self.invalid("A parameter was sent more than once.", "repeated: \(name.prefix(40))")
+        }
+        if values["request"] != nil {
+            throw Refusal(
+                .requestNotSupported, "Request objects are not supported. Push the request instead.", reason: "authorize: request")
+        }
+        guard isPushed || !application.requiresPushedAuthorizationRequests else {
+            throw Self.invalid("The client must push its request first and send the request_uri.", "not pushed")
+        }
+        guard let state else {
+            throw Self.invalid("The request needs a state of 1 to \(Self.longestState) visible ASCII characters.", "state")
+        }
+        try responseType(values["response_type"], application)
+        var request = AuthorizationRequest(
+            clientID: application.id, server: server.id, redirectURI: redirectURI, responseMode: mode,
+            scopes: try ScopeRequest(values["scope"]).grantedToUser(of: application, by: server), state: state)
+        request.codeChallenge = try codeChallenge(values, application)
+        if let nonce = values["nonce"] {
+            guard Self.isVisible(nonce, atMost: Self.longestNonce) else {
+                throw Self.invalid("A nonce has 1 to \(Self.longestNonce) visible ASCII characters.", "nonce")
+            }
+            request.nonce = nonce
+        }
+        if let thumbprint = values["dpop_jkt"] {
+            guard thumbprint.utf8.count == 43, (try? Base64URL.decode(thumbprint))?.count == 32 else {
+                throw Self.invalid("dpop_jkt is the thumbprint of a key: 43 characters of base64url.", "dpop_jkt")
+            }
+            request.keyThumbprint = thumbprint
+        }
+        request.prompts = try prompts(values["prompt"])
+        if let text = values["max_age"] {
+            guard let seconds = Int(text), seconds >= 0, text.utf8.count <= 10 else {
+                throw Self.invalid("max_age is a number of seconds, 0 or more.", "max_age")
+            }
+            request.maxAge = seconds
+        }
+        if let token = values["sessionToken"] {
+            guard token.utf8.count <= 200 else { throw Self.invalid("The sessionToken is too long.", "sessionToken") }
+            request.sessionToken = TicketDigest(of: token).bytes
+        }
+        request.loginHint = values["login_hint"].map(Engine.possibleName)
+        if let hint = try hint(values["id_token_hint"], application) {
+            (request.hintedUserID, request.hintedSessionID) = (hint.userID, hint.sessionID)
+        }
+        // Others are ignored; nobody needs to keep them.
+        request.contextClasses = Array(
+            (values["acr_values"]?.spaceSeparated ?? []).filter { AuthenticationContextClass(rawValue: $0) != nil }.prefix(20))
+        request.locales = Array((values["ui_locales"]?.spaceSeparated ?? []).filter { $0.utf8.count <= 35 }.prefix(10))
+        return request
+    }
+
+    private func responseType(_ type: String?, _ application: Application) throws(Refusal) {
+        guard let type else { throw Self.invalid("The request needs a response_type.", "no response_type") }
+        guard type == "code" else {
+            throw Refusal(
+                .unsupportedResponseType, "The response_type is not supported. Use code.", reason: "authorize: response_type")
+        }
+        guard application.grantTypes.contains(GrantType.authorizationCode) else {
+            throw Refusal(
+                .unauthorizedClient,
+                "The client is not authorized to use the response_type code. Enable authorization_code for the application.",
+                reason: "authorize: authorization_code is not enabled")
+        }
+    }
+
+    /// S256 only: a plain challenge is the verifier itself, for everybody to see (RFC 9700 section 2.1.1).
+    private func codeChallenge(_ values: [String: String], _ application: Application) throws(Refusal) -> String? {
+        guard let challenge = values["code_challenge"] else {
+            if values["code_challenge_method"] != nil {
+                throw Self.invalid("code_challenge_method needs a code_challenge.", "code_challenge")
+            }
+            guard !application.requiresPKCE else {
+                throw Self.invalid("The client must use PKCE: send code_challenge and code_challenge_method=S256.", "no code_challenge")
+            }
+            return nil
+        }
+        guard values["code_challenge_method"] == "S256" else {
+            throw Self.invalid("The code_challenge_method must be S256.", "code_challenge_method")
+        }
+        guard challenge.utf8.count == 43, (try? Base64URL.decode(challenge))?.count == 32 else {
+            throw Self.invalid("A code_challenge of the method S256 has 43 characters of base64url.", "code_challenge")
+        }
+        return challenge
+    }
+
+    private func prompts(_ text: String?) throws(Refusal) -> Set<AuthorizationRequest.Prompt> {
+        var prompts: Set<AuthorizationRequest.Prompt> = []
+        for word in (text ?? "").spaceSeparated {
+            guard let prompt = AuthorizationRequest.Prompt(rawValue: word) else {
+                throw Self.invalid("The prompt is not supported. Use none, login, consent, or login consent.", "prompt")
+            }
+            prompts.insert(prompt)
+        }
+        guard !prompts.contains(.none) || prompts.count == 1 else {
+            throw Self.invalid("The prompt none goes with no other one.", "prompt: none and others")
+        }
+        return prompts
+    }
+
+    /// Whom an id token names that this server gave this client, and the session that it was given in. Its end does not matter: what it
+    /// permits lasts as long as that session.
+    private func hint(_ token: String?, _ application: Application) throws(Refusal) -> (userID: String, sessionID: String?)? {
+        guard let token else { return nil }
+        let claims = snapshot.keyRing.verification.claims(ofHint: token, issuer: snapshot.issuer(of: server), now: now)
+        guard let claims, claims.audience == [application.id], claims.jwtID.flatMap(TokenID.init)?.kind == .id, let id = claims.subject
+        else {
+            throw Self.invalid("The id_token_hint is no id token that this server issued to the client.", "id_token_hint")
+        }
+        return (id, claims.json["sid"]?.stringValue)
+    }
+
+    /// RFC 6749 appendix A: `VSCHAR`.
+    package static func isVisible(_ text: String, atMost limit: Int) -> Bool {
+        (1...limit).contains(text.utf8.count) && text.utf8.allSatisfy { (0x20...0x7E).contains($0) }
+    }
+
+    private static func invalid(_ description: String, _ reason: String) -> Refusal {
+        Refusal(.invalidRequest, description, reason: "authorize: \(reason)")
+    }
+}

@@ -1,0 +1,202 @@
+internal import Crypto
+package import Foundation
+package import IdentityCore
+internal import JOSE
+package import Store
+
+/// Finds out which client a request comes from (RFC 6749 section 2.3, RFC 7523 section 2.2; oauth reference 2.2).
+///
+/// Pure, but for one thing that its caller must do: a signed assertion with a `jti` is good once, and the change that marks it
+/// as used goes into the request's commit. Who asks for a client that does not exist gets the answer of a wrong secret, about
+/// as late.
+package struct ClientAuthenticator: Sendable {
+    static let assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
+    /// How far ahead an assertion may end, in seconds.
+    static let longestAssertion: Double = 3600
+    /// How far a client's clock may be ahead for `iat`, in seconds.
+    private static let clockLeeway: Double = 60
+
+    package let snapshot: OrgSnapshot
+    package let server: AuthorizationServerDefinition
+    package let now: Date
+
+    /// A client that is who it says.
+    package struct Outcome: Sendable {
+        package var application: Application
+        /// Marks the assertion as used; nil if none with a `jti` was.
+        package var assertionUse: Change?
+    }
+
+    /// Checks what a request carried.
+    /// - Throws: ``Refusal`` with `invalid_request` for several credentials or a bad assertion type, else with `invalid_client`.
+    package func authenticate(_ credentials: ClientCredentials) throws(Refusal) -> Outcome {
+        switch try Presented(credentials.withoutEmptyParameters) {
+        case .none(let id): return Outcome(application: try publicClient(id))
+        case .secret(let id, let secret, let method):
+            return Outcome(application: try client(id, withSecret: secret, by: method))
+        case .assertion(let id, let assertion): return try client(id, withAssertion: assertion, endpoint: credentials.endpoint)
+        }
+    }
+
+    // MARK: - What was presented
+
+    private enum Presented {
+        case none(String)
+        /// A client id, its secret, and the method by which the client sent them.
+        case secret(String, String, Application.Authentication)
+        case assertion(String?, String)
+
+        init(_ credentials: ClientCredentials) throws(Refusal) {
+            let bySignature = credentials.assertion != nil || credentials.assertionType != nil
+            let count = (credentials.basic != nil ? 1 : 0) + (credentials.secret != nil ? 1 : 0) + (bySignature ? 1 : 0)
+            guard count < 2 else {
+                throw Refusal(
+                    .invalidRequest, "The request carries more than one kind of client credentials.", reason: "client.several_credentials")
+            }
+            if bySignature {
+                guard credentials.assertionType == ClientAuthenticator.assertionType, let assertion = credentials.assertion else {
+                    throw Refusal(
+                        .invalidRequest,
+                        "A client assertion needs both client_assertion and client_assertion_type=\(ClientAuthenticator.assertionType).",
+                        reason: "client.assertion_type")
+                }
+                self = .assertion(credentials.clientID, assertion)
+            } else if let basic = credentials.basic {
+                guard credentials.clientID == nil || credentials.clientID == basic.clientID else {
+                    throw Refusal(.invalidRequest, "The request names two different clients.", reason: "client.two_ids")
+                }
+                self = .secret(basic.clientID, basic.secret, .clientSecretBasic)
+            } else if let id = credentials.clientID {
+                if let secret = credentials.secret { self = .secret(id, secret, .clientSecretPost) } else { self = .none(id) }
+            } else {
+                throw Refusal(.invalidClient, "The request carries no client credentials.", reason: "client.no_credentials")
+            }
+        }
+    }
+
+    // MARK: - Methods
+
+    private func publicClient(_ id: String) throws(Refusal) -> Application {
+        guard let application = active(id) else { throw Self.wrong("client.unknown") }
+        guard application.authentication == .none else { throw Self.wrong("client.credentials_missing") }
+        return application
+    }
+
+    /// Accepts the method that the client registered; a client with `client_secret` may use both methods.
+    private func client(
+        _ id: String, withSecret secret: String, by method: Application.Authentication
+    ) throws(Refusal) -> Application {
+        let application = active(id)
+        let isRegistered = application?.authentication == method || application?.authentication == .clientSecret
+        // Compared in any case, so that an unknown client answers as late as a wrong secret.
+        let isEqual = Self.isEqual(secret, (isRegistered ? application?.secret : nil) ?? "\u{0}")
+        guard let application else { throw Self.wrong("client.unknown") }
+        guard isRegistered, application.secret != nil else { throw Self.wrong("client.method") }
+        guard isEqual else { throw Self.wrong("client.secret") }
+        return application
+    }
+
+    private func client(_ id: String?, withAssertion assertion: String, endpoint: String) throws(Refusal) -> Outcome {
+        guard let claimed = try? JSONWebSignature(parsing: assertion).unverifiedClaims().subject, id == nil || id == claimed else {
+            throw Self.wrong("client.assertion_subject")
+        }
+        guard let application = active(claimed) else { throw Self.wrong("client.unknown") }
+        guard let (keys, algorithms) = Self.keys(of: application) else { throw Self.wrong("client.method") }
+        let verifier = JWTVerifier(
+            keys: keys, algorithms: algorithms, issuer: claimed, audience: audiences(of: application, endpoint), leeway: Self.clockLeeway)
+        let claims: ClaimSet
+        do {
+            claims = try verifier.verify(assertion, now: now)
+        } catch {
+            throw Self.wrong("client.assertion: \(error.code.rawValue)")
+        }
+        // The server of a second audience could replay the assertion here (rfc7523bis).
+        guard claims.audience.count == 1 else { throw Self.wrong("client.assertion: several audiences") }
+        guard claims.jwtID != nil || !application.requiresAssertionID else { throw Self.wrong("client.assertion: no jti") }
+        let now = now.timeIntervalSince1970
+        guard let end = claims.expiresAt, now < end else { throw Self.wrong("client.assertion: expired") }
+        guard end <= now + Self.longestAssertion else { throw Self.wrong("client.assertion: too long") }
+        return Outcome(application: application, assertionUse: claims.jwtID.map { AssertionUse(of: $0, by: claimed, until: end).change })
+    }
+
+    /// The accepted audiences of an assertion: the issuer, and, unless the client requires strict audiences, the token endpoint and the called
+    /// endpoint.
+    private func audiences(of application: Application, _ endpoint: String) -> Set<String> {
+        let issuer = snapshot.issuer(of: server)
+        guard !application.requiresIssuerAudience else { return [issuer] }
+        let base = server.id == nil ? "\(issuer)/oauth2/v1" : "\(issuer)/v1"
+        return [endpoint, issuer, "\(base)/token"]
+    }
+
+    /// The keys and the algorithms of a client's method: its secret never checks what a public key signed, or the reverse.
+    private static func keys(of application: Application) -> (JSONWebKeySet, Set<JWSAlgorithm>)? {
+        switch application.authentication {
+        case .clientSecretJWT:
+            guard let secret = application.secret else { return nil }
+            return (JSONWebKeySet([JSONWebKey(secret: Array(secret.utf8))]), [.hs256, .hs384, .hs512])
+        case .privateKeyJWT:
+            return application.keys.map { ($0, [.rs256, .rs384, .rs512, .es256, .es384, .es512]) }
+        case .none, .clientSecret, .clientSecretBasic, .clientSecretPost:
+            return nil
+        }
+    }
+
+    private func active(_ id: String) -> Application? {
+        guard let application = snapshot.application(id), application.isActive else { return nil }
+        return application
+    }
+
+    /// In a time that says nothing about where they differ, or how long the right one is.
+    private static func isEqual(_ a: String, _ b: String) -> Bool {
+        SHA256.hash(data: Array(a.utf8)).isSameSecret(as: SHA256.hash(data: Array(b.utf8)))
+    }
+
+    /// One answer for every way to be wrong.
+    package static func wrong(_ reason: String) -> Refusal {
+        Refusal(.invalidClient, "The client credentials are wrong, or the client is not known.", reason: reason)
+    }
+}
+
+extension ClientCredentials {
+    /// A parameter without a value counts as left out (RFC 6749 section 3.1).
+    fileprivate var withoutEmptyParameters: ClientCredentials {
+        func present(_ text: String?) -> String? { text.flatMap { $0.isEmpty ? nil : $0 } }
+        return ClientCredentials(
+            clientID: present(clientID), secret: present(secret), basic: basic, assertionType: present(assertionType),
+            assertion: present(assertion), endpoint: endpoint)
+    }
+}
+
+/// How a client said who it is: what one request carried, not yet checked (RFC 6749 section 2.3, RFC 7523 section 2.2).
+package struct ClientCredentials: Sendable {
+    /// The `client_id` parameter.
+    package var clientID: String?
+    /// The `client_secret` parameter.
+    package var secret: String?
+    /// The user name and password of an `Authorization: Basic` header, form-decoded.
+    package var basic: (clientID: String, secret: String)?
+    /// The `client_assertion_type` parameter.
+    package var assertionType: String?
+    /// The `client_assertion` parameter.
+    package var assertion: String?
+    /// The URL of the endpoint that was called, the `aud` of an assertion.
+    package var endpoint: String
+
+    /// Collects what a request carried.
+    package init(
+        clientID: String? = nil, secret: String? = nil, basic: (clientID: String, secret: String)? = nil,
+        assertionType: String? = nil, assertion: String? = nil, endpoint: String
+    ) {
+        self.clientID = clientID
+        self.secret = secret
+        self.basic = basic
+        self.assertionType = assertionType
+        self.assertion = assertion
+        self.endpoint = endpoint
+    }
+}
+
+extension ClientCredentials: Redacted {
+    /// Which client it names; never its credentials.
+    package var description: String { "ClientCredentials(client: \(clientID ?? basic?.clientID ?? "none"))" }
+}

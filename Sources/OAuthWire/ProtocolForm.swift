@@ -1,0 +1,117 @@
+internal import Foundation
+internal import HTTPTypes
+internal import IdentityCore
+package import ServerHTTP
+
+/// What a back-channel request carries: its parameters, and who the client says it is.
+package struct ProtocolForm: Sendable {
+    /// Every parameter of the body.
+    package var parameters: FormParameters
+    /// Who the client says it is.
+    package var client: ClientCredentials
+    /// Whether the client used the `Authorization` header.
+    package var triedBasic: Bool
+
+    /// The client's name as it gave it, unchecked; for limits and the log.
+    var clientID: String? { client.clientID ?? client.basic?.clientID }
+
+    /// Reads a request's body and credentials.
+    ///
+    /// - Parameters:
+    ///   - call: The request.
+    ///   - acceptsQuery: Whether a public client may give its `client_id` in the query.
+    ///   - acceptsJSON: Whether the parameters may come as the members of a JSON object.
+    /// - Throws: The refusal that answers a request that cannot be read.
+    init(reading call: Endpoint.Call, acceptsQuery: Bool = false, acceptsJSON: Bool = false) throws(Refusal) {
+        let request = call.request
+        guard !request.isTooLarge else {
+            throw Refusal(.invalidRequest, "The request's body is larger than this server reads.", reason: "body too large")
+        }
+        let contentType = request.head.headerFields[.contentType]
+        let isJSON = acceptsJSON && Self.isMediaType("application/json", contentType)
+        guard isJSON || Self.isForm(contentType) else {
+            throw Refusal(
+                .invalidRequest,
+                "The request's content type must be application/x-www-form-urlencoded\(acceptsJSON ? " or application/json" : "").",
+                reason: "content type")
+        }
+        parameters = try Self.parse(request.body, isJSON: isJSON)
+        var clientID = parameters["client_id"]
+        if acceptsQuery, let query = request.query, let inQuery = try Self.parse(Array(query.utf8))["client_id"] {
+            guard clientID == nil || clientID == inQuery else {
+                throw Refusal(.invalidRequest, "The query and the body name different clients.", reason: "two client ids")
+            }
+            clientID = inQuery
+        }
+        client = ClientCredentials(
+            clientID: clientID, secret: parameters["client_secret"],
+            assertionType: parameters["client_assertion_type"], assertion: parameters["client_assertion"],
+            endpoint: call.snapshot.origin + request.path)
+        switch BasicCredentials.read(request.head.headerFields[.authorization]) {
+        case .absent: triedBasic = false
+        case .malformed:
+            throw Refusal(.invalidClient, "The Authorization header could not be read.", reason: "malformed Basic header")
+        case .present(let clientID, let secret):
+            triedBasic = true
+            client.basic = (clientID, secret)
+        }
+    }
+
+    private static func parse(_ bytes: [UInt8], isJSON: Bool = false) throws(Refusal) -> FormParameters {
+        do {
+            return isJSON ? try FormParameters(json: bytes) : try FormParameters(parsing: bytes)
+        } catch {
+            throw Refusal(.invalidRequest, error.description, reason: error.description)
+        }
+    }
+
+    /// Whether a content type is the form's, in UTF-8 if it says.
+    package static func isForm(_ contentType: String?) -> Bool {
+        isMediaType("application/x-www-form-urlencoded", contentType)
+    }
+
+    /// Whether a content type is a certain one, in UTF-8 if it says.
+    private static func isMediaType(_ type: String, _ contentType: String?) -> Bool {
+        guard let contentType else { return false }
+        let parts = contentType.split(separator: ";", omittingEmptySubsequences: false).map { $0.trimmed().lowercased() }
+        guard parts.first == type else { return false }
+        return parts.dropFirst().allSatisfy { part in
+            !part.hasPrefix("charset=") || part == "charset=utf-8" || part == #"charset="utf-8""#
+        }
+    }
+}
+
+extension Substring {
+    fileprivate func trimmed() -> Substring {
+        let start = drop { $0 == " " || $0 == "\t" }
+        guard let last = start.lastIndex(where: { $0 != " " && $0 != "\t" }) else { return start.prefix(0) }
+        return start[...last]
+    }
+}
+
+/// The client id and secret of an `Authorization: Basic` header (RFC 6749 section 2.3.1).
+enum BasicCredentials {
+    /// What a header held.
+    package enum Reading {
+        /// No header, or one of another scheme.
+        case absent
+        /// A header that cannot be read.
+        case malformed
+        /// Both parts, form-decoded.
+        case present(clientID: String, secret: String)
+    }
+
+    /// Reads the value of an `Authorization` header.
+    ///
+    /// - Parameter header: The header's value; nil if there is none.
+    /// - Returns: What it held.
+    static func read(_ header: String?) -> Reading {
+        guard let header, let space = header.firstIndex(of: " "), header[..<space].lowercased() == "basic" else { return .absent }
+        let encoded = header[space...].drop { $0 == " " }
+        guard let decoded = Data(base64Encoded: String(encoded)), let colon = decoded.firstIndex(of: UInt8(ascii: ":")),
+            let clientID = try? FormParameters.decode(decoded[..<colon]),
+            let secret = try? FormParameters.decode(decoded[decoded.index(after: colon)...]), !clientID.isEmpty
+        else { return .malformed }
+        return .present(clientID: clientID, secret: secret)
+    }
+}

@@ -1,0 +1,41 @@
+internal import IdentityCore
+
+/// Whether browsers reach the server over TLS, which may end at a proxy in front of it.
+package struct BrowserTransport: Sendable {
+    /// Whether the configuration enables TLS, independent of the organization's origin.
+    private let isConfigured: Bool
+
+    /// - Parameter isConfigured: Whether the server itself speaks TLS, or its public origin is an `https` one.
+    package init(isConfigured: Bool) { self.isConfigured = isConfigured }
+
+    /// Whether cookies are `Secure`, which the organization's origin decides; `nil` if the origin is not known yet.
+    package func isSecure(_ origin: String?) -> Bool { isConfigured || origin.map(Self.isHTTPS) ?? false }
+
+    /// Whether responses send HSTS (RFC 6797 section 7.2).
+    ///
+    /// On `localhost` the policy would apply to every port of the user's machine. Browsers ignore it for an IP address (section 8.1.1).
+    package func asksForTLS(_ origin: String?) -> Bool {
+        guard isSecure(origin) else { return false }
+        guard let origin, let start = origin.utf8.firstIndex(of: UInt8(ascii: "/")) else { return true }
+        let authority = origin.utf8[start...].dropFirst(2)
+        let host = authority.prefix { $0 != UInt8(ascii: ":") && $0 != UInt8(ascii: "/") }
+        let isAddress =
+            authority.first == UInt8(ascii: "[") || host.last.map { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } ?? true
+        return !isAddress && !host.elementsEqual("localhost".utf8) && !String(Substring(host)).hasSuffix(".localhost")
+    }
+
+    private static func isHTTPS(_ origin: String) -> Bool { origin.hasPrefix("https:") }
+}
+
+extension Endpoint.Call {
+    /// The cookies of the pages, with the attributes that the organization's origin requires.
+    package func cookies(_ transport: BrowserTransport) -> BrowserCookies {
+        BrowserCookies(isSecure: transport.isSecure(snapshot.origin))
+    }
+}
+
+/// The addresses of pages to which messages and other endpoints link.
+package enum PagePath {
+    /// The page on which a user sets up an account; the token of the mail follows.
+    package static let setUp = "/signin/set-up/"
+}

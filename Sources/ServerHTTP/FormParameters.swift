@@ -1,0 +1,144 @@
+internal import JOSE
+
+/// The parameters of an `application/x-www-form-urlencoded` body or of a query (RFC 6749 appendix B).
+///
+/// Strict where leniency would be ambiguous (bad escapes, bad UTF-8, repeated names) and lenient where clients differ
+/// (which characters they leave unescaped). A parameter without a value counts as omitted (RFC 6749 section 3.1).
+package struct FormParameters: Sendable, Equatable {
+    /// Every parameter that has a value.
+    package private(set) var values: [String: String] = [:]
+    /// The names that were repeated, where they are kept; of their values, the first is.
+    package private(set) var repeated: Set<String> = []
+
+    /// The most parameters of one form.
+    static let maximumCount = 100
+    /// The longest name, in bytes.
+    static let maximumNameLength = 128
+    /// Names that clients are known to repeat; their values are joined by a space.
+    static let listed: Set<String> = ["challenge_types_supported"]
+
+    /// Why a form was not read. Its description is fit for the peer and holds no value of the form.
+    package enum Failure: Error, Equatable {
+        case tooMany
+        case nameTooLong
+        case badEscape
+        case notUTF8
+        case nulByte
+        case repeated(String)
+        case notJSON
+        case noText(String)
+
+        package var description: String {
+            switch self {
+            case .tooMany: "The request has more than \(FormParameters.maximumCount) parameters."
+            case .nameTooLong: "The request has a parameter name of more than \(FormParameters.maximumNameLength) bytes."
+            case .badEscape: "The request has a percent sign that two hexadecimal digits do not follow."
+            case .notUTF8: "The request has a parameter that is not UTF-8."
+            case .nulByte: "The request has a parameter with a NUL character."
+            case .repeated(let name): "The parameter '\(name)' occurs more than once."
+            case .notJSON: "The request's body is no JSON object, or has a member twice."
+            case .noText(let name): "The parameter '\(name)' must be a text or a whole number."
+            }
+        }
+    }
+
+    init() {}
+
+    /// Reads a form.
+    ///
+    /// - Parameters:
+    ///   - form: The bytes as they were received.
+    ///   - keepsRepeated: Whether repeated names are noted instead of refused, for who knows better whom to tell.
+    /// - Throws: The first thing that is wrong.
+    package init(parsing form: some Collection<UInt8>, keepsRepeated: Bool = false) throws(Failure) {
+        var seen: Set<String> = []
+        var count = 0
+        var start = form.startIndex
+        while start < form.endIndex {
+            let end = form[start...].firstIndex(of: UInt8(ascii: "&")) ?? form.endIndex
+            let pair = form[start..<end]
+            start = end < form.endIndex ? form.index(after: end) : end
+            if pair.isEmpty { continue }
+            count += 1
+            guard count <= Self.maximumCount else { throw .tooMany }
+            let equals = pair.firstIndex(of: UInt8(ascii: "=")) ?? pair.endIndex
+            let name = try Self.decode(pair[pair.startIndex..<equals])
+            guard name.utf8.count <= Self.maximumNameLength else { throw .nameTooLong }
+            let value = equals < pair.endIndex ? try Self.decode(pair[pair.index(after: equals)...]) : ""
+            let isNew = seen.insert(name).inserted
+            if !isNew, !Self.listed.contains(name) {
+                guard keepsRepeated else { throw .repeated(Self.printable(name)) }
+                repeated.insert(Self.printable(name))
+                continue
+            }
+            if value.isEmpty { continue }
+            values[name] = values[name].map { $0 + " " + value } ?? value
+        }
+    }
+
+    /// Reads a JSON object whose members are the parameters: texts, and numbers where parameters are numbers.
+    ///
+    /// - Parameter json: The bytes as they were received.
+    /// - Throws: The first thing that is wrong.
+    package init(json: [UInt8]) throws(Failure) {
+        guard let members = (try? JSONValue(parsing: json))?.objectValue else { throw .notJSON }
+        guard members.count <= Self.maximumCount else { throw .tooMany }
+        for (name, member) in members.sorted(by: { $0.key < $1.key }) {
+            guard name.utf8.count <= Self.maximumNameLength else { throw .nameTooLong }
+            switch member {
+            case .string(let text):
+                guard !text.utf8.contains(0) else { throw .nulByte }
+                if !text.isEmpty { values[name] = text }
+            case .integer(let number): values[name] = String(number)
+            default: throw .noText(Self.printable(name))
+            }
+        }
+    }
+
+    package subscript(name: String) -> String? { values[name] }
+
+    /// Undoes form encoding: `+` is a space, `%XX` a byte; the result must be UTF-8 without NUL.
+    ///
+    /// - Parameter bytes: What was encoded.
+    /// - Returns: The text.
+    /// - Throws: What is wrong with it.
+    package static func decode(_ bytes: some Collection<UInt8>) throws(Failure) -> String {
+        var decoded: [UInt8] = []
+        decoded.reserveCapacity(bytes.count)
+        var all: UInt8 = 0
+        var iterator = bytes.makeIterator()
+        while var byte = iterator.next() {
+            switch byte {
+            case UInt8(ascii: "+"): byte = 0x20
+            case UInt8(ascii: "%"):
+                guard let high = iterator.next().flatMap(hexadecimalValue), let low = iterator.next().flatMap(hexadecimalValue) else {
+                    throw .badEscape
+                }
+                byte = high << 4 | low
+            default: break
+            }
+            guard byte != 0 else { throw .nulByte }
+            all |= byte
+            decoded.append(byte)
+        }
+        let text = String(decoding: decoded, as: UTF8.self)
+        // Decoding repairs what is not UTF-8, and a repaired text has other bytes. ASCII, most of what comes, needs no look.
+        guard all < 0x80 || text.utf8.elementsEqual(decoded) else { throw .notUTF8 }
+        return text
+    }
+
+    private static func hexadecimalValue(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+
+    /// A name made fit for a message: what is no plain name could be anything, a secret among them.
+    private static func printable(_ name: String) -> String {
+        let isPlain = name.utf8.count <= 40 && name.utf8.allSatisfy { $0 == UInt8(ascii: "_") || (0x61...0x7A).contains($0) }
+        return isPlain ? name : "…"
+    }
+}

@@ -1,0 +1,72 @@
+internal import Foundation
+internal import IdentityCore
+internal import Store
+
+extension Engine {
+    /// Stores the user's decision about a waiting device: tokens or a refusal. The first decision is final, even if another user also
+    /// entered the code.
+    func deviceDecision(_ isAllowed: Bool, _ state: HostedState, answer: HostedAnswer, context: RequestContext) throws -> Plan<HostedAnswer>
+    {
+        guard let hosted = state.hosted.device, hosted.decision == nil, state.transaction.end == .authenticated, !state.needsConsent,
+            state.hosted.refused == nil, let user = state.user, let authentication = state.hosted.authentication
+        else { return Plan(answer) }
+        var next = state.transaction
+        guard let waiting = state.waitingDevice else {
+            next.hosted?.device?.decision = .late
+            return Plan(answer, Writes([try state.stored.writing(next)]))
+        }
+        let evaluation = AccessPolicyEvaluation(
+            of: state.server,
+            for: .init(
+                clientID: next.applicationID, grantType: GrantType.deviceCode, groups: user.value.groups, scopes: waiting.value.scopes))
+        var device = waiting.value
+        var answer = answer
+        var writes = Writes()
+        if isAllowed, evaluation.lifetimes != nil {
+            let (session, secret, sessionWrites, logouts) = try session(after: state.proved(next, user), context: context)
+            answer.cookies.session = secret
+            answer.logouts = logouts
+            writes = sessionWrites
+            next.hosted?.session = session.id
+            next.hosted?.device?.decision = .allowed
+            device.meet(user.value)
+            device.end = .authenticated
+            device.device?.authentication = authentication
+            device.device?.session = session.id
+        } else {
+            next.hosted?.device?.decision = .denied
+            device.end = .refused
+        }
+        writes += [
+            .take(.userCode, digest: TicketDigest(of: hosted.userCode), now: context.now, gave: Array(next.id.utf8)),
+            try waiting.writing(device), try state.stored.writing(next),
+        ]
+        writes.log(
+            "device.authorization", device.end == .authenticated ? .success : .denied,
+            reason: isAllowed ? evaluation.explanation : "denied by the person", userID: user.value.id, clientID: next.applicationID,
+            server: next.server)
+        return Plan(answer, writes)
+    }
+}
+
+extension StoreView {
+    /// The transaction of the device that a sign-in on the pages is for; `nil` once it is decided or has expired.
+    func waiting(_ device: HostedDevice, now: Date) throws -> StoredTransaction? {
+        guard device.decision == nil, case (let stored, .fresh)? = try transaction(.userCode, secret: device.userCode, now: now),
+            stored.value.id == device.transactionID, stored.value.end == nil
+        else { return nil }
+        return stored
+    }
+}
+
+extension HostedState {
+    /// What the page of a proved sign-in for a device shows: the question, or what came of it.
+    func devicePage(_ device: HostedDevice) -> HostedAnswer {
+        switch device.decision {
+        case nil: page(.device(userCode: device.userCode, login: user?.value.login ?? ""))
+        case .allowed: page(.deviceDecided(isAllowed: true))
+        case .denied: page(.deviceDecided(isAllowed: false))
+        case .late: HostedAnswer(.refused(HostedRefusal(.over)))
+        }
+    }
+}

@@ -1,0 +1,121 @@
+internal import Foundation
+
+/// The sentences of signing out, and of signing in for a device that has no browser; a part of ``PageTexts``.
+struct FlowTexts: Sendable {
+    var signOutTitle: String
+    var signOutLead: String
+    var signOutLeadOfApplication: String
+    var signOut: String
+    var staySignedIn: String
+    var signedOutTitle: String
+    var signedOut: String
+
+    var activateTitle: String
+    var activateLead: String
+    var userCode: String
+    var next: String
+    var wrongUserCode: String
+    var activationEnded: String
+    var deviceTitle: String
+    var deviceLead: String
+    /// `{login}` stands for who is signed in.
+    var deviceAccount: String
+    var deviceWarning: String
+    var allowDevice: String
+    var denyDevice: String
+    var deviceAllowedTitle: String
+    var deviceAllowed: String
+    var deviceDeniedTitle: String
+    var deviceDenied: String
+}
+
+extension FlowTexts {
+    static let english = FlowTexts(
+        signOutTitle: "Sign out",
+        signOutLead: "Do you want to sign out in this browser?",
+        signOutLeadOfApplication: "{app} asks to sign you out in this browser. Do you want that?",
+        signOut: "Sign out",
+        staySignedIn: "To stay signed in, close this page.",
+        signedOutTitle: "You are signed out",
+        signedOut: "You are signed out in this browser. Applications that you used may keep you signed in for themselves.",
+        activateTitle: "Connect a device",
+        activateLead: "Enter the code that your device shows.",
+        userCode: "Code of the device",
+        next: "Next",
+        wrongUserCode: "The code is wrong, too old, or was used. Look at your device and try again.",
+        activationEnded: "The sign-in was cancelled or not allowed. The device is not connected.",
+        deviceTitle: "Connect this device?",
+        deviceLead: "{app} wants to sign you in on a device that shows this code:",
+        deviceAccount: "You are signed in as {login}.",
+        deviceWarning:
+            "Go on only if you hold the device yourself, and it shows this code now. Nobody who calls or writes to you needs this from you.",
+        allowDevice: "Connect",
+        denyDevice: "Do not connect",
+        deviceAllowedTitle: "The device is connected",
+        deviceAllowed: "Go back to your device. You can close this page.",
+        deviceDeniedTitle: "The device is not connected",
+        deviceDenied: "The device was told so. You can close this page.")
+
+    static let german = FlowTexts(
+        signOutTitle: "Abmelden",
+        signOutLead: "Möchten Sie sich in diesem Browser abmelden?",
+        signOutLeadOfApplication: "{app} möchte Sie in diesem Browser abmelden. Möchten Sie das?",
+        signOut: "Abmelden",
+        staySignedIn: "Um angemeldet zu bleiben, schließen Sie diese Seite.",
+        signedOutTitle: "Sie sind abgemeldet",
+        signedOut: "Sie sind in diesem Browser abgemeldet. Anwendungen, die Sie benutzt haben, können Sie selbst angemeldet lassen.",
+        activateTitle: "Gerät verbinden",
+        activateLead: "Geben Sie den Code ein, den Ihr Gerät zeigt.",
+        userCode: "Code des Geräts",
+        next: "Weiter",
+        wrongUserCode: "Der Code ist falsch, zu alt oder wurde schon verwendet. Sehen Sie auf Ihr Gerät und versuchen Sie es noch einmal.",
+        activationEnded: "Die Anmeldung wurde abgebrochen oder nicht erlaubt. Das Gerät ist nicht verbunden.",
+        deviceTitle: "Dieses Gerät verbinden?",
+        deviceLead: "{app} möchte Sie auf einem Gerät anmelden, das diesen Code zeigt:",
+        deviceAccount: "Sie sind angemeldet als {login}.",
+        deviceWarning:
+            "Machen Sie nur weiter, wenn Sie das Gerät selbst in der Hand haben und es jetzt diesen Code zeigt. Niemand, der Sie anruft oder Ihnen schreibt, braucht das von Ihnen.",
+        allowDevice: "Verbinden",
+        denyDevice: "Nicht verbinden",
+        deviceAllowedTitle: "Das Gerät ist verbunden",
+        deviceAllowed: "Kehren Sie zu Ihrem Gerät zurück. Sie können diese Seite schließen.",
+        deviceDeniedTitle: "Das Gerät ist nicht verbunden",
+        deviceDenied: "Das Gerät weiß es. Sie können diese Seite schließen.")
+}
+
+/// Security questions in other languages than that of the engine, which is English.
+enum QuestionTexts {
+    /// A question in a language.
+    ///
+    /// - Parameters:
+    ///   - key: The question's key.
+    ///   - text: It in English.
+    ///   - language: The tag of the language.
+    /// - Returns: It in that language; in English if it is not known.
+    static func text(of key: String, english text: String, language: String) -> String {
+        language == "de" ? german[key] ?? text : text
+    }
+
+    static let german = [
+        "disliked_food": "Welches Essen haben Sie als Kind verweigert?",
+        "name_of_first_plush_toy": "Wie hieß Ihr erstes Stofftier?",
+        "first_award": "Was war der erste Preis, den Sie gewonnen haben?",
+        "favorite_security_question": "Welche Sicherheitsfrage mögen Sie am liebsten?",
+        "favorite_toy": "Welches Spielzeug war Ihnen als Kind das liebste?",
+        "first_computer_game": "Welches Computerspiel haben Sie zuerst gespielt?",
+        "favorite_movie_quote": "Welchen Satz aus einem Film zitieren Sie am häufigsten?",
+        "first_sports_team_mascot": "Was war das Maskottchen der ersten Mannschaft, in der Sie gespielt haben?",
+        "first_music_purchase": "Welche Platte oder welches Lied haben Sie zuerst gekauft?",
+        "favorite_art_piece": "Welches Kunstwerk mögen Sie am liebsten?",
+        "grandmother_favorite_desert": "Welchen Nachtisch mochte Ihre Großmutter am liebsten?",
+        "first_thing_cooked": "Welches Gericht haben Sie zuerst kochen gelernt?",
+        "childhood_dream_job": "Was wollten Sie als Kind werden?",
+        "first_kiss_location": "Wo waren Sie bei Ihrem ersten Kuss?",
+        "place_where_significant_other_was_met": "Wo haben Sie den Menschen kennengelernt, mit dem Sie Ihr Leben teilen?",
+        "favorite_vacation_location": "Wo war Ihr schönster Urlaub?",
+        "new_years_two_thousand": "Wo waren Sie, als das Jahr 2000 begann?",
+        "favorite_speaker_actor": "Welche Rednerin oder welchen Schauspieler mögen Sie am liebsten?",
+        "favorite_book_movie_character": "Welche Figur aus einem Buch oder Film mögen Sie am liebsten?",
+        "favorite_sports_player": "Welche Sportlerin oder welchen Sportler mögen Sie am liebsten?",
+    ]
+}

@@ -1,0 +1,69 @@
+internal import Foundation
+internal import Mustache
+
+/// The templates of the pages, parsed once.
+struct PageLibrary: Sendable {
+    private let library: MustacheLibrary
+
+    init() {
+        MustacheContentTypes.register(PageContent(), named: PageContent.name)
+        let sources: [String: [UInt8]] = [
+            "layout": PackageResources.layout_mustache, "leave": PackageResources.leave_mustache,
+            "password": PackageResources.password_mustache, "factors": PackageResources.factors_mustache,
+            "push": PackageResources.push_mustache, "message": PackageResources.message_mustache,
+            "consent": PackageResources.consent_mustache, "post": PackageResources.post_mustache,
+            "signout": PackageResources.signout_mustache, "activate": PackageResources.activate_mustache,
+            "device": PackageResources.device_mustache,
+            "enroll": PackageResources.enroll_mustache,
+            "phone": PackageResources.phone_mustache, "renew": PackageResources.renew_mustache,
+            "recover": PackageResources.recover_mustache, "take": PackageResources.take_mustache,
+            "sent": PackageResources.sent_mustache, "done": PackageResources.done_mustache,
+            "code": PackageResources.code_mustache, "confirm": PackageResources.confirm_mustache,
+            "number": PackageResources.number_mustache,
+        ]
+        library = MustacheLibrary(
+            templates: sources.mapValues { source in
+                // Each template, partials among them, must say how it escapes; so none can forget.
+                let text = "{{% CONTENT_TYPE:\(PageContent.name)}}" + String(decoding: source, as: UTF8.self)
+                // They are part of the program: one that does not parse stops the first server of any test.
+                guard let template = try? MustacheTemplate(string: text) else { preconditionFailure("no template: \(text)") }
+                return template
+            })
+    }
+
+    /// The text of a page.
+    ///
+    /// - Parameters:
+    ///   - view: What the template shows.
+    ///   - template: Its name.
+    /// - Returns: HTML in UTF-8.
+    func render(_ view: some Sendable, template: String) -> [UInt8] { Array((library.render(view, withTemplate: template) ?? "").utf8) }
+}
+
+/// How values are written into the pages.
+///
+/// By scalars: the library's own escaping goes by characters, and a quote that a combining mark follows is another character, but
+/// still a quote to a browser.
+package struct PageContent: MustacheContentType {
+    /// The name that templates use.
+    package static let name = "PAGE"
+
+    /// Creates a content type.
+    package init() {}
+
+    /// Escapes every character that is markup in an element or in a quoted attribute.
+    package func escapeText(_ text: String) -> String {
+        var escaped = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "<": escaped.append(contentsOf: "&lt;".unicodeScalars)
+            case ">": escaped.append(contentsOf: "&gt;".unicodeScalars)
+            case "&": escaped.append(contentsOf: "&amp;".unicodeScalars)
+            case "\"": escaped.append(contentsOf: "&quot;".unicodeScalars)
+            case "'": escaped.append(contentsOf: "&#39;".unicodeScalars)
+            default: escaped.append(scalar)
+            }
+        }
+        return String(escaped)
+    }
+}

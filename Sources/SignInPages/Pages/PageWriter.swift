@@ -1,0 +1,166 @@
+internal import Foundation
+internal import HTTPTypes
+internal import IdentityCore
+internal import OAuthWire
+package import ServerHTTP
+
+/// Makes the HTTP answers of the pages: HTML with a policy that lets nothing in, redirects, cookies.
+package struct PageWriter: Sendable {
+    /// Whether browsers connect by TLS.
+    package let transport: BrowserTransport
+    /// The files that pages load.
+    let assets: PageAssets
+    /// The streams that pages listen to.
+    let live: LiveWaiting
+    private static let openerPolicy = "same-origin"
+    private let library: PageLibrary
+    private let branding: Branding
+
+    /// Makes a writer of pages.
+    ///
+    /// - Parameters:
+    ///   - transport: Whether browsers connect by TLS.
+    ///   - branding: How the pages look.
+    ///   - clock: What waiting pages go by.
+    package init(transport: BrowserTransport, branding: Branding, clock: any WallClock) {
+        self.transport = transport
+        assets = PageAssets(branding: branding)
+        live = LiveWaiting(clock: clock)
+        library = PageLibrary()
+        self.branding = branding
+    }
+
+    /// The cookies of the pages, with the attributes that the browsers' origin requires.
+    func cookies(for call: Endpoint.Call) -> BrowserCookies { call.cookies(transport) }
+
+    /// The answer to a browser.
+    ///
+    /// - Parameters:
+    ///   - answer: What the engine says.
+    ///   - token: The sign-in's token, where a page is shown.
+    ///   - call: The request.
+    /// - Returns: HTML or a redirect, with the cookies; no cache keeps it.
+    func response(_ answer: HostedAnswer, token: String = "", to call: Endpoint.Call) -> ServerResponse {
+        let organization = call.snapshot.organization.name
+        var response: ServerResponse
+        var signIn = token
+        switch answer.outcome {
+        case .page(let page):
+            let texts = texts(for: call.request, asked: page.locales)
+            let (view, template) = PageView.signIn(page, token: token, organization: organization, texts: texts)
+            response = html(view, template: template, formsTo: page.returnURI, runsScript: view.isWaiting)
+        case .goOn(let token):
+            response = redirect(to: "/signin/\(token)")
+            signIn = token
+        case .recovery(let place):
+            response = redirect(to: RecoveryRoute.path(of: place))
+            if case .page(let token) = place { signIn = token }
+        case .again(let client, let uri):
+            let query = URLComponents.query(["client_id": client, "request_uri": uri])
+            response = redirect(to: "\(call.request.path)?\(query)")
+        case .respond(let answer):
+            if answer.mode == .formPost {
+                let view = PageView.post(answer, organization: organization, texts: texts(for: call.request))
+                response = html(view, template: "post", formsTo: answer.redirectURI, runsScript: true)
+            } else {
+                // After a form 302 would do as well, for what browsers make of it; 303 says so.
+                response = redirect(to: answer.location, status: call.request.head.method == .post ? .seeOther : .found)
+            }
+            response.trace.reason = answer.reason
+        case .refused(let refusal): response = self.refusal(refusal, to: call)
+        }
+        cookies(for: call).write(answer.cookies, signIn: signIn, of: call.request, to: &response)
+        return response.uncached()
+    }
+
+    /// The page that says why a sign-in does not go on.
+    func refusal(_ refusal: HostedRefusal, to call: Endpoint.Call) -> ServerResponse {
+        let view = PageView.refusal(
+            refusal, organization: call.snapshot.organization.name, texts: texts(for: call.request))
+        var response = html(view, template: "message")
+        response.status =
+            switch refusal.reason {
+            case .badRequest, .over, .link: .badRequest
+            case .finished: .ok
+            case .otherBrowser: .forbidden
+            case .tooManyRequests: .tooManyRequests
+            }
+        response.trace.reason = refusal.detail?.reason ?? "sign-in page: \(refusal.reason)"
+        return response.uncached()
+    }
+
+    /// A page with one sentence.
+    func message(_ sentence: any KeyPath<PageTexts, String> & Sendable, status: HTTPResponse.Status, to call: Endpoint.Call)
+        -> ServerResponse
+    {
+        let texts = texts(for: call.request)
+        let view = PageView(
+            texts, organization: call.snapshot.organization.name, title: texts.errorTitle, lead: texts[keyPath: sentence])
+        var response = html(view, template: "message")
+        response.status = status
+        return response.uncached()
+    }
+
+    /// A redirect to an address of the server's own, or to one that a client registered.
+    func goOn(to location: String) -> ServerResponse { redirect(to: location) }
+
+    /// On with GET, whatever came before: going back, or loading again, sends no form twice.
+    private func redirect(to location: String, status: HTTPResponse.Status = .seeOther) -> ServerResponse {
+        var response = ServerResponse(status: status, headers: [.location: location])
+        // The same policy as the target page: browsers compare the policies along a redirect and switch processes where they differ.
+        if location.hasPrefix("/") { response.headers[.openerPolicy] = Self.openerPolicy }
+        return response
+    }
+
+    func html(_ view: PageView, template: String, formsTo uri: String? = nil, runsScript: Bool = false) -> ServerResponse {
+        var view = view
+        view.assets = assets.addresses
+        if let name = branding.name { view.organization = name }
+        var response = ServerResponse(status: .ok, body: library.render(view, template: template))
+        response.headers[.contentType] = "text/html; charset=utf-8"
+        response.headers[.contentLanguage] = view.language
+        // Isolates the page from the window that opened it: the opener can neither read nor navigate it.
+        response.headers[.openerPolicy] = Self.openerPolicy
+        let forms = uri.map { "'self' \(ContentPolicy.source(of: $0))" } ?? "'none'"
+        response.headers[.contentSecurityPolicy] =
+            "default-src 'none'; style-src 'self'; img-src 'self'; \(runsScript ? "script-src 'self'; connect-src 'self'; " : "")form-action \(forms); base-uri 'none'; frame-ancestors 'none'"
+        return response
+    }
+
+    func texts(for request: ServerRequest, asked: [String] = []) -> PageTexts {
+        PageTexts.preferred(by: asked + PageTexts.tags(acceptLanguage: request.head.headerFields[.acceptLanguage]))
+    }
+}
+
+extension URLComponents {
+    /// A query whose values hold nothing that means anything in it.
+    fileprivate static func query(_ values: KeyValuePairs<String, String>) -> String {
+        let plain = CharacterSet(charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+        return values.map { "\($0)=\($1.addingPercentEncoding(withAllowedCharacters: plain) ?? "")" }.joined(separator: "&")
+    }
+}
+
+/// Words of a Content-Security-Policy.
+enum ContentPolicy {
+    /// What `form-action` must allow for a form whose answer redirects to a URI: browsers follow no redirect of a form to elsewhere.
+    ///
+    /// - Parameter uri: A registered redirect URI.
+    /// - Returns: Its origin; its scheme where that is all that can be named.
+    static func source(of uri: String) -> String {
+        let scheme = uri.utf8.prefix { $0 != UInt8(ascii: ":") }
+        let isScheme = !scheme.isEmpty && scheme.allSatisfy { isAlphanumeric($0) || "+-.".utf8.contains($0) }
+        guard isScheme, scheme.endIndex < uri.utf8.endIndex else { return "'self'" }
+        let name = String(decoding: scheme, as: UTF8.self).lowercased()
+        guard name == "http" || name == "https" else { return name + ":" }
+        let authority = uri.utf8.dropFirst(scheme.count + 3).prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") }
+        let isHost = !authority.isEmpty && authority.allSatisfy { isAlphanumeric($0) || "-.:".utf8.contains($0) }
+        return isHost ? name + "://" + String(decoding: authority, as: UTF8.self) : name + ":"
+    }
+
+    private static func isAlphanumeric(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,92 @@
+internal import Foundation
+package import IdentityCore
+internal import JOSE
+internal import Store
+
+/// The mailed link by which a user recovers an account, or sets up a new one. Opening it does not consume it, because programs that scan
+/// mails open links. Only the form of its page consumes it, in the browser that shows the page.
+extension Engine {
+    /// What the token of the form is about: this link, whichever the browser has opened since then.
+    private static func linkForm(_ token: String) -> String { "recovery link \(Base64URL.encode(TicketDigest(of: token).bytes))" }
+
+    private static func kind(of token: String) -> TicketKind {
+        token.hasPrefix(ClassicRecovery.activationPrefix) ? .activationToken : .recoveryToken
+    }
+
+    /// The page of a link.
+    ///
+    /// - Parameters:
+    ///   - token: The link's secret; nil if the browser brought none.
+    ///   - browser: The browser's cookies.
+    ///   - context: When and from where it came.
+    /// - Returns: The page, and the browser's secret if it has none yet. Whatever is not good (any more) is answered alike.
+    /// - Throws: ``StoreError`` if the store failed.
+    package func recoveryLinkPage(_ token: String?, browser: BrowserSecrets, context: RequestContext) async throws -> HostedAnswer {
+        let secret = try browser.possibleBrowser ?? environment.random.secret()
+        let token = token ?? ""
+        let found = try await transact(context, refusing: RecoveryRefusal.self) { reading in
+            try RecoveryState(token, of: Self.kind(of: token), reading, context: context)
+        } decide: {
+            Plan(.success($0))
+        }
+        guard case .success(let state) = found, let recovery = state.recovery else {
+            return HostedAnswer(.refused(HostedRefusal(.link)))
+        }
+        var answer = HostedAnswer(
+            .page(
+                HostedPage(
+                    content: .recoveryLink(recovery.kind.page, login: state.user.value.login), notice: nil,
+                    applicationName: state.snapshot.organization.name,
+                    formToken: FormToken.make(browser: secret, transaction: Self.linkForm(token)), returnURI: state.snapshot.origin,
+                    locales: []))
+        )
+        if browser.possibleBrowser == nil { answer.cookies.browser = secret }
+        return answer
+    }
+
+    /// Consumes a link. The recovery continues in this browser, which gets a new secret.
+    ///
+    /// - Parameters:
+    ///   - token: The link's secret; nil if the browser brought none.
+    ///   - formToken: What the form carried.
+    ///   - browser: The browser's cookies.
+    ///   - context: When and from where it came.
+    /// - Returns: Where the browser goes.
+    /// - Throws: ``StoreError`` if the store failed.
+    package func openRecoveryLink(
+        _ token: String?, formToken: String?, browser: BrowserSecrets, context: RequestContext
+    ) async throws -> HostedAnswer {
+        guard let secret = browser.possibleBrowser,
+            FormToken.isRight(formToken, browser: secret, transaction: Self.linkForm(token ?? ""))
+        else {
+            return HostedAnswer(.refused(HostedRefusal(.otherBrowser)))
+        }
+        let stateToken = try environment.random.secret(prefix: "00")
+        let token = token ?? ""
+        // The link is the first proof. The browser gets a new secret, because an attacker may have planted the old one.
+        let bound = try environment.random.secret()
+        let taken = try await transact(context, refusing: RecoveryRefusal.self) { reading in
+            try RecoveryState(token, of: Self.kind(of: token), reading, context: context)
+        } decide: { state in
+            try state.plan(state.exchanged(Self.kind(of: token), token, for: stateToken, browser: (secret, bound)))
+        }
+        switch taken {
+        case .success:
+            var answer = HostedAnswer(.recovery(.page(token: stateToken)))
+            answer.cookies.signIn = bound
+            return answer
+        case .failure: return HostedAnswer(.refused(HostedRefusal(.link)))
+        }
+    }
+}
+
+extension ClassicRecovery.Kind {
+    /// What its pages say.
+    var page: RecoveryKind {
+        switch self {
+        case .password: .password
+        case .unlock: .unlock
+        case .activation: .activation
+        }
+    }
+}

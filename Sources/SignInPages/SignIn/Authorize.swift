@@ -1,0 +1,283 @@
+internal import Foundation
+package import IdentityCore
+internal import OAuthWire
+internal import Store
+
+extension Engine {
+    /// Answers a request to the authorize endpoint (RFC 6749 section 3.1; oauth reference 2.3).
+    ///
+    /// A session with enough recent proofs leads to a code at once. Otherwise the browser gets a page. With `prompt=none`, the client
+    /// gets an error.
+    ///
+    /// - Parameters:
+    ///   - parameters: The parameters of the client, unchecked; or the name of a pushed request.
+    ///   - server: The authorization server's id; `nil` for the org server.
+    ///   - isForm: Whether the request is a posted form, which another site may have sent.
+    ///   - browser: The browser's cookies.
+    ///   - context: The time, for the age of proofs; the address, for the limit on new sign-ins.
+    /// - Returns: The page or the redirect, and the browser's cookies.
+    /// - Throws: ``StoreError`` if the store failed; then nothing was started.
+    package func authorize(
+        _ parameters: AuthorizationParameters, server: String?, isForm: Bool = false, browser: BrowserSecrets, context: RequestContext
+    ) async throws -> HostedAnswer {
+        try await HostedAnswer {
+            try await transact(context) { (reading: Reading<Void>) in
+                do {
+                    var start = try AuthorizeStart(parameters, server: server, browser: browser, reading, context: context)
+                    // The cookies of a form count when the browser follows the link.
+                    if isForm { start.next = .link } else { try start.identify(reading.view) }
+                    return start
+                } catch let refusal as AuthorizationRefusal {
+                    throw EarlyAnswer(refusal.answer)
+                }
+            } check: { start in
+                start.check
+            } decide: { start, _ in
+                try start.plan()
+            }
+        }
+    }
+
+    /// Binds a sign-in to the browser that completed a proof.
+    ///
+    /// - Returns: The new secret of the browser.
+    func bind(_ transaction: inout SignInTransaction) throws -> String {
+        let secret = try environment.random.secret()
+        transaction.hosted?.browser.bind(to: secret)
+        return secret
+    }
+}
+
+/// A valid authorize request as one read finds it.
+private struct AuthorizeStart: Sendable {
+    /// The next step.
+    enum Next: Sendable {
+        /// Redirects a posted form to the same request as a link. The browser sends no cookies with a form of another site, and new cookies
+        /// would replace those of its sign-ins.
+        case link
+        case page
+        /// Everything is proved.
+        case code(KnownUser)
+        case refused(Refusal)
+    }
+
+    let engine: Engine
+    let context: RequestContext
+    package let browser: BrowserSecrets
+    let snapshot: OrgSnapshot
+    let server: AuthorizationServerDefinition
+    let request: AuthorizationRequest
+    let application: Application
+    /// The writes that consume the pushed request or the session token, and the log events of the first step.
+    var writes = Writes()
+    /// The secret of the browser; a new one if the browser has none.
+    let secret: String
+    var transaction: SignInTransaction
+    /// The open session of the browser; it can belong to another user.
+    var session: Session?
+    var next = Next.page
+
+    /// Reads the request, or the pushed request that it names; throws ``AuthorizationRefusal``.
+    init(
+        _ parameters: AuthorizationParameters, server id: String?, browser: BrowserSecrets, _ reading: Reading<Void>,
+        context: RequestContext
+    ) throws {
+        let snapshot = try reading.snapshot
+        guard let server = snapshot.server(id) else {
+            throw AuthorizationRefusal.page(Refusal(.notFound, "There is no such authorization server.", reason: "server.unknown"))
+        }
+        if let uri = parameters.values["request_uri"] {
+            let found = try PushedRequest.find(
+                uri, clientID: parameters.values["client_id"], snapshot: snapshot, server: server, view: reading.view, now: context.now)
+            guard let found, parameters.repeated.isDisjoint(with: ["client_id", "request_uri"]) else {
+                throw AuthorizationRefusal.page(
+                    Refusal(
+                        .invalidRequestURI, "The application's request is not known here, too old, or was used before.",
+                        reason: "authorize: request_uri"))
+            }
+            request = found.request
+            writes += [found.taking]
+        } else {
+            request = try AuthorizationRequestReader(snapshot: snapshot, server: server, now: context.now).read(parameters)
+        }
+        guard let application = snapshot.application(request.clientID) else {
+            throw AuthorizationRefusal.page(Refusal(.invalidClient, "The application is not known.", reason: "authorize: client_id"))
+        }
+        (engine, self.context, self.browser) = (reading.engine, context, browser)
+        (self.snapshot, self.server, self.application) = (snapshot, server, application)
+        let random = reading.engine.environment.random
+        secret = try browser.possibleBrowser ?? random.secret()
+        transaction = SignInTransaction(
+            id: try random.identifier(prefix: "txn"),
+            request: SignInRequest(
+                application: application, server: request.server, scopes: request.scopes, contextClasses: request.contextClasses),
+            now: context.now, lifetime: HostedSignIn.lifetime)
+        transaction.hosted = HostedSignIn(request: request, browser: BrowserBinding(secret), login: request.loginHint ?? "")
+    }
+
+    // MARK: - The user
+
+    /// Reads the user whom a one-time token or the browser's session identifies, and takes the first step with their proofs.
+    mutating func identify(_ view: any StoreView) throws {
+        guard let known = try knownUser(view) else {
+            next = next(nil, nil, needsConsent: false)
+            return
+        }
+        let needsConsent = try view.needsConsent(of: known.user.value.id, to: request, by: application)
+        if request.loginHint == nil { transaction.hosted?.login = known.user.value.login }
+        let outcome = try resume(known)
+        next = next(known, outcome, needsConsent: needsConsent)
+    }
+
+    private mutating func knownUser(_ view: any StoreView) throws -> KnownUser? {
+        let now = context.now
+        let known = try view.session(secret: browser.session, now: now)
+        session = known?.0
+        let isInteractive = !ScopeRequest.interactive.isDisjoint(with: request.scopes)
+        let user: StoredUser
+        let proofs: [SignInTransaction.Proof]
+        if let bytes = request.sessionToken {
+            let digest = TicketDigest(bytes: bytes)
+            func refusal(_ description: String, _ reason: String) -> EarlyAnswer {
+                EarlyAnswer(response(Refusal(.loginRequired, description, reason: reason)))
+            }
+            guard let proved = try SessionToken.proved(digest, in: view, now: now) else {
+                throw refusal("The session token is unknown, too old, or was used before.", "authorize: sessionToken")
+            }
+            // A link of an attacker must not replace the user's session by the session of another user.
+            guard known.map({ $0.1.value.id == proved.user.value.id }) ?? true else {
+                throw refusal("Somebody else is signed in with this browser.", "authorize: sessionToken of another person")
+            }
+            writes += [.take(.sessionToken, digest: digest, now: now, gave: [])]
+            (user, proofs) = (proved.user, proved.transaction.proofs)
+        } else {
+            guard let known else { return nil }
+            // These scopes require a fresh sign-in; an existing session is not enough.
+            (user, proofs) = (known.1, request.prompts.contains(.login) || isInteractive ? [] : known.0.proofs)
+        }
+        var signIn = SignInRequest(
+            application: application, server: request.server, scopes: request.scopes, contextClasses: request.contextClasses)
+        signIn.isHosted = true
+        signIn.isOnPages = true
+        let subject = try view.subject(user.value, of: signIn, snapshot: snapshot)
+        // A token can contain an old password and a recent push.
+        let mostForEnrollment = isInteractive ? Int(Enrollment.freshness) : nil
+        let age = [request.maxAge, subject.decision.reauthenticateAfter, mostForEnrollment].compactMap { $0 }.min()
+        return KnownUser(
+            user: user, subject: subject, proofs: proofs.recent(atMost: age, now: now).proved(with: subject.enrollments.usable))
+    }
+
+    /// Takes the first step with the user's proofs; `nil` without a proof.
+    private mutating func resume(_ known: KnownUser) throws -> SignInTransaction.Outcome? {
+        guard !known.proofs.isEmpty else { return nil }
+        let (resumed, outcome, effects) = transaction.step(.resumed(known.proofs, known.subject), now: context.now)
+        transaction = resumed
+        transaction.hosted?.record(outcome)
+        if request.sessionToken != nil {
+            // The proofs of a token never belonged to a session: they start one.
+            transaction.hosted?.inherited = 0
+        } else if !transaction.proofs.isEmpty {
+            transaction.hosted?.session = session?.id
+        }
+        writes += try Writes(effects, of: resumed, user: nil, userID: known.user.value.id)
+        return outcome
+    }
+
+    private func next(_ known: KnownUser?, _ outcome: SignInTransaction.Outcome?, needsConsent: Bool) -> Next {
+        switch outcome {
+        case .authenticated:
+            // A one-time token came from the client itself.
+            let needsConfirmation = request.sessionToken == nil && application.needsConfirmation(of: request, in: session?.id)
+            if let known, !needsConsent, !needsConfirmation { return .code(known) }
+        case .refused(let refusal): return .refused(refusal)
+        default: break
+        }
+        guard request.prompts.contains(.none) else { return .page }
+        if transaction.end != nil, needsConsent {
+            return .refused(
+                Refusal(.consentRequired, "The person must be asked whether they allow this.", reason: "prompt=none: consent"))
+        }
+        return .refused(
+            transaction.proofs.isEmpty
+                ? Refusal(.loginRequired, "Nobody is signed in whose sign-in is enough.", reason: "prompt=none: no session")
+                : Refusal(.interactionRequired, "The person must be asked for more.", reason: "prompt=none: more is asked for"))
+    }
+
+    // MARK: - The decision
+
+    /// Counts a sign-in that starts.
+    var check: Check<Void>? {
+        switch next {
+        case .link, .page: Check(of: "beginning") { try engine.admitBeginning(snapshot: snapshot, context: context) }
+        case .code, .refused: nil
+        }
+    }
+
+    func plan() throws -> Plan<HostedAnswer> {
+        let random = engine.environment.random
+        switch next {
+        case .refused(let refusal): return Plan(response(refusal), writes)
+        case .code(let known):
+            let proved = ProvedSignIn(
+                transaction: transaction, version: 0, user: known.user, session: session, snapshot: snapshot, server: server,
+                writes: writes)
+            return try engine.finish(proved, context: context)
+        case .link:
+            let secret = try random.secret()
+            let ticket = try PushedRequest.ticket(request, secret: secret, now: context.now)
+            let answer = HostedAnswer(.again(clientID: request.clientID, requestURI: PushedRequest.uri(secret)))
+            return Plan(answer, writes + [.issue(ticket)])
+        case .page:
+            var transaction = transaction
+            let token = try random.secret()
+            var answer = HostedAnswer(.goOn(token: token))
+            // Only this browser may continue with the proofs of the session.
+            if !transaction.proofs.isEmpty { answer.cookies.signIn = try engine.bind(&transaction) }
+            if browser.possibleBrowser == nil { answer.cookies.browser = secret }
+            return Plan(answer, writes + [.put(try transaction.record()), .issue(transaction.stateTicket(token))])
+        }
+    }
+
+    private func response(_ refusal: Refusal) -> HostedAnswer {
+        HostedAnswer(.respond(AuthorizationResponse(refusal, to: request, issuer: snapshot.issuer(of: server))))
+    }
+}
+
+/// A user whom a request identifies, and their proofs for its application.
+struct KnownUser: Sendable {
+    var user: StoredUser
+    var subject: SignInTransaction.Subject
+    var proofs: [SignInTransaction.Proof]
+}
+
+extension AuthorizationRefusal {
+    /// Where the browser goes: to a page of the server, or back to the client.
+    fileprivate var answer: HostedAnswer {
+        switch self {
+        case .page(let refusal): HostedAnswer(.refused(HostedRefusal(.badRequest, detail: refusal)))
+        case .client(_, let response): HostedAnswer(.respond(response))
+        }
+    }
+}
+
+extension [SignInTransaction.Proof] {
+    /// The proofs that are no older than some seconds; all proofs without a limit.
+    func recent(atMost age: Int?, now: Date) -> Self {
+        guard let age else { return self }
+        return filter { $0.time > now.addingTimeInterval(-TimeInterval(age)) }
+    }
+
+    /// The proofs with enrolments that the user still has.
+    func proved(with enrollments: [Enrollment]) -> Self {
+        filter { proof in proof.enrollmentID.map { id in enrollments.contains { $0.id == id } } ?? true }
+    }
+}
+
+extension SignInTransaction {
+    /// The ticket of the token in the address of a page. It is useless without the browser's secret.
+    func stateTicket(_ token: String) -> Ticket {
+        Ticket(
+            kind: .stateToken, digest: TicketDigest(of: token), owner: RecordReference(.transaction, id), use: .untilClosed,
+            expiresAt: expiresAt.addingTimeInterval(Self.keptAfter))
+    }
+}

@@ -1,0 +1,242 @@
+internal import Foundation
+package import IdentityCore
+internal import OAuthWire
+internal import Store
+
+extension Engine {
+    /// Handles a form that the user submits on a page.
+    ///
+    /// Commits the result, then redirects to the page that shows it. A repeated submission does not change a decision.
+    ///
+    /// - Parameters:
+    ///   - action: The action of the form.
+    ///   - token: The token in the address of the page.
+    ///   - formToken: The token of the form.
+    ///   - browser: The browser's cookies.
+    ///   - context: The time, for expiry; the origin, for rate limits and known devices.
+    /// - Returns: The redirect, and the messages to send.
+    /// - Throws: ``StoreError`` if the store failed; `CancellationError`.
+    package func signInStep(
+        _ action: HostedAction, of token: String, formToken: String?, browser: BrowserSecrets, context: RequestContext
+    ) async throws -> HostedAnswer {
+        try await HostedAnswer {
+            try await transact(context) { (reading: Reading<HostedStep.Verdict>) in
+                let state = try HostedState(token, browser: browser, mayProveAgain: true, reading, context: context)
+                guard FormToken.isRight(formToken, browser: state.browser, transaction: state.transaction.id) else {
+                    throw state.isBound && state.isEarlierForm(formToken) ? EarlyAnswer(state.onward) : EarlyAnswer(.otherBrowser)
+                }
+                return try state.isBound ? state.step(action, reading) : state.reproof(action, reading)
+            } check: { step in
+                step.check
+            } needsMore: { step, verdict in
+                step.needsMore(verdict)
+            } decide: { step, verdict in
+                try step.plan(verdict)
+            }
+        }
+    }
+}
+
+/// A step on the pages as one read finds it.
+struct HostedStep: Sendable {
+    /// The verdict of a step's check.
+    enum Verdict: Sendable {
+        /// The step is within the limits, and nothing else was checked.
+        case admitted
+        /// The user made too many attempts.
+        case limited(RateLimitStatus)
+        /// Too many passwords wait to be hashed.
+        case busy
+        case factor(FactorVerdict)
+        case password(NewPassword)
+    }
+
+    /// Counts an attempt once per request, and runs the slow check; `nil` if the step needs neither.
+    let check: Check<Verdict>?
+    /// Whether the decision needs another read, which knows the verdict.
+    let needsMore: @Sendable (Verdict) -> Bool
+    let plan: @Sendable (Verdict?) throws -> Plan<HostedAnswer>
+
+    init(
+        check: Check<Verdict>, needsMore: @escaping @Sendable (Verdict) -> Bool = { _ in false },
+        plan: @escaping @Sendable (Verdict?) throws -> Plan<HostedAnswer>
+    ) {
+        (self.check, self.needsMore, self.plan) = (check, needsMore, plan)
+    }
+
+    /// A step without a check.
+    init(_ plan: @escaping @Sendable () throws -> Plan<HostedAnswer>) {
+        (check, needsMore, self.plan) = (nil, { _ in false }, { _ in try plan() })
+    }
+}
+
+extension HostedState {
+    /// Reads what an action needs in addition, in the read of the state.
+    fileprivate func step(_ action: HostedAction, _ reading: Reading<HostedStep.Verdict>) throws -> HostedStep {
+        switch action {
+        case .restart: return restart()
+        case .consent(let isAllowed): return HostedStep { try answerConsent(isAllowed) }
+        case .device(let isAllowed):
+            return HostedStep { try engine.deviceDecision(isAllowed, self, answer: onward, context: context) }
+        case _ where transaction.end != nil: return unchanged
+        case .cancel: return HostedStep { try cancel() }
+        case .password(let login, let password):
+            let origin = RequestOrigin(context, application: application, isOnPages: true)
+            return try factor(
+                .password(password), as: login, by: PasswordVerifier(environment: engine.environment, origin: origin), reading)
+        case .code(let code):
+            // Only as a second factor: before the first proof the user is unknown.
+            guard !transaction.proofs.isEmpty else { return unchanged }
+            let verifier = TOTPVerifier(environment: engine.environment, enrollments: enrollments, now: now)
+            return try factor(.code(code), by: verifier, reading)
+        case .sentCode(let code): return try sentCode(code, reading)
+        case .newPassword(let password, let repeated): return changePassword(password, repeated: repeated, reading)
+        case .chooseAgain: return HostedStep { try chooseAgain() }
+        case .choose(.push): return try startPush(reading)
+        case .choose(let factor):
+            guard let channel = factor.channel else { return unchanged }
+            return HostedStep { try sendCode(by: channel) }
+        case .enroll: return try beginApp(reading)
+        case .enrollPhone(let id): return beginPhone(id, reading)
+        case .enrollCode(let channel): return beginCode(channel, reading)
+        case .number(let text): return hosted.number.map { sendNumber(text, $0, reading) } ?? unchanged
+        case .chooseEnrollment: return HostedStep { try chooseEnrollment() }
+        case .confirmEnrollment(let code):
+            return if let pendingCode { confirmCode(code, pendingCode, reading) } else { try confirmApp(code, reading) }
+        }
+    }
+
+    /// A step that changes nothing: the page shows the current state.
+    var unchanged: HostedStep { HostedStep { Plan(onward) } }
+
+    // MARK: - Attempts
+
+    /// A step that counts an attempt of the user before its check. The page tells a user over the limit to wait.
+    ///
+    /// - Parameters:
+    ///   - reading: The read.
+    ///   - login: The user name that the page shows afterwards; `nil` for no change.
+    ///   - count: Counts the attempt; `nil` for an attempt of the user of the sign-in.
+    ///   - check: The check; it does not run over the limit.
+    ///   - needsMore: Whether the decision needs another read.
+    ///   - plan: Returns the plan if the attempt is within the limit.
+    /// - Returns: A step that counts the attempt first.
+    func attempt(
+        _ reading: Reading<HostedStep.Verdict>, login: String? = nil, count: (@Sendable () -> RateLimitStatus)? = nil,
+        check: Check<HostedStep.Verdict> = Check(of: "attempt") { .admitted },
+        needsMore: @escaping @Sendable (HostedStep.Verdict) -> Bool = { _ in false },
+        plan: @escaping @Sendable (HostedStep.Verdict) throws -> Plan<HostedAnswer>
+    ) -> HostedStep {
+        HostedStep(check: counted(check, reading, by: count ?? countAttempt), needsMore: needsMore) { verdict in
+            switch verdict {
+            case .limited(let status): try note(.tooManyAttempts, until: status.reset, login: login)
+            case .busy: try note(.busy, login: login)
+            case let verdict: try plan(verdict ?? .admitted)
+            }
+        }
+    }
+
+    /// The check after a count of the attempt, once per request.
+    func counted(
+        _ check: Check<HostedStep.Verdict>, _ reading: Reading<HostedStep.Verdict>?, by count: @escaping @Sendable () -> RateLimitStatus
+    ) -> Check<HostedStep.Verdict> {
+        let known = reading?.verdict
+        return check.map { judge in
+            if let known {
+                if case .limited = known { return known }
+            } else {
+                let status = count()
+                guard status.isAdmitted else { return .limited(status) }
+            }
+            do { return try await judge() } catch is PasswordHasher.Overloaded { return .busy }
+        }
+    }
+
+    @Sendable
+    func countAttempt() -> RateLimitStatus {
+        engine.countAttempt(
+            login: user?.value.login ?? "", of: user?.value, from: subject?.origin ?? .unknown, snapshot: snapshot, context: context)
+    }
+
+    /// Sets the notice of the page.
+    func note(_ notice: HostedSignIn.Notice, until: Date? = nil, login: String? = nil) throws -> Plan<HostedAnswer> {
+        var next = transaction
+        next.hosted?.notice = notice
+        next.hosted?.noticeUntil = until
+        if let login { next.hosted?.login = login }
+        return try next == transaction ? Plan(onward) : moving(to: next)
+    }
+
+    // MARK: - Start and end
+
+    private func cancel() throws -> Plan<HostedAnswer> {
+        var (next, _, effects) = transaction.step(.cancelled, now: now)
+        next.hosted?.refuse(Refusal(.accessDenied, "The person cancelled the sign-in.", reason: "cancelled on the page"))
+        return try moving(to: next, Writes(effects, of: next, user: nil) + next.closingChallenge)
+    }
+
+    /// Stores the consent, or refuses the request of the client.
+    private func answerConsent(_ isAllowed: Bool) throws -> Plan<HostedAnswer> {
+        guard transaction.end == .authenticated, hosted.refused == nil, needsConsent, let user = user?.value else { return Plan(onward) }
+        let request = hosted.request
+        var next = transaction
+        var writes = Writes()
+        writes.log(
+            "user.consent", isAllowed ? .success : .denied, reason: request.scopes.joined(separator: " "), userID: user.id,
+            clientID: request.clientID, server: request.server)
+        if isAllowed {
+            var consent =
+                consent ?? Consent(userID: user.id, clientID: request.clientID, server: request.server, scopes: [], updatedAt: now)
+            consent.scopes += request.scopes.filter { !consent.scopes.contains($0) }
+            consent.updatedAt = now
+            writes += [.put(try consent.record())]
+            next.hosted?.isAllowed = true
+        } else {
+            next.hosted?.refuse(Refusal(.accessDenied, "The person did not allow the request.", reason: "consent: denied"))
+        }
+        return try moving(to: next, writes)
+    }
+
+    /// Starts the same request again without the proofs, and ends this sign-in.
+    func restart() -> HostedStep {
+        let check = Check(of: "beginning") {
+            try engine.admitBeginning(snapshot: snapshot, context: context)
+            return HostedStep.Verdict.admitted
+        }
+        return HostedStep(check: check) { _ in
+            var writes = Writes()
+            if transaction.end == nil {
+                let (ended, _, effects) = transaction.step(.cancelled, now: now)
+                writes = try Writes(effects, of: ended, user: nil) + ended.closingChallenge + [stored.writing(ended)]
+            }
+            let random = engine.environment.random
+            var next = SignInTransaction(
+                id: try random.identifier(prefix: "txn"),
+                request: SignInRequest(
+                    application: application, server: transaction.server, scopes: transaction.scopes,
+                    contextClasses: transaction.contextClasses), now: now, lifetime: HostedSignIn.lifetime)
+            next.hosted = HostedSignIn(
+                request: hosted.request, browser: hosted.browser.unproved, login: "", device: hosted.device)
+            let token = try random.secret()
+            return Plan(HostedAnswer(.goOn(token: token)), writes + [.put(try next.record()), .issue(next.stateTicket(token))])
+        }
+    }
+}
+
+extension HostedSignIn {
+    /// Records the outcome of a step: all required proofs, or the refusal that the client gets.
+    mutating func record(_ outcome: SignInTransaction.Outcome) {
+        switch outcome {
+        case .authenticated(let proved): authentication = proved
+        case .refused(let refusal): refuse(refusal)
+        default: break
+        }
+    }
+
+    /// Stores the refusal that the client gets. The page, not the client, shows a refusal that concerns only this sign-in, such as a changed
+    /// account: the user can start again.
+    mutating func refuse(_ refusal: Refusal) {
+        guard refusal.code != .invalidGrant, refusal.code != .expiredToken else { return }
+        refused = Refused(error: refusal.code.wireName, description: refusal.description)
+    }
+}

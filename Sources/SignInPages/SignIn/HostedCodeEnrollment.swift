@@ -1,0 +1,94 @@
+internal import Foundation
+internal import IdentityCore
+internal import Store
+
+/// The setup of a telephone or a mailbox during a sign-in, if the user has no second factor and the policy requires two.
+///
+/// The setup is the usual one; the code that confirms it counts as the second factor.
+extension HostedState {
+    /// Starts with a channel: the page asks for a telephone's number; to a mailbox, the code is sent at once.
+    func beginCode(_ channel: CodeChannel, _ reading: Reading<HostedStep.Verdict>) -> HostedStep {
+        guard canEnroll(by: channel) else { return unchanged }
+        guard channel != .email else { return sendNumber("", channel, reading) }
+        return HostedStep {
+            var next = transaction
+            next.hosted?.stopEnrolling()
+            next.hosted?.number = channel
+            return try moving(to: next, Writes(transaction.closingPhone))
+        }
+    }
+
+    /// Sends a code to a number as it was typed; an empty one is the number that waits for its code, or the mailbox.
+    func sendNumber(_ number: String, _ channel: CodeChannel, _ reading: Reading<HostedStep.Verdict>) -> HostedStep {
+        guard canEnroll(by: channel), let user, let proof = transaction.proofs.last else { return unchanged }
+        // The proofs are too old, as for an app.
+        guard now < proof.time.addingTimeInterval(Enrollment.freshness) else { return restart() }
+        let waiting = pendingCode?.code?.destination.phoneNumber?.e164
+        let request = CodeEnrollmentRequest(
+            channel: channel, phoneNumber: number.isEmpty ? waiting : number, owner: transaction.id)
+        return attempt(reading) { _ in
+            do {
+                let prepared = try engine.beginCodeEnrollment(
+                    request, for: user.value, holding: held, snapshot: snapshot, context: context)
+                var next = transaction
+                next.hosted?.stopEnrolling()
+                next.hosted?.enrolling = prepared.enrollment.id
+                next.hosted?.number = channel
+                // The user is rewritten unchanged, so that concurrent setups in two sign-ins conflict: the second one counts the first code.
+                let changes = [.put(try user.record(holding: user.value))] + transaction.closingPhone
+                var answer = onward
+                answer.messages = [prepared.message]
+                return try moving(to: next, prepared.writes + changes, answer: answer)
+            } catch let refusal as CodeRefusal {
+                return try note(HostedSignIn.Notice(refusal), until: refusal.until)
+            }
+        }
+    }
+
+    /// Confirms the factor by the code that was sent, and continues the sign-in in the same commit.
+    func confirmCode(_ code: String, _ pending: Enrollment, _ reading: Reading<HostedStep.Verdict>) -> HostedStep {
+        guard let channel = pending.code?.channel, canEnroll(by: channel), let user, let subject else { return unchanged }
+        return attempt(reading) { _ in
+            let confirmation = try engine.confirmCodeEnrollment(
+                id: pending.id, code: code, owner: transaction.id, user: user, holding: held, context: context)
+            guard confirmation.refusal == nil else {
+                var next = transaction
+                next.hosted?.notice = confirmation.refusal == .wrongCode ? .wrongSentCode : .tooManyAttempts
+                return try moving(to: next, confirmation.writes)
+            }
+            var (next, outcome, effects) = transaction.step(
+                .enrolled(channel.factor, .possession, methods: [channel.method], subject), now: now)
+            next.hosted?.stopEnrolling()
+            next.hosted?.record(outcome)
+            return try moving(to: next, confirmation.writes + Writes(effects, of: next, user: nil))
+        }
+    }
+
+    /// Returns to the choice of what to set up.
+    func chooseEnrollment() throws -> Plan<HostedAnswer> {
+        var next = transaction
+        next.hosted?.stopEnrolling()
+        return try next == transaction ? Plan(onward) : moving(to: next, Writes(transaction.closingPhone))
+    }
+
+    /// Whether a telephone or a mailbox can be set up now.
+    func canEnroll(by channel: CodeChannel) -> Bool {
+        guard canEnroll, let user else { return false }
+        return snapshot.enrollable(for: user.value).contains(.code(channel))
+    }
+
+    /// The telephone or mailbox that waits for its code; `nil` after its time.
+    var pendingCode: Enrollment? {
+        guard let pending, pending.status == .pending, pending.code != nil, let until = pending.pendingUntil, now < until else {
+            return nil
+        }
+        return pending
+    }
+}
+
+extension HostedSignIn {
+    /// Ends the setup of a factor, and removes its notice.
+    mutating func stopEnrolling() {
+        (enrolling, phone, number, notice) = (nil, nil, nil, nil)
+    }
+}

@@ -1,0 +1,88 @@
+internal import Foundation
+internal import IdentityCore
+
+/// The setup of an authenticator app during a sign-in, if the user has no second factor and the policy requires two.
+///
+/// The setup is the usual one; the proofs of the sign-in permit it, and the code that confirms it counts as the second factor.
+extension HostedState {
+    /// Starts the setup, or starts it again with another secret.
+    func beginApp(_ reading: Reading<HostedStep.Verdict>) throws -> HostedStep {
+        guard canEnroll, let user, let authentication = provedSoFar, snapshot.enrollable(for: user.value).contains(.app) else {
+            return unchanged
+        }
+        let setup: AuthenticatorAppSetup
+        do {
+            setup = try AuthenticatorAppSetup(authentication, reading.view, snapshot, engine.environment, now: now)
+        } catch is Refusal {
+            // The proofs are too old, as with an old session, or do not permit the setup any more.
+            return restart()
+        }
+        return HostedStep {
+            let (offer, writes) = try setup.offer(of: .google)
+            var next = transaction
+            next.hosted?.stopEnrolling()
+            next.hosted?.enrolling = offer.id
+            return try moving(to: next, writes + transaction.closingPhone)
+        }
+    }
+
+    /// Confirms the app by a code, and continues the sign-in in the same commit.
+    func confirmApp(_ code: String, _ reading: Reading<HostedStep.Verdict>) throws -> HostedStep {
+        guard canEnroll, let authentication = provedSoFar, let subject else { return unchanged }
+        guard let pending = pendingApp else { return HostedStep { try note(.lateCode) } }
+        let setup: AuthenticatorAppSetup?
+        do {
+            setup = try AuthenticatorAppSetup(authentication, isBegun: true, reading.view, snapshot, engine.environment, now: now)
+        } catch is Refusal { setup = nil }
+        return attempt(reading) { _ in
+            let writes: Writes?
+            do { writes = try setup?.confirmation(id: pending.id, code: code) } catch is Refusal { writes = nil }
+            guard let writes else { return try note(.wrongCode) }
+            var (next, outcome, effects) = transaction.step(.enrolled(.totp, .possession, methods: ["otp"], subject), now: now)
+            next.hosted?.enrolling = nil
+            next.hosted?.notice = nil
+            next.hosted?.record(outcome)
+            return try moving(to: next, writes + Writes(effects, of: next, user: nil))
+        }
+    }
+
+    /// The page on which a second factor is set up.
+    func enrollmentPage() throws -> HostedAnswer {
+        let choices = user.map { snapshot.enrollable(for: $0.value) } ?? []
+        if let phone = try phoneOffer() { return page(.phone(phone, canAddApp: choices.contains(.app))) }
+        if let channel = hosted.number, choices.contains(.code(channel)) {
+            if let code = pendingCode?.code { return page(.confirmNumber(channel, destination: code.destination.masked)) }
+            // The address of a mailbox is known: after its time, the user chooses it again.
+            if channel != .email { return page(.enrollNumber(channel)) }
+        }
+        guard let user, let pending = pendingApp, let totp = pending.totp, let until = pending.pendingUntil else {
+            return page(.enrollment(nil, choices: choices))
+        }
+        let offer = TOTPEnrollmentOffer(
+            id: pending.id, secret: try totp.secret(ofEnrollment: pending.id, environment: engine.environment),
+            issuer: snapshot.organization.name, account: user.value.login, expiresAt: until)
+        return page(.enrollment(offer, choices: choices))
+    }
+
+    /// Whether the user must set up a second factor, because they have none.
+    var canEnroll: Bool {
+        guard transaction.end == nil, !transaction.proofs.isEmpty, let subject else { return false }
+        return transaction.requirement(for: subject) == .enrollment
+    }
+
+    /// The proofs of this sign-in, as the setup of an authenticator app needs them.
+    private var provedSoFar: AuthenticationContext? {
+        guard let user, let last = transaction.proofs.last else { return nil }
+        return AuthenticationContext(
+            userID: user.value.id, time: last.time, earliestTime: transaction.proofs.map(\.time).min(),
+            methods: transaction.proofs.flatMap(\.methods))
+    }
+
+    /// The app that waits for its code; `nil` after its time.
+    private var pendingApp: Enrollment? {
+        guard let pending, pending.totp != nil, pending.status == .pending, let until = pending.pendingUntil, now < until else {
+            return nil
+        }
+        return pending
+    }
+}

@@ -1,0 +1,63 @@
+internal import Foundation
+internal import IdentityCore
+internal import JOSE
+internal import Store
+
+/// The setup of a phone during a sign-in, if the user has no second factor and the policy requires two.
+///
+/// The page shows a QR code. The phone exchanges its ticket and enrols (``EnrollmentTicketGrant``). The sign-in continues with a push.
+extension HostedState {
+    /// Starts the setup, or starts it again with another ticket. The previous ticket, and the grant that it was exchanged for, become invalid.
+    func beginPhone(_ authenticatorID: String?, _ reading: Reading<HostedStep.Verdict>) -> HostedStep {
+        guard canEnroll, let user = user?.value, let proof = transaction.proofs.last,
+            let authenticator = snapshot.phoneAuthenticators(for: user).first(where: {
+                authenticatorID == nil || $0.id == authenticatorID
+            })
+        else { return unchanged }
+        // The proofs are too old, as for an app.
+        let fresh = proof.time.addingTimeInterval(Enrollment.freshness)
+        guard now < fresh else { return restart() }
+        return attempt(reading) { _ in
+            let secret = try engine.environment.random.secret()
+            let owner = RecordReference(.transaction, transaction.id)
+            let expiresAt = min(now.addingTimeInterval(PhoneTicket.lifetime), fresh, transaction.expiresAt)
+            let ticket = Ticket(
+                kind: .enrollmentTicket, digest: TicketDigest(of: secret), owner: owner, use: .once, expiresAt: expiresAt)
+            var next = transaction
+            next.hosted?.stopEnrolling()
+            next.hosted?.phone = PhoneTicket(
+                authenticatorID: authenticator.id, digest: ticket.digest.bytes,
+                sealedSecret: try RecordCoding.seal(Array(secret.utf8), for: owner, environment: engine.environment), expiresAt: expiresAt)
+            var writes = Writes(transaction.closingPhone + [.issue(ticket)])
+            writes.log("user.mfa.factor.begin", .success, reason: "push, by a code of the page", userID: user.id)
+            return try moving(to: next, writes)
+        }
+    }
+
+    /// The phone that is being set up, as the page shows it; `nil` after the ticket's time.
+    func phoneOffer() throws -> PhoneEnrollmentOffer? {
+        guard let phone = hosted.phone, now < phone.expiresAt, let user = user?.value,
+            let authenticator = snapshot.phoneAuthenticators(for: user).first(where: { $0.id == phone.authenticatorID })
+        else { return nil }
+        guard phone.grantID == nil else { return PhoneEnrollmentOffer(uri: nil, authenticatorName: authenticator.name) }
+        let owner = RecordReference(.transaction, transaction.id)
+        let secret = try RecordCoding.open(phone.sealedSecret, for: owner, masterKey: engine.environment.masterKey)
+        return PhoneEnrollmentOffer(
+            uri: PhoneTicket.uri(
+                origin: snapshot.origin, authenticator: authenticator, secret: String(decoding: secret, as: UTF8.self)),
+            authenticatorName: authenticator.name)
+    }
+}
+
+/// The page on which a phone is set up.
+package struct PhoneEnrollmentOffer: Sendable, Equatable {
+    /// The content of the QR code; `nil` after a phone scanned it.
+    package var uri: String?
+    /// The app that scans the code.
+    package var authenticatorName: String
+}
+
+extension PhoneEnrollmentOffer: Redacted {
+    /// The app; never the ticket.
+    package var description: String { "PhoneEnrollmentOffer(\(authenticatorName))" }
+}

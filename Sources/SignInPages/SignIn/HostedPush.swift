@@ -1,0 +1,74 @@
+internal import Foundation
+internal import IdentityCore
+
+/// The state of a page that waits for the answer to a push.
+package struct HostedPushWait: Sendable, Equatable {
+    /// The number that the user picks on the device; `nil` for none.
+    package var number: String?
+    /// Whether this push replaced an earlier one.
+    package var isRepeated: Bool
+    /// Seconds until another push can be sent; 0 if it can be sent now.
+    package var resendDelay: Int
+    /// Whether the user has another factor to sign in with.
+    package var hasOthers: Bool
+}
+
+extension HostedState {
+    /// Sends a push to the devices of the user.
+    func startPush(_ reading: Reading<HostedStep.Verdict>) throws -> HostedStep {
+        guard let user, let subject, !transaction.proofs.isEmpty,
+            case .factor(let grants) = transaction.requirement(for: subject), grants.contains(GrantType.secondFactorOOB)
+        else { return unchanged }
+        // A form that is sent twice sends one push.
+        if transaction.isChallengeYoung(at: now) { return unchanged }
+        if let resendAt = transaction.challenge?.resendTime(at: now) {
+            return HostedStep { try note(.pushSentJustNow, until: resendAt) }
+        }
+        var start = ChallengeStart(stored: stored, user: user, type: GrantType.secondFactorOOB)
+        start.transaction.hosted?.notice = nil
+        start.transaction.hosted?.sending = nil
+        let planned: PlannedChallenge
+        do {
+            planned = try engine.plan(
+                start, application: application, snapshot: snapshot, context: context, reading.view)
+        } catch let refusal as Refusal {
+            let limit = refusal.rateLimit
+            return HostedStep { try note(limit == nil ? .noDevice : .tooManyChallenges, until: limit?.reset) }
+        }
+        return HostedStep {
+            try engine.commitment(of: planned, context: context).map { started in
+                var answer = onward
+                if case .success(let challenge) = started { answer.pushes = challenge.pushes }
+                return answer
+            }
+        }
+    }
+
+    /// The notice about a finished push on the choice of a factor; `nil` if the user chose another factor or a later step has its own notice.
+    func notice(ofPush notice: HostedSignIn.Notice) -> HostedSignIn.Notice? {
+        let isLeft = hosted.sending != nil || hosted.leftChallenge == transaction.challengeCount
+        return isLeft || ![nil, .pushSentJustNow].contains(hosted.notice(at: now)) ? nil : notice
+    }
+
+    /// The page of a push that waits for its answer.
+    func pushPage(_ challenge: PushChallenge) -> HostedAnswer {
+        var hasOthers = false
+        if let subject, case .factor(let grants) = transaction.requirement(for: subject) {
+            hasOthers = choices(of: grants).contains { $0.factor != .push }
+        }
+        let wait = challenge.resendTime(at: now).map { $0.timeIntervalSince(now).rounded(.up) } ?? 0
+        return page(
+            .push(
+                HostedPushWait(
+                    number: challenge.numbers?.right, isRepeated: transaction.challengeCount > 1,
+                    resendDelay: Int(min(wait, HostedSignIn.resendDelay)), hasOthers: hasOthers)))
+    }
+}
+
+extension PushChallenge {
+    /// The time when the page can send another push; `nil` if it can already.
+    func resendTime(at now: Date) -> Date? {
+        let time = createdAt.addingTimeInterval(HostedSignIn.resendDelay)
+        return isOpen(at: now) && now < time ? time : nil
+    }
+}

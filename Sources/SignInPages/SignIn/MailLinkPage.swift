@@ -1,0 +1,63 @@
+internal import Foundation
+package import IdentityCore
+internal import JOSE
+internal import Store
+
+/// The page of the link that comes with a code by mail.
+extension Engine {
+    /// What the token of the form is about: this link, whichever the browser has opened since then.
+    private static func mailForm(_ token: String) -> String { "mail link \(Base64URL.encode(TicketDigest(of: token).bytes))" }
+
+    /// What the page of a link asks.
+    ///
+    /// - Parameters:
+    ///   - token: The link's secret; nil if the browser brought none.
+    ///   - browser: The browser's cookies.
+    ///   - context: When and from where it was opened.
+    /// - Returns: The page, and the browser's secret if it has none yet. Whatever is not good (any more) is answered alike.
+    /// - Throws: ``StoreError`` if the store failed.
+    package func mailLinkPage(_ token: String?, browser: BrowserSecrets, context: RequestContext) async throws -> HostedAnswer {
+        guard let token, let question = try await mailLink(token, context: context) else {
+            return HostedAnswer(.refused(HostedRefusal(.link)))
+        }
+        let secret = try browser.possibleBrowser ?? environment.random.secret()
+        let content: HostedPage.Content = question.isApproved ? .mailLinkAnswered(isApproved: true) : .mailLink(question)
+        var answer = try await mailPage(content, of: token, secret: secret)
+        if browser.possibleBrowser == nil { answer.cookies.browser = secret }
+        return answer
+    }
+
+    /// Takes the answer of a link's page.
+    ///
+    /// - Parameters:
+    ///   - token: The link's secret; nil if the browser brought none.
+    ///   - isApproved: Whether it is them.
+    ///   - formToken: What the form carried.
+    ///   - browser: The browser's cookies.
+    ///   - context: When and from where it came.
+    /// - Returns: The page that tells what came of it.
+    /// - Throws: ``StoreError`` if the store failed.
+    package func answerMailLink(
+        _ token: String?, isApproved: Bool, formToken: String?, browser: BrowserSecrets, context: RequestContext
+    ) async throws -> HostedAnswer {
+        guard let secret = browser.possibleBrowser,
+            FormToken.isRight(formToken, browser: secret, transaction: Self.mailForm(token ?? ""))
+        else {
+            return HostedAnswer(.refused(HostedRefusal(.otherBrowser)))
+        }
+        guard let token, try await answerMailLink(token, isApproved: isApproved, context: context) else {
+            return HostedAnswer(.refused(HostedRefusal(.link)))
+        }
+        return try await mailPage(.mailLinkAnswered(isApproved: isApproved), of: token, secret: secret)
+    }
+
+    private func mailPage(_ content: HostedPage.Content, of token: String, secret: String) async throws -> HostedAnswer {
+        let snapshot = try await snapshot()
+        return HostedAnswer(
+            .page(
+                HostedPage(
+                    content: content, notice: nil, applicationName: snapshot.organization.name,
+                    formToken: FormToken.make(browser: secret, transaction: Self.mailForm(token)), returnURI: snapshot.origin, locales: []))
+        )
+    }
+}

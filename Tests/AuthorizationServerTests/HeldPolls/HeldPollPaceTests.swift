@@ -1,0 +1,116 @@
+import AuthorizationServer
+import Foundation
+import JOSE
+import OAuthEndpoints
+import Testing
+
+@Suite("The pace of clients whose polls are held, over the wire", .timeLimit(.minutes(5)))
+struct HeldPollPaceTests {
+    private static let wait25 = [("Prefer", "wait=25")]
+
+    @Test("A server that holds polls announces an interval of one second.")
+    func interval() async throws {
+        try await HeldPollServer.with { server in
+            _ = try await server.push.enroll(.init(transactionTypes: ["LOGIN", "CIBA"]))
+            let client = DirectClient(server.push)
+            let challenge = try await client.challenge(try await client.mfaToken())
+            let first = try await DirectClient(server.push, id: "easy-app").primary()
+            let backchannel = try await Desk(server.push).authorize()
+            let device = try await WireDevice(server.wire).authorize()
+            for response in [challenge, first, backchannel, device] {
+                #expect(response.status == 200, "\(response.body)")
+                #expect(try response.json["interval"] == 1)
+            }
+        }
+    }
+
+    @Test("A client polls again at once after a held poll, and after a second where it was answered at once.")
+    func regular() async throws {
+        try await HeldPollServer.with { server in
+            _ = try await server.push.enroll()
+            let pending = try await DirectClient(server.push).begin()
+            for _ in 0..<3 {
+                async let answer = server.poll(pending, Self.wait25)
+                await server.holds(1)
+                await server.clock.advance(by: 25)
+                try expectRefusal(try await answer, 400, "authorization_pending")
+            }
+            for _ in 0..<3 {
+                try expectRefusal(try await server.poll(pending, [("Prefer", "wait=0")]), 400, "authorization_pending")
+                server.clock.time.advance(by: 1)
+            }
+        }
+    }
+
+    @Test("A poll that comes too soon after a held one is answered with slow_down, and the held one is still held.")
+    func tooSoon() async throws {
+        try await HeldPollServer.with { server in
+            let phone = try await server.push.enroll()
+            let pending = try await DirectClient(server.push).begin()
+            async let answer = server.poll(pending, Self.wait25)
+            await server.holds(1)
+            try expectRefusal(try await server.poll(pending, Self.wait25), 400, "slow_down")
+            #expect(server.polls.count == 1)
+            try await phone.approve()
+            #expect(try await answer.status == 200)
+        }
+    }
+
+    @Test("A second poll in time releases the first one: a client whose connection broke unnoticed is not kept out.")
+    func replaced() async throws {
+        try await HeldPollServer.with { server in
+            let phone = try await server.push.enroll()
+            let pending = try await DirectClient(server.push).begin()
+            async let first = server.poll(pending, Self.wait25)
+            await server.holds(1)
+            await server.clock.advance(by: 1)
+            async let second = server.poll(pending, Self.wait25)
+            try expectRefusal(try await first, 400, "authorization_pending")
+            await server.holds(1)
+            try await phone.approve()
+            #expect(try await second.status == 200)
+        }
+    }
+
+    @Test("A held poll counts once against the rate limit, although it is decided again at the end of the wait.")
+    func rateLimit() async throws {
+        try await HeldPollServer.with { server in
+            _ = try await server.push.enroll()
+            let pending = try await DirectClient(server.push).begin()
+            func remaining(_ response: WireResponse) throws -> Int {
+                try #require(response["x-rate-limit-remaining"].flatMap { Int($0) })
+            }
+            var counts: [Int] = []
+            for _ in 0..<3 {
+                async let answer = server.poll(pending, [("Prefer", "wait=1")])
+                await server.holds(1)
+                await server.clock.advance(by: 1)
+                counts.append(try remaining(try await answer))
+            }
+            #expect(counts == [counts[0], counts[0] - 1, counts[0] - 2])
+        }
+    }
+
+    @Test("Polls beyond the limit of an address are answered at once with slow_down, as long as there is no place.")
+    func full() async throws {
+        let options = HeldPollServer.Options(limits: .init(connectionsPerAddress: 8))
+        try await HeldPollServer.with(options) { server in
+            _ = try await server.push.enroll()
+            let client = DirectClient(server.push)
+            var pending: [DirectClient.Pending] = []
+            for _ in 0..<5 { pending.append(try await client.begin()) }
+            try await withThrowingTaskGroup(of: WireResponse.self) { group in
+                for waiting in pending.prefix(4) { group.addTask { try await server.poll(waiting, Self.wait25) } }
+                await server.holds(4)
+                let response = try await server.poll(pending[4], Self.wait25)
+                try expectRefusal(response, 400, "slow_down")
+                #expect(response["Preference-Applied"] == nil && server.polls.count == 4)
+                // A client adds five seconds to its interval of one.
+                await server.clock.advance(by: 6)
+                try expectRefusal(try await server.poll(pending[4], Self.wait25), 400, "slow_down")
+                await server.clock.advance(by: 19)
+                for try await answer in group { try expectRefusal(answer, 400, "authorization_pending") }
+            }
+        }
+    }
+}

@@ -1,0 +1,165 @@
+import Foundation
+import JOSE
+import Testing
+
+@testable import AuthnAPI
+@testable import IdentityCore
+@testable import SignInPages
+
+@Suite("Signing in for the first time at the classic API")
+struct ClassicActivationTests {
+    private static let nora = "nora.newman@example.com"
+    private static let password = "First-Horse-1"
+
+    private static func desk(twoFactors: Bool = false) async throws -> ClassicDesk {
+        try await ClassicDesk(ClassicPolicy(signOnPolicy: "first", recovery: [.email])) {
+            $0.passwordPolicy.lockoutAttempts = 5
+            $0.signOnPolicies.append(
+                SignOnPolicy(name: "first", rules: [SignOnRule(name: "any", assurance: twoFactors ? .twoFactors : .oneFactor)]))
+            $0.users.append(UserDefinition(login: nora, status: .staged))
+            $0.users.append(UserDefinition(login: "staged@example.com", password: password, status: .staged))
+        }
+    }
+
+    private static func token(_ desk: ClassicDesk, _ login: String = nora, lifetime: TimeInterval = 3_600) async throws -> String? {
+        let id = try #require(try await desk.engine.user(login: login)?.id)
+        return try await desk.engine.activationToken(forUser: id, lifetime: lifetime, context: desk.context)
+    }
+
+    private static func begin(_ desk: ClassicDesk, _ token: String?) async throws -> Result<ClassicAnswer, ClassicRefusal> {
+        try await desk.engine.classicActivateAccount(
+            by: token ?? "", ClassicRequest(username: "", password: ""), caller: ClassicCaller(), context: desk.context)
+    }
+
+    private static func reset(_ desk: ClassicDesk, _ status: ClassicTransaction) async throws -> Result<ClassicAnswer, ClassicRefusal> {
+        try await desk.engine.classicResetPassword(to: password, stateToken: status.stateToken ?? "", context: desk.context)
+    }
+
+    private static func mail(_ desk: ClassicDesk, _ login: String = nora) async throws -> OutgoingMessage {
+        let id = try #require(try await desk.engine.user(login: login)?.id)
+        desk.now += 61
+        return try #require(try await desk.engine.activationMail(forUser: id, context: desk.context))
+    }
+
+    /// What the page of a link shows.
+    private static func isGood(_ mail: OutgoingMessage, _ desk: ClassicDesk) async throws -> Bool {
+        let answer = try await desk.engine.recoveryLinkPage(mail.linkToken, browser: BrowserSecrets(), context: desk.context)
+        if case .page = answer.outcome { return true }
+        return false
+    }
+
+    @Test("the token of a mail is the pages' only, also where the account has a password that others may know")
+    func mailed() async throws {
+        let desk = try await Self.desk()
+        for login in [Self.nora, "staged@example.com"] {
+            let mail = try await Self.mail(desk, login)
+            let (unknown, refused) = (try await Self.begin(desk, "at_unknown"), try await Self.begin(desk, mail.linkToken))
+            // Only the log tells them apart.
+            #expect(refused.refusal == "E0000004" && refused.failure?.summary == unknown.failure?.summary)
+            #expect(refused.failure?.status == unknown.failure?.status && refused.failure?.causes == unknown.failure?.causes)
+            #expect(try await desk.engine.user(login: login)?.status == .staged)
+            #expect(try await Self.isGood(mail, desk))
+        }
+    }
+
+    @Test("a link is good until the next mail or token, and until all sessions are ended")
+    func lastOne() async throws {
+        let desk = try await Self.desk()
+        let first = try await Self.mail(desk)
+        #expect(try await Self.isGood(first, desk))
+        let second = try await Self.mail(desk)
+        #expect(try await !Self.isGood(first, desk))
+        #expect(try await Self.isGood(second, desk))
+        let token = try await Self.token(desk)
+        #expect(try await !Self.isGood(second, desk))
+        let id = try #require(try await desk.engine.user(login: Self.nora)?.id)
+        _ = try await desk.engine.endSessions(ofUser: id, context: desk.context)
+        #expect(try await Self.begin(desk, token).refusal == "E0000004")
+    }
+
+    @Test("a link that went to another address than the person has now is worth nothing; a token that was brought is good")
+    func correctedAddress() async throws {
+        let desk = try await Self.desk()
+        let mail = try await Self.mail(desk)
+        #expect(try await Self.isGood(mail, desk))
+        var definition = TestOrganization.definition
+        definition.classic = ClassicPolicy(signOnPolicy: "first", recovery: [.email])
+        definition.signOnPolicies.append(SignOnPolicy(name: "first", rules: [SignOnRule(name: "any", assurance: .oneFactor)]))
+        definition.users.append(UserDefinition(login: Self.nora, profile: ["email": "nora@example.net"], status: .staged))
+        _ = try await desk.engine.apply(definition, context: desk.context)
+        #expect(try await !Self.isGood(mail, desk))
+        let token = try await Self.token(desk)
+        definition.users[definition.users.count - 1].profile = [:]
+        _ = try await desk.engine.apply(definition, context: desk.context)
+        #expect(try desk.transaction(try await Self.begin(desk, token)).status == .passwordReset)
+    }
+
+    @Test("an account stays staged until a password is set, by the last token; what an earlier one began is over")
+    func staged() async throws {
+        let desk = try await Self.desk()
+        let earlier = try desk.transaction(try await Self.begin(desk, try await Self.token(desk)))
+        let (unused, last) = (try await Self.token(desk), try await Self.token(desk))
+        #expect(try await Self.begin(desk, unused).refusal == "E0000004")
+        #expect(try await Self.reset(desk, earlier).refusal == "E0000011")
+        let status = try desk.transaction(try await Self.begin(desk, last))
+        #expect(status.status == .passwordReset && status.recoveryType == "ACCOUNT_ACTIVATION" && status.next == .resetPassword)
+        #expect(try await desk.engine.user(login: Self.nora)?.status == .staged)
+        #expect(try desk.transaction(try await Self.reset(desk, status)).status == .success)
+        #expect(try await desk.engine.user(login: Self.nora)?.status == .active)
+        #expect(try await Self.token(desk) == nil)
+    }
+
+    @Test("a token is good once, for its time, and as long as the account waits for it")
+    func worthless() async throws {
+        let desk = try await Self.desk()
+        let used = try await Self.token(desk)
+        _ = try desk.transaction(try await Self.begin(desk, used))
+        #expect(try await Self.begin(desk, used).refusal == "E0000004")
+        #expect(try await Self.begin(desk, "at_unknown").refusal == "E0000004")
+        let late = try await Self.token(desk)
+        desk.now += 3_600
+        #expect(try await Self.begin(desk, late).refusal == "E0000004")
+        let closed = try await Self.token(desk)
+        let id = try #require(try await desk.engine.user(login: Self.nora)?.id)
+        _ = try await desk.engine.setStatus(userID: id, to: .deactivated, context: desk.context)
+        #expect(try await Self.begin(desk, closed).refusal == "E0000004")
+        // Of a recovery's kind it is none.
+        let other = try await Self.token(desk, "staged@example.com") ?? ""
+        #expect(try await desk.engine.classicRecoveryToken(other, context: desk.context).refusal == "E0000011")
+        #expect(try await Self.token(desk, TestOrganization.jane) == nil)
+    }
+
+    @Test("who has a password goes on with the sign-in, and what else is asked for is asked for")
+    func withPassword() async throws {
+        let desk = try await Self.desk(twoFactors: true)
+        let token = try await Self.token(desk, "staged@example.com")
+        let status = try desk.transaction(try await Self.begin(desk, token))
+        #expect(status.status == .factorEnroll && status.stateToken != nil)
+        #expect(try await desk.engine.user(login: "staged@example.com")?.status == .active)
+        #expect(try await Self.token(desk, "staged@example.com") == nil)
+    }
+
+    @Test("a first password that is only to begin with is changed at once")
+    func duePassword() async throws {
+        let desk = try await Self.desk()
+        let id = try #require(try await desk.engine.user(login: "staged@example.com")?.id)
+        _ = try await desk.engine.expirePassword(userID: id, context: desk.context)
+        let status = try desk.transaction(try await Self.begin(desk, try await Self.token(desk, "staged@example.com")))
+        #expect(status.status == .passwordReset && status.recoveryType == "ACCOUNT_ACTIVATION")
+        #expect(try await desk.engine.user(login: "staged@example.com")?.status == .staged)
+    }
+
+    @Test("a week later the sign-in that it begins has as much time as any")
+    func late() async throws {
+        let desk = try await Self.desk()
+        let token = try await Self.token(desk, lifetime: Engine.activationTokenLifetime)
+        desk.now += 6 * 86_400
+        let status = try desk.transaction(try await Self.begin(desk, token))
+        #expect(status.expiresAt == desk.now + 300)
+        desk.now += 200
+        let same = try desk.transaction(
+            try await desk.engine.classicTransaction(stateToken: status.stateToken ?? "", context: desk.context))
+        #expect(same.expiresAt == desk.now + 300)
+        #expect(try desk.transaction(try await Self.reset(desk, status)).status == .success)
+    }
+}

@@ -1,0 +1,242 @@
+import Foundation
+import Testing
+
+@testable import AuthnAPI
+@testable import IdentityCore
+
+@Suite("Codes and questions at the classic API")
+struct ClassicCodeTests {
+    private static let policy = ClassicPolicy(
+        signOnPolicy: "two factors", factors: [.sms: .optional, .call: .optional, .email: .optional, .question: .optional])
+
+    private static func desk() async throws -> ClassicDesk {
+        try await ClassicDesk(policy) {
+            $0.signOnPolicies =
+                [SignOnPolicy(name: "two factors", rules: [SignOnRule(name: "any", assurance: .twoFactors)])]
+                + $0.signOnPolicies
+                .filter { $0.name != "two factors" }
+        }
+    }
+
+    private static let phone = PhoneNumber("+49 30 5550123")
+
+    @Test("a code is sent to who asks, is right once, and only for the sign-in that it was sent for", arguments: CodeChannel.allCases)
+    func code(channel: CodeChannel) async throws {
+        let desk = try await Self.desk()
+        let user = try await desk.jane()
+        let destination = try channel == .email ? CodeDestination(#require(user.mailAddress)) : CodeDestination(#require(Self.phone))
+        let id = try #require(
+            try await desk.engine.grantCodeFactor(channel, to: destination, userID: user.id, context: desk.context))
+        let first = try await desk.signIn()
+        #expect(first.status == .factorRequired)
+        let factor = try #require(first.factors?.first)
+        #expect(factor.type == (channel == .voice ? "call" : channel.rawValue) && factor.provider == "OKTA")
+        #expect(factor.profile[channel == .email ? "email" : "phoneNumber"] == destination.masked)
+        let asked = try desk.transaction(try await desk.verify(id, ClassicProof(), first.stateToken))
+        #expect(asked.status == .factorChallenge && asked.canResend && asked.next == .verify)
+        #expect(desk.messages.map(\.channel) == [channel])
+        #expect(desk.messages.last?.purpose == .signIn)
+        // Another too soon.
+        let early = try await desk.engine.classicResend(factorID: id, stateToken: first.stateToken ?? "", context: desk.context)
+        let tooSoon: [CodeChannel: String] = [.sms: "E0000109", .voice: "E0000133", .email: "E0000118"]
+        #expect(early.refusal == tooSoon[channel])
+        #expect(try await desk.verify(id, ClassicProof(passCode: desk.wrongCode), first.stateToken).refusal == "E0000068")
+        // Of another sign-in.
+        let other = try await desk.signIn()
+        #expect(try await desk.verify(id, ClassicProof(passCode: desk.code), other.stateToken).refusal == "E0000068")
+        let old = desk.code
+        desk.now += 31
+        _ = try desk.transaction(
+            try await desk.engine.classicResend(factorID: id, stateToken: first.stateToken ?? "", context: desk.context))
+        if desk.code != old { #expect(try await desk.verify(id, ClassicProof(passCode: old), first.stateToken).refusal == "E0000068") }
+        let done = try desk.transaction(try await desk.verify(id, ClassicProof(passCode: desk.code), first.stateToken))
+        #expect(done.status == .success && done.sessionToken != nil)
+        #expect(try await desk.verify(id, ClassicProof(passCode: desk.code), first.stateToken).refusal == "E0000011")
+    }
+
+    @Test("guessing a code is over after five, over all sign-ins together")
+    func guessed() async throws {
+        let desk = try await Self.desk()
+        let user = try await desk.jane()
+        let number = try #require(Self.phone)
+        let id = try #require(
+            try await desk.engine.grantCodeFactor(
+                .sms, to: CodeDestination(number), userID: user.id, context: desk.context))
+        let first = try await desk.signIn()
+        _ = try desk.transaction(try await desk.verify(id, ClassicProof(), first.stateToken))
+        for _ in 0..<4 {
+            #expect(try await desk.verify(id, ClassicProof(passCode: desk.wrongCode), first.stateToken).refusal == "E0000068")
+        }
+        #expect(try await desk.verify(id, ClassicProof(passCode: desk.wrongCode), first.stateToken).refusal == "E0000069")
+        #expect(try await desk.verify(id, ClassicProof(passCode: desk.code), first.stateToken).refusal == "E0000011")
+        let second = try await desk.signIn()
+        #expect(try await desk.verify(id, ClassicProof(), second.stateToken).refusal == "E0000047")
+        #expect(try await desk.verify(id, ClassicProof(passCode: desk.code), second.stateToken).refusal == "E0000047")
+    }
+
+    @Test("a telephone is set up by the code that comes back, and asked for from then on")
+    func setUp() async throws {
+        let desk = try await Self.desk()
+        let status = try await desk.signIn()
+        #expect(status.status == .factorEnroll)
+        #expect(status.factors?.map(\.type) == ["token:software:totp", "sms", "call", "email"])
+        var request = ClassicEnrollmentRequest(type: "sms", provider: "OKTA")
+        func enroll() async throws -> Result<ClassicAnswer, ClassicRefusal> {
+            try await desk.engine.classicEnroll(request, stateToken: status.stateToken ?? "", context: desk.context)
+        }
+        #expect(try await enroll().refusal == "E0000001")
+        request.phoneNumber = "12"
+        #expect(try await enroll().refusal == "E0000098")
+        request.phoneNumber = "+49 30 5550123"
+        let activating = try desk.transaction(try await enroll())
+        #expect(activating.status == .factorEnrollActivate && activating.canResend && activating.canReturn)
+        #expect(activating.factor?.activation == nil)
+        let id = try #require(activating.factor?.id)
+        func activate(_ code: String) async throws -> Result<ClassicAnswer, ClassicRefusal> {
+            try await desk.engine.classicActivate(factorID: id, passCode: code, stateToken: status.stateToken ?? "", context: desk.context)
+        }
+        #expect(try await activate(desk.wrongCode).refusal == "E0000068")
+        func resend() async throws -> Result<ClassicAnswer, ClassicRefusal> {
+            try await desk.engine.classicResendActivation(factorID: id, stateToken: status.stateToken ?? "", context: desk.context)
+        }
+        #expect(try await resend().refusal == "E0000109")
+        desk.now += 31
+        #expect(try desk.transaction(try await resend()).status == .factorEnrollActivate)
+        #expect(desk.messages.count == 2)
+        #expect(try desk.transaction(try await activate(desk.code)).status == .success)
+        #expect(try await desk.signIn().factors?.map(\.type) == ["sms"])
+    }
+
+    @Test("numbers that are set up in several sign-ins at one moment get no more messages together than one does")
+    func parallelSetUp() async throws {
+        let desk = try await Self.desk()
+        let tokens = try await [desk.signIn(), desk.signIn(), desk.signIn()].map { $0.stateToken ?? "" }
+        var sent = 0
+        for round in 0..<4 {
+            sent += try await withThrowingTaskGroup(of: Int.self) { [engine = desk.engine, context = desk.context] group in
+                for (index, token) in tokens.enumerated() {
+                    var request = ClassicEnrollmentRequest(type: "sms", provider: "OKTA")
+                    request.phoneNumber = "+49 30 55501\(round)\(index)"
+                    group.addTask { [request] in
+                        guard case .success(let answer) = try await engine.classicEnroll(request, stateToken: token, context: context)
+                        else { return 0 }
+                        return answer.messages.count
+                    }
+                }
+                return try await group.reduce(0, +)
+            }
+            desk.now += 31
+        }
+        #expect((1...5).contains(sent))
+    }
+
+    @Test("who takes a number back waits for the next one as long, and gets no more messages for it")
+    func takenBack() async throws {
+        let desk = try await Self.desk()
+        let token = try await desk.signIn().stateToken ?? ""
+        var sent = 0
+        for round in 0..<40 {
+            var request = ClassicEnrollmentRequest(type: "sms", provider: "OKTA")
+            request.phoneNumber = "+49 30 55502\(round)"
+            if case .success(let answer) = try await desk.engine.classicEnroll(request, stateToken: token, context: desk.context) {
+                sent += answer.messages.count
+                _ = try await desk.engine.classicPrevious(stateToken: token, context: desk.context)
+            }
+            desk.now += 15
+        }
+        #expect((1...8).contains(sent))
+    }
+
+    @Test("who names another person's number again and again takes none of the codes by which that person signs in")
+    func foreignNumber() async throws {
+        let john = UserDefinition(login: "john.roe@example.com", password: "Battery-Staple-9")
+        let desk = try await ClassicDesk(Self.policy) {
+            $0.signOnPolicies.append(SignOnPolicy(name: "two factors", rules: [SignOnRule(name: "any", assurance: .twoFactors)]))
+            $0.users.append(john)
+        }
+        let number = try #require(Self.phone)
+        let id = try #require(
+            try await desk.engine.grantCodeFactor(.sms, to: CodeDestination(number), userID: desk.jane().id, context: desk.context))
+        var request = ClassicEnrollmentRequest(type: "sms", provider: "OKTA")
+        request.phoneNumber = number.e164
+        var sent = 0
+        for _ in 0..<20 {
+            let johns = ClassicRequest(username: john.login, password: "Battery-Staple-9")
+            let status = try desk.transaction(try await desk.engine.classicSignIn(johns, caller: ClassicCaller(), context: desk.context))
+            let answer = try await desk.engine.classicEnroll(request, stateToken: status.stateToken ?? "", context: desk.context)
+            if case .success(let answer) = answer { sent += answer.messages.count }
+            desk.now += 121
+        }
+        #expect((1...8).contains(sent))
+        _ = try desk.transaction(try await desk.verify(id, ClassicProof(), desk.signIn().stateToken))
+        #expect(desk.messages.last?.purpose == .signIn && desk.messages.last?.destination.phoneNumber == number)
+    }
+
+    @Test("guessing at recoveries is over after ten wrong answers in a day, and takes no code from a sign-in")
+    func guessedRecoveries() async throws {
+        let desk = try await Self.recoverable()
+        var isSent: [Bool] = []
+        for wait in [0.0, 3_700, 3_700, 82_000] {
+            desk.now += wait
+            let begun = try await Self.recover(desk)
+            isSent.append(!begun.messages.isEmpty)
+            guard case .transaction(let transaction) = begun.outcome else { continue }
+            for _ in 0..<5 {
+                _ = try await desk.engine.classicRecoveryVerify(
+                    passCode: "000000x", stateToken: transaction.stateToken ?? "", context: desk.context)
+            }
+        }
+        #expect(isSent == [true, true, false, true])
+    }
+
+    @Test("a lock is not opened by recovering the password, unless people may unlock", arguments: [false, true])
+    func lockedRecovery(unlocks: Bool) async throws {
+        let desk = try await Self.recoverable(unlocks: unlocks)
+        for _ in 0..<10 {
+            desk.now += 61
+            _ = try await desk.engine.classicSignIn(
+                ClassicRequest(username: TestOrganization.jane, password: "wrong"), caller: ClassicCaller(), context: desk.context)
+        }
+        #expect(try await desk.jane().lockedAt != nil)
+        #expect(try await Self.recover(desk).messages.isEmpty == !unlocks)
+    }
+
+    private static func recoverable(unlocks: Bool = false) async throws -> ClassicDesk {
+        let desk = try await ClassicDesk(
+            ClassicPolicy(signOnPolicy: "one factor", recovery: [.sms], unlocksBySelfService: unlocks)
+        ) {
+            $0.signOnPolicies.append(SignOnPolicy(name: "one factor", rules: [SignOnRule(name: "any", assurance: .oneFactor)]))
+        }
+        let number = try #require(phone)
+        _ = try await desk.engine.grantCodeFactor(.sms, to: CodeDestination(number), userID: desk.jane().id, context: desk.context)
+        return desk
+    }
+
+    private static func recover(_ desk: ClassicDesk) async throws -> ClassicAnswer {
+        let request = ClassicRecoveryRequest(isUnlock: false, username: TestOrganization.jane, factorType: "SMS")
+        return try await desk.engine.classicRecover(request, caller: ClassicCaller(), context: desk.context).get()
+    }
+
+    @Test("a question is set up at once, beside what is needed, and asked for by its text")
+    func question() async throws {
+        let desk = try await ClassicDesk(ClassicPolicy(signOnPolicy: "one factor", factors: [.question: .required])) {
+            if !$0.signOnPolicies.contains(where: { $0.name == "one factor" }) {
+                $0.signOnPolicies.append(SignOnPolicy(name: "one factor", rules: [SignOnRule(name: "any", assurance: .oneFactor)]))
+            }
+        }
+        let status = try await desk.signIn()
+        #expect(status.status == .factorEnroll && !status.canSkip)
+        var request = ClassicEnrollmentRequest(type: "question", provider: "OKTA")
+        func enroll() async throws -> Result<ClassicAnswer, ClassicRefusal> {
+            try await desk.engine.classicEnroll(request, stateToken: status.stateToken ?? "", context: desk.context)
+        }
+        #expect(try await enroll().refusal == "E0000028")
+        (request.question, request.answer) = ("first_award", "abc")
+        #expect(try await enroll().refusal == "E0000001")
+        (request.question, request.answer) = ("no_such_question", "a long answer")
+        #expect(try await enroll().refusal == "E0000001")
+        (request.question, request.answer) = ("first_award", "Swimming cup")
+        #expect(try desk.transaction(try await enroll()).status == .success)
+        #expect(try await desk.signIn().status == .success)
+    }
+}

@@ -1,0 +1,203 @@
+import Foundation
+import JOSE
+import TestSupport
+import Testing
+
+@testable import DeviceAPI
+@testable import IdentityCore
+
+@Suite("Changing an enrolment")
+struct ChangingEnrollmentsTests {
+    private static func key(_ id: String = "new") throws -> JSONValue { try Phone.jwk(.generate(.es256, keyID: id)) }
+
+    @Test("a push token is replaced, in lower case, by a maintenance token; the answer is the enrolment")
+    func pushToken() async throws {
+        let fixture = try await DeviceFixture()
+        let phone = try await fixture.enrolledPhone()
+        let token = try await fixture.maintenanceToken(phone.assertion().signed()).get().accessToken
+        let answer = try await fixture.update(phone, ["pushToken": "00AB"], .bearer(token), at: 3).get()
+        #expect(answer["id"] == .string(phone.enrollmentID) && answer["methods"]?["push"]?["id"] == .string(phone.methodID))
+        #expect(answer["lastUpdated"] == "2023-11-14T22:13:23.250Z" && answer["createdDate"] == "2023-11-14T22:13:21.250Z")
+        #expect(answer["methods"]?["push"]?["links"]?["pending"]?["href"] != nil)
+        #expect(try await fixture.stored(phone).push?.pushToken == "00ab")
+        let line = try #require(try await fixture.organization.log().last)
+        #expect(line.type == "device.enrollment.update" && line.reason == "\(phone.enrollmentID): pushToken")
+    }
+
+    @Test("what is absent stays as it is; an empty patch changes nothing and writes nothing")
+    func absent() async throws {
+        let fixture = try await DeviceFixture()
+        let phone = try await fixture.enrolledPhone(userVerification: true)
+        let before = try await fixture.stored(phone)
+        let lines = try await fixture.organization.log().count
+        for patch in [[:], ["methods": ["push": [:]]], ["methods": ["push": ["keys": [:], "capabilities": [:]]]]] as [JSONValue] {
+            let answer = try await fixture.engine.updateDeviceEnrollment(
+                id: phone.enrollmentID, patch: patch, authorization: fixture.strongToken(), context: DeviceFixture.context(2))
+            #expect(answer.code == nil)
+        }
+        #expect(try await fixture.stored(phone) == before)
+        #expect(try await fixture.organization.log().count == lines)
+    }
+
+    @Test("CIBA and numbers go on and off")
+    func capabilities() async throws {
+        let fixture = try await DeviceFixture()
+        let phone = try await fixture.enrolledPhone()
+        let token = try await fixture.weakToken()
+        #expect(try await fixture.update(phone, ["capabilities": ["transactionTypes": ["LOGIN", "CIBA"]]], token).code == nil)
+        #expect(try await fixture.stored(phone).push?.transactionTypes == [.login, .ciba])
+        #expect(try await fixture.update(phone, ["capabilities": ["numberChallenge": true]], token).code == nil)
+        let method = try #require(try await fixture.stored(phone).push)
+        #expect(method.answersNumbers && method.transactionTypes == [.login, .ciba])
+        #expect(try await fixture.update(phone, ["capabilities": ["transactionTypes": ["LOGIN"]]], token).code == nil)
+        #expect(try await fixture.stored(phone).push?.transactionTypes == [.login])
+    }
+
+    @Test("a user verification key is registered, sent again without effect, replaced and removed")
+    func userVerification() async throws {
+        let fixture = try await DeviceFixture()
+        let phone = try await fixture.enrolledPhone()
+        let token = try await fixture.strongToken()
+        let key = try Self.key()
+        #expect(try await fixture.update(phone, ["keys": ["userVerification": key]], token).code == nil)
+        #expect(try await fixture.stored(phone).push?.key(id: "new")?.role == .userVerification)
+        // The same key again needs no fresh sign-in: it registers nothing.
+        #expect(try await fixture.update(phone, ["keys": ["userVerification": key]], token, at: 1_000).code == nil)
+        #expect(try await fixture.update(phone, ["keys": ["userVerification": Self.key("next")]], token).code == nil)
+        let method = try #require(try await fixture.stored(phone).push)
+        #expect(method.key(id: "new") == nil && method.key(id: "next")?.role == .userVerification)
+        #expect(try await fixture.update(phone, ["keys": ["userVerification": .null]], token).code == nil)
+        #expect(try await fixture.stored(phone).push?.userVerification == nil)
+        #expect(try await fixture.organization.log().contains { $0.reason == "\(phone.enrollmentID): userVerification removed" })
+        #expect(try await fixture.update(phone, ["keys": ["userVerification": .null]], token).code == nil)
+    }
+
+    @Test("token and key in one patch both work, and neither does if one is refused")
+    func combined() async throws {
+        let fixture = try await DeviceFixture()
+        let phone = try await fixture.enrolledPhone()
+        let patch: JSONValue = ["pushToken": "bb", "keys": ["userVerification": try Self.key()]]
+        #expect(try await fixture.update(phone, patch, fixture.weakToken()).code == "E0000006")
+        #expect(try await fixture.stored(phone).push?.pushToken == "00ff12")
+        #expect(try await fixture.update(phone, patch, fixture.strongToken()).code == nil)
+        let method = try #require(try await fixture.stored(phone).push)
+        #expect(method.pushToken == "bb" && method.userVerification != nil)
+    }
+
+    @Test("a policy that requires user verification keeps the key")
+    func required() async throws {
+        let fixture = try await DeviceFixture { $0.authenticators[0].userVerification = .required }
+        let phone = try await fixture.enrolledPhone(userVerification: true)
+        let refused = try await fixture.update(phone, ["keys": ["userVerification": .null]], fixture.strongToken())
+        #expect(refused.code == "E0000158" && refused.status == 400)
+        #expect(try await fixture.stored(phone).push?.userVerification != nil)
+    }
+
+    // MARK: - Who may
+
+    @Test("a maintenance token registers and removes no key, and is for its own enrolment only")
+    func maintenance() async throws {
+        let fixture = try await DeviceFixture()
+        let phone = try await fixture.enrolledPhone(userVerification: true)
+        let other = try await fixture.enrolledPhone()
+        let scope = "\(DeviceFixture.maintenanceManage) \(DeviceFixture.maintenanceRead)"
+        let token = DeviceAuthorization.bearer(
+            try await fixture.maintenanceToken(phone.assertion().signed(), scope: scope).get().accessToken)
+        for key in [try Self.key(), .null] {
+            let refused = try await fixture.update(phone, ["keys": ["userVerification": key]], token)
+            #expect(refused.code == "E0000006" && refused.status == 403)
+        }
+        let foreign = try await fixture.update(other, ["pushToken": "aa"], token)
+        #expect(foreign.code == "E0000006" && foreign.why == "token of another enrollment")
+        #expect(try await fixture.delete(phone, token).code == "E0000006")
+        #expect(try await fixture.stored(other).push?.pushToken == "00ff12")
+    }
+
+    @Test("a key takes a sign-in that proved the second factor, and a fresh one")
+    func strength() async throws {
+        let fixture = try await DeviceFixture()
+        let phone = try await fixture.enrolledPhone()
+        let patch: JSONValue = ["keys": ["userVerification": try Self.key()]]
+        #expect(try await fixture.update(phone, patch, fixture.weakToken()).why == "second factor is not proved")
+        #expect(try await fixture.update(phone, patch, fixture.strongToken(), at: 901).why == "key: sign-in is too old")
+        let foreign = try await fixture.accessToken(client: "other-phone-app", methods: ["pwd", "mfa"])
+        #expect(try await fixture.update(phone, patch, .bearer(foreign)).code == "E0000007")
+        #expect(try await fixture.stored(phone).push?.userVerification == nil)
+        #expect(try await fixture.update(phone, patch, fixture.strongToken()).code == nil)
+        // Taking it away again is no thing for a password alone either.
+        #expect(try await fixture.update(phone, ["keys": ["userVerification": .null]], fixture.weakToken()).code == "E0000006")
+    }
+
+    @Test("the sign-in that enrolled a first phone by one factor completes it")
+    func sameSignIn() async throws {
+        let fixture = try await DeviceFixture()
+        let token = try await fixture.weakToken()
+        let phone = try await fixture.enrolledPhone(by: token)
+        #expect(try await fixture.update(phone, ["keys": ["userVerification": Self.key()]], token).code == nil)
+        #expect(try await fixture.update(phone, ["keys": ["userVerification": .null]], token).code == nil)
+        #expect(try await fixture.delete(phone, token).code == nil)
+    }
+
+    // MARK: - Refused
+
+    struct Flaw: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let patch: JSONValue
+        var code = "E0000001"
+    }
+
+    @Test(
+        "a patch of something else, or of another form, is refused",
+        arguments: [
+            Flaw(testDescription: "no object", patch: [], code: "E0000003"),
+            Flaw(testDescription: "the status", patch: ["status": "ACTIVE"]),
+            Flaw(testDescription: "the user", patch: ["user": ["id": "00u1"]]),
+            Flaw(testDescription: "another method", patch: ["methods": ["totp": [:], "push": [:]]]),
+            Flaw(testDescription: "methods removed", patch: ["methods": .null]),
+            Flaw(testDescription: "push removed", patch: ["methods": ["push": .null]]),
+            Flaw(testDescription: "the method's id", patch: ["methods": ["push": ["id": "opf1"]]]),
+            Flaw(testDescription: "the environment", patch: ["methods": ["push": ["apsEnvironment": "production"]]]),
+            Flaw(testDescription: "proof of possession", patch: ["methods": ["push": ["keys": ["proofOfPossession": [:]]]]]),
+            Flaw(testDescription: "a key that is none", patch: ["methods": ["push": ["keys": ["userVerification": ["kty": "EC"]]]]]),
+            Flaw(testDescription: "keys removed", patch: ["methods": ["push": ["keys": .null]]]),
+            Flaw(testDescription: "token removed", patch: ["methods": ["push": ["pushToken": .null]]]),
+            Flaw(testDescription: "no transaction types", patch: ["methods": ["push": ["capabilities": ["transactionTypes": []]]]]),
+            Flaw(testDescription: "another capability", patch: ["methods": ["push": ["capabilities": ["fax": true]]]]),
+        ])
+    func flaws(flaw: Flaw) async throws {
+        let fixture = try await DeviceFixture()
+        let phone = try await fixture.enrolledPhone()
+        let before = try await fixture.stored(phone)
+        let refused = try await fixture.engine.updateDeviceEnrollment(
+            id: phone.enrollmentID, patch: flaw.patch, authorization: fixture.strongToken(), context: DeviceFixture.context(2))
+        #expect(refused.code == flaw.code && refused.status == 400)
+        #expect(try await fixture.stored(phone) == before)
+    }
+
+    @Test("a key that has another key's id, or is another role's key, is refused")
+    func sameKeys() async throws {
+        let fixture = try await DeviceFixture()
+        let phone = try await fixture.enrolledPhone(userVerification: true)
+        let token = try await fixture.strongToken()
+        var possession = Phone.jwk(phone.possessionKey)
+        possession["kid"] = "another"
+        var instance = Phone.jwk(phone.instanceKey)
+        instance["kid"] = "another"
+        let sameID = try Self.key(phone.verificationKey.keyID ?? "")
+        let possessionsID = try Self.key(phone.possessionKey.keyID ?? "")
+        for key in [possession, instance, sameID, possessionsID] {
+            #expect(try await fixture.update(phone, ["keys": ["userVerification": key]], token).code == "E0000001")
+        }
+        #expect(try await fixture.stored(phone).push?.key(id: phone.verificationKey.keyID ?? "") != nil)
+    }
+
+    @Test("an enrolment whose push is off keeps its token up to date and registers no key")
+    func pushOff() async throws {
+        let fixture = try await DeviceFixture()
+        let phone = try await fixture.enrolledPhone()
+        try await fixture.reconfigure { $0.authenticators[0].isActive = false }
+        let token = try await fixture.strongToken()
+        #expect(try await fixture.update(phone, ["keys": ["userVerification": Self.key()]], token).code == "E0000007")
+        #expect(try await fixture.update(phone, ["pushToken": "cc"], token).code == nil)
+    }
+}

@@ -1,0 +1,109 @@
+import Foundation
+import JOSE
+import TestSupport
+import Testing
+
+@testable import DeviceAPI
+@testable import IdentityCore
+
+@Suite("Who may see what waits for a phone")
+struct PendingAccessTests {
+    private let org: PushFixture
+    private let phone: Phone
+
+    init() async throws {
+        org = try await PushFixture()
+        phone = try await org.enroll()
+        _ = try await org.waiting()
+    }
+
+    private func list(
+        _ authorization: DeviceAuthorization, of id: String? = nil, at seconds: TimeInterval = 15
+    ) async throws -> Result<JSONValue, DeviceRefusal> {
+        try await org.engine.pendingChallenges(
+            enrollmentID: id ?? phone.enrollmentID, authorization: authorization, context: PushFixture.context(seconds))
+    }
+
+    private func token(_ scope: String, of login: String = PushFixture.jane) async throws -> DeviceAuthorization {
+        .bearer(try await org.signIn(login, scope: scope, client: "phone-app", server: nil, at: 12).get().accessToken)
+    }
+
+    private func maintenanceToken(_ phone: Phone, _ scope: String) async throws -> DeviceAuthorization {
+        let parameters = [
+            "grant_type": "urn:ietf:params:oauth:grant-type:jwt-bearer", "scope": scope, "assertion": try phone.assertion(at: 13).signed(),
+        ]
+        return .bearer(try await org.token(parameters, client: "phone-app", server: nil, at: 13).get().accessToken)
+    }
+
+    @Test("the phone itself, by its signature or a token for its upkeep, and its person", arguments: DeviceFixture.allScopes)
+    func permitted(scope: String) async throws {
+        #expect(try await list(.ssws(phone.authorization(at: 14).signed())).get().arrayValue?.count == 1)
+        if scope.contains("maintenance") {
+            #expect(try await list(maintenanceToken(phone, scope)).get().arrayValue?.count == 1)
+        } else if scope == DeviceFixture.read {
+            #expect(try await list(token("openid \(scope)")).get().arrayValue?.count == 1)
+        }
+    }
+
+    @Test("somebody else's enrolment, and one that never was, are not found alike")
+    func others() async throws {
+        let johns = try await token("openid \(DeviceFixture.read)", of: PushFixture.john)
+        for id in [phone.enrollmentID, "pfd00000000000000000", "", String(repeating: "x", count: 5_000)] {
+            let refused = try await list(johns, of: id)
+            #expect(refused.code == "E0000007" && refused.status == 404)
+            #expect(refused.why == "enrollment is unknown, or another user's")
+        }
+        let johnsPhone = try await org.enroll(PushFixture.john, at: 13)
+        let signed = try await list(.ssws(johnsPhone.authorization(at: 14).signed()))
+        #expect(signed.code == "E0000007" && signed.status == 404)
+    }
+
+    @Test("a token without any of the scopes is refused with 403", arguments: ["openid", "openid profile email"])
+    func scopes(scope: String) async throws {
+        let refused = try await list(token(scope))
+        #expect(refused.code == "E0000006" && refused.status == 403)
+        let line = try #require(try await org.log("device.challenge.list").last)
+        #expect(line.outcome == .denied && line.reason == "E0000006: scope is missing" && line.userID == phone.userID)
+    }
+
+    @Test(
+        "another phone of the same person, by its signature or a token for its upkeep, is refused with 403",
+        arguments: [DeviceFixture.maintenanceManage, DeviceFixture.maintenanceRead])
+    func otherPhone(scope: String) async throws {
+        let answered = try await org.answer(phone, at: 12).get()
+        #expect(answered == .approved)
+        let second = try await org.enroll(existing: phone, at: 13)
+        let maintenance = try await maintenanceToken(second, scope)
+        for authorization in [maintenance, .ssws(try second.authorization(at: 14).signed())] {
+            let refused = try await list(authorization)
+            #expect(refused.code == "E0000006" && refused.status == 403)
+            #expect(refused.why == "token of another enrollment")
+        }
+        #expect(try await list(maintenance, of: second.enrollmentID).get().arrayValue?.isEmpty == true)
+    }
+
+    @Test("no token, and what is no access token, are refused with 401")
+    func noToken() async throws {
+        let tokens = try await org.signIn(scope: "openid offline_access", client: "phone-app", server: nil, at: 12).get()
+        for authorization in [
+            DeviceAuthorization.none, .bearer(""), .bearer(tokens.idToken ?? ""), .bearer(tokens.refreshToken ?? ""),
+            .bearer(try phone.authorization(at: 14).signed()), .ssws(tokens.accessToken),
+        ] {
+            let refused = try await list(authorization)
+            #expect(refused.code == "E0000011" && refused.status == 401)
+        }
+    }
+
+    @Test("what has expired, was answered or was given up waits no more")
+    func over() async throws {
+        #expect(try await org.pending(phone, at: 310.9).count == 1)
+        #expect(try await org.pending(phone, at: 311).isEmpty)
+        let second = try await org.waiting(at: 400)
+        #expect(try await org.pending(phone, at: 402).count == 1)
+        try await org.revoke(second.oobCode, at: 403)
+        #expect(try await org.pending(phone, at: 404).isEmpty)
+        _ = try await org.waiting(at: 405)
+        _ = try await org.answer(phone, consent: "DENIED_CONSENT_PROMPT", at: 407).get()
+        #expect(try await org.pending(phone, at: 408).isEmpty)
+    }
+}

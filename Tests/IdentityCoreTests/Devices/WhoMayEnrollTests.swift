@@ -1,0 +1,187 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import DeviceAPI
+@testable import IdentityCore
+
+@Suite("Who may enrol a device")
+struct WhoMayEnrollTests {
+    @Test("a password alone enrols the first phone and no second")
+    func firstAndSecond() async throws {
+        let fixture = try await DeviceFixture()
+        let token = try await fixture.weakToken()
+        let first = try await fixture.enrolledPhone(by: token)
+        let second = try Phone(userID: first.userID)
+        for token in [token, try await fixture.weakToken(at: 2)] {
+            let refused = try await fixture.enroll(second.enrollment(), token, at: 3)
+            #expect(refused.code == "E0000006" && refused.status == 403 && refused.why == "second factor is not proved")
+        }
+        #expect(try await fixture.enrollments().map(\.id) == [first.enrollmentID])
+        #expect(try await fixture.enroll(second.enrollment(), fixture.strongToken(), at: 3).code == nil)
+        #expect(try await fixture.enrollments().count == 2)
+    }
+
+    @Test("any other factor that is enrolled must be proved as well")
+    func otherFactor() async throws {
+        let fixture = try await DeviceFixture()
+        let id = try await fixture.userID()
+        try await fixture.organization.store.enroll(.totp, of: id, at: DeviceFixture.context().now)
+        let phone = try Phone(userID: id)
+        #expect(try await fixture.enroll(phone.enrollment(), fixture.weakToken()).code == "E0000006")
+        #expect(try await fixture.enroll(phone.enrollment(), fixture.strongToken()).code == nil)
+    }
+
+    @Test("a factor that was suspended still counts; one whose device was deleted, or whose push is off, does not")
+    func closedFactors() async throws {
+        let fixture = try await DeviceFixture {
+            $0.authenticators.append(PushAuthenticator(id: "autother", name: "Other", clientID: "other-phone-app"))
+        }
+        let first = try await fixture.enrolledPhone()
+        func attempt() async throws -> String? {
+            let token = DeviceAuthorization.bearer(try await fixture.accessToken(client: "other-phone-app"))
+            return try await fixture.enroll(Phone(userID: first.userID).enrollment(authenticator: "autother"), token, at: 2).why
+        }
+        #expect(try await attempt() == "second factor is not proved")
+        #expect(try await fixture.engine.suspendEnrollment(first.enrollmentID, context: DeviceFixture.context(2)))
+        #expect(try await attempt() == "second factor is not proved")
+        #expect(try await fixture.engine.suspendDevice(first.deviceID, context: DeviceFixture.context(2)))
+        #expect(try await attempt() == "second factor is not proved")
+        #expect(try await fixture.engine.deleteDevice(first.deviceID, context: DeviceFixture.context(2)))
+        #expect(try await attempt() == nil)
+    }
+
+    @Test("a factor whose push is off cannot be proved, and is not asked for")
+    func pushOff() async throws {
+        let other = PushAuthenticator(id: "autother", name: "Other", clientID: "other-phone-app")
+        let fixture = try await DeviceFixture { $0.authenticators.append(other) }
+        let first = try await fixture.enrolledPhone()
+        try await fixture.reconfigure {
+            $0.authenticators[0].isActive = false
+            $0.authenticators.append(other)
+        }
+        let token = DeviceAuthorization.bearer(try await fixture.accessToken(client: "other-phone-app"))
+        let body = try Phone(userID: first.userID).enrollment(authenticator: "autother")
+        #expect(try await fixture.enroll(body, token, at: 2).code == nil)
+    }
+
+    @Test("of two phones that a password enrols at one moment, one is enrolled")
+    func race() async throws {
+        let fixture = try await DeviceFixture()
+        let id = try await fixture.userID()
+        let token = try await fixture.weakToken()
+        let (first, second) = (try Phone(userID: id).enrollment(), try Phone(userID: id).enrollment())
+        let store = InterruptedStore(fixture.organization.store)
+        store.beforeNextCommit { () async throws in
+            #expect(try await fixture.enroll(second, token).code == nil)
+        }
+        let slower = Engine(store: store, environment: fixture.engine.environment)
+        let answer = try await slower.enrollDevice(first, authorization: token, context: DeviceFixture.context(1))
+        #expect(answer.why == "second factor is not proved")
+        #expect(try await fixture.enrollments().count == 1)
+    }
+
+    @Test("a device that is deleted while it enrols again is not enrolled")
+    func deletedMeanwhile() async throws {
+        let fixture = try await DeviceFixture()
+        let phone = try await fixture.enrolledPhone()
+        let body = try phone.again(for: try await fixture.userID(DeviceFixture.john)).enrollment(attestation: phone.attestation().signed())
+        let store = InterruptedStore(fixture.organization.store)
+        store.beforeNextCommit { () async throws in
+            #expect(try await fixture.engine.deleteDevice(phone.deviceID, context: DeviceFixture.context(2)))
+        }
+        let slower = Engine(store: store, environment: fixture.engine.environment)
+        let answer = try await slower.enrollDevice(
+            body, authorization: fixture.weakToken(of: DeviceFixture.john), context: DeviceFixture.context(2))
+        #expect(answer.code == "E0000153")
+        #expect(try await fixture.enrollments(of: DeviceFixture.john).isEmpty)
+    }
+
+    @Test(
+        "a sign-in is good for a key for 15 minutes",
+        arguments: [(898.0, nil), (901.0, "key: sign-in is too old")] as [(TimeInterval, String?)])
+    func freshness(age: TimeInterval, reason: String?) async throws {
+        let fixture = try await DeviceFixture()
+        let phone = try Phone(userID: try await fixture.userID())
+        #expect(try await fixture.enroll(phone.enrollment(), fixture.weakToken(), at: age).why == reason)
+    }
+
+    @Test("a token of an old sign-in that was issued just now is old all the same")
+    func refreshed() async throws {
+        let fixture = try await DeviceFixture()
+        let token = try await fixture.accessToken(methods: ["pwd", "mfa"], signedInAt: 0, issuedAt: 2_000)
+        let phone = try Phone(userID: try await fixture.userID())
+        #expect(try await fixture.enroll(phone.enrollment(), .bearer(token), at: 2_001).why == "key: sign-in is too old")
+    }
+
+    @Test(
+        "only a person's own sign-in enrols, not what was given earlier or elsewhere",
+        arguments: [
+            "urn:ietf:params:oauth:grant-type:jwt-bearer", "urn:ietf:params:oauth:grant-type:token-exchange",
+            "urn:ietf:params:oauth:grant-type:device_code", "urn:openid:params:grant-type:ciba", "client_credentials",
+        ])
+    func grantTypes(grantType: String) async throws {
+        let fixture = try await DeviceFixture()
+        let phone = try Phone(userID: try await fixture.userID())
+        let token = try await fixture.accessToken(grantType: grantType, methods: ["pwd", "mfa"])
+        let refused = try await fixture.enroll(phone.enrollment(), .bearer(token))
+        #expect(refused.code == "E0000006" && refused.why == "key: no interactive sign-in")
+    }
+
+    @Test("a real sign-in with a password enrols a first phone, and its token is refused for the next")
+    func wholeSignIn() async throws {
+        let fixture = try await DeviceFixture()
+        let tokens = try await fixture.organization.signIn(
+            "openid offline_access \(DeviceFixture.manage)", client: "phone-app", server: nil
+        ).get()
+        #expect(tokens.scopes.contains(DeviceFixture.manage))
+        var phone = try Phone(userID: try await fixture.userID())
+        try phone.remember(await fixture.enroll(phone.enrollment(), .bearer(tokens.accessToken)).get())
+        let second = try Phone(userID: phone.userID)
+        #expect(try await fixture.enroll(second.enrollment(), .bearer(tokens.accessToken)).code == "E0000006")
+        // What a refresh gives lacks the scope.
+        let refreshed = try await fixture.organization.refresh(tokens.refreshToken, client: "phone-app", server: nil, at: 2).get()
+        #expect(!refreshed.scopes.contains(DeviceFixture.manage))
+        #expect(try await fixture.enroll(second.enrollment(), .bearer(refreshed.accessToken), at: 3).why == "scope is missing")
+        // From now on the password alone gives no token with that scope at all.
+        let again = try await fixture.organization.signIn(DeviceFixture.manage, client: "phone-app", server: nil, at: 2)
+        #expect(again.refused == .mfaRequired)
+    }
+
+    @Test("a phone re-enrolled by its own attestation needs no other factor than itself")
+    func attested() async throws {
+        let fixture = try await DeviceFixture()
+        let first = try await fixture.enrolledPhone()
+        let token = try await fixture.weakToken(at: 1)
+        let again = try first.again().enrollment(attestation: first.attestation().signed())
+        #expect(try await fixture.enroll(again, token, at: 2).code == nil)
+        // With another phone enrolled beside it, that one must be asked.
+        _ = try await fixture.enrolledPhone(at: 3)
+        let third = try first.again().enrollment(attestation: first.attestation(at: 5).signed())
+        #expect(try await fixture.enroll(third, fixture.weakToken(at: 4), at: 5).why == "second factor is not proved")
+    }
+
+    @Test("a stranger's own phone attests for the stranger alone: it enrols nobody else by a password")
+    func strangersPhone() async throws {
+        let fixture = try await DeviceFixture()
+        _ = try await fixture.enrolledPhone()
+        let strangers = try await fixture.enrolledPhone(of: DeviceFixture.john)
+        let body = try strangers.again(for: try await fixture.userID()).enrollment(attestation: strangers.attestation().signed())
+        #expect(try await fixture.enroll(body, fixture.weakToken(), at: 2).why == "second factor is not proved")
+        #expect(try await fixture.enrollments().count == 1)
+    }
+
+    @Test("a push that the first phone approves enrols the second; one that it denies gives no token for it")
+    func approvedByTheFirst() async throws {
+        let fixture = try await PushFixture()
+        let first = try await fixture.enroll()
+        let second = try await fixture.enroll(existing: first, at: 20)
+        #expect(second.enrollmentID != first.enrollmentID)
+        let mfaToken = try await fixture.mfaToken(scope: DeviceFixture.manage, client: "phone-app", server: nil, at: 40)
+        let code = try await fixture.challenge(mfaToken, client: "phone-app", server: nil, at: 40).get().secret()
+        #expect(try await fixture.answer(second, consent: "DENIED_CONSENT_PROMPT", at: 41).get() == .denied)
+        let refused = try await fixture.poll(mfaToken, code, client: "phone-app", server: nil, at: 42)
+        #expect(refused.refused == .accessDenied)
+        #expect(try await fixture.engine.deviceEnrollments(ofUser: try await fixture.userID()).count == 2)
+    }
+}

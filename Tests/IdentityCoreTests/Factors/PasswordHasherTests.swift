@@ -1,0 +1,110 @@
+import Dispatch
+import Foundation
+import Testing
+
+@testable import IdentityCore
+
+@Suite("The password hasher")
+struct PasswordHasherTests {
+    @Test("hashes and checks many passwords at once on few threads")
+    func parallel() async throws {
+        let hasher = PasswordHasher(width: 2, queueLimit: 100)
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+            for index in 0..<20 {
+                group.addTask {
+                    let hash = try await hasher.hash("password \(index)", logN: 10, salt: [UInt8](repeating: UInt8(index), count: 16))
+                    let own = try await hasher.verify("password \(index)", against: hash)
+                    let other = try await hasher.verify("password \(index + 1)", against: hash)
+                    return own && !other
+                }
+            }
+            for try await isRight in group { #expect(isRight) }
+        }
+    }
+
+    @Test("refuses what its queue has no place for, and finishes the rest")
+    func overload() async throws {
+        let threads = HashingThreads(width: 1, queueLimit: 1)
+        let gate = DispatchSemaphore(value: 0)
+        let (started, start) = AsyncStream.makeStream(of: Void.self)
+        async let first: Int = threads.run {
+            start.yield()
+            gate.wait()
+            return 1
+        }
+        for await _ in started { break }
+        // One finds the last place, whichever comes first; the other is refused while the thread is still busy.
+        let results = await withTaskGroup(of: Result<Int, any Error>.self) { group in
+            for number in 2...3 {
+                group.addTask {
+                    do { return .success(try await threads.run { number }) } catch { return .failure(error) }
+                }
+            }
+            var results: [Result<Int, any Error>] = []
+            for await result in group {
+                if results.isEmpty { gate.signal() }
+                results.append(result)
+            }
+            return results
+        }
+        #expect(throws: PasswordHasher.Overloaded.self) { try results[0].get() }
+        #expect(throws: Never.self) { try results[1].get() }
+        #expect(try await first == 1)
+        threads.stop()
+    }
+
+    @Test("lets a cancelled caller go at once")
+    func cancellation() async throws {
+        let threads = HashingThreads(width: 1, queueLimit: 5)
+        let gate = DispatchSemaphore(value: 0)
+        let (started, start) = AsyncStream.makeStream(of: Void.self)
+        async let first: Int = threads.run {
+            start.yield()
+            gate.wait()
+            return 1
+        }
+        for await _ in started { break }
+        let second = Task { try await threads.run { 2 } }
+        second.cancel()
+        await #expect(throws: CancellationError.self) { try await second.value }
+        gate.signal()
+        #expect(try await first == 1)
+        threads.stop()
+    }
+
+    @Test("spends as much on nobody as on somebody")
+    func sameCost() async throws {
+        let hasher = PasswordHasher(width: 1)
+        let hash = try await hasher.hash("Correct-Horse-7", logN: 14, salt: [UInt8](repeating: 1, count: 16))
+        let somebody = try await spent(by: hasher) { _ = try await hasher.verify("wrong", against: hash) }
+        let nobody = try await spent(by: hasher) { try await hasher.verifyNobody("wrong", logN: 14) }
+        // Without the derivation it would be a thousandth.
+        #expect(nobody * 4 > somebody)
+    }
+
+    @Test("spends as much on a wrong password whose hash is of an old, lower cost, or unreadable", arguments: [true, false])
+    func sameCostForOldHashes(isReadable: Bool) async throws {
+        let hasher = PasswordHasher(width: 1)
+        let old = try await hasher.hash("Correct-Horse-7", logN: 10, salt: [UInt8](repeating: 1, count: 16))
+        let hash = isReadable ? old : "no hash"
+        let somebody = try await spent(by: hasher) { _ = try await hasher.verify("wrong", against: hash, spending: 14) }
+        let nobody = try await spent(by: hasher) { try await hasher.verifyNobody("wrong", logN: 14) }
+        // By the hash's own cost it would be a sixteenth.
+        #expect(somebody * 6 > nobody)
+        #expect(try await hasher.verify("Correct-Horse-7", against: old, spending: 14))
+    }
+
+    /// Nanoseconds of processor time that the hasher's only thread spends on something, whatever else the machine does.
+    private func spent(by hasher: PasswordHasher, on work: () async throws -> Void) async throws -> Int {
+        let before = try await hasher.threads.run { processorTime() }
+        try await work()
+        return try await hasher.threads.run { processorTime() } - before
+    }
+}
+
+/// Nanoseconds that this thread was at work.
+private func processorTime() -> Int {
+    var time = timespec()
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    return Int(time.tv_sec) * 1_000_000_000 + Int(time.tv_nsec)
+}

@@ -1,0 +1,86 @@
+import Foundation
+import Testing
+
+@testable import IdentityCore
+
+@Suite("Codes of authenticator apps")
+struct TimeBasedCodeTests {
+    private static let secret = Array("12345678901234567890".utf8)
+
+    /// RFC 6238 appendix B, the rows of SHA-1.
+    @Test(
+        "are those of RFC 6238",
+        arguments: [
+            (59, "94287082"), (1_111_111_109, "07081804"), (1_111_111_111, "14050471"), (1_234_567_890, "89005924"),
+            (2_000_000_000, "69279037"), (20_000_000_000, "65353130"),
+        ])
+    func timeVectors(_ seconds: Int, _ code: String) {
+        let step = TimeBasedCode.step(at: Date(timeIntervalSince1970: TimeInterval(seconds)))
+        #expect(TimeBasedCode.code(secret: Self.secret, step: step, digits: 8) == code)
+        #expect(TimeBasedCode.code(secret: Self.secret, step: step) == String(code.suffix(6)))
+    }
+
+    /// RFC 4226 appendix D.
+    @Test("count as RFC 4226 says")
+    func counterVectors() {
+        let codes = (0..<10).map { TimeBasedCode.code(secret: Self.secret, step: $0) }
+        #expect(
+            codes == ["755224", "287082", "359152", "969429", "338314", "254676", "287922", "162583", "399871", "520489"])
+    }
+
+    /// RFC 4648 section 10, without the padding.
+    @Test(
+        "come from a secret that people can type",
+        arguments: [
+            ("", ""), ("f", "MY"), ("fo", "MZXQ"), ("foo", "MZXW6"), ("foob", "MZXW6YQ"), ("fooba", "MZXW6YTB"), ("foobar", "MZXW6YTBOI"),
+        ])
+    func base32(_ text: String, _ encoded: String) {
+        #expect(Base32.encode(Array(text.utf8)) == encoded)
+        #expect(Base32.decode(encoded.lowercased()) == Array(text.utf8))
+    }
+
+    @Test("come from no text that is not Base32", arguments: ["0", "M1", "MZXW6===", "MZ=", "M", "MZX", "MZ", "é"])
+    func notBase32(_ text: String) { #expect(Base32.decode(text) == nil) }
+
+    @Test("are those of their steps and no others", arguments: 0..<5)
+    func allOthers(_ part: Int) {
+        let now = Date(timeIntervalSince1970: 3_000)
+        let right = Set((99...101).map { TimeBasedCode.code(secret: Self.secret, step: $0) })
+        let accepted = stride(from: part, to: 1_000_000, by: 500).map { String(format: "%06d", $0) }.filter {
+            TimeBasedCode.step(ofTyped: $0, secret: Self.secret, now: now, after: nil) != nil
+        }
+        #expect(Set(accepted).subtracting(right).isEmpty)
+    }
+
+    @Test("are good for their step, the one before and the one after, and no longer")
+    func window() {
+        let now = Date(timeIntervalSince1970: 3_000)
+        for (step, isGood) in [(98, false), (99, true), (100, true), (101, true), (102, false)] as [(Int64, Bool)] {
+            let code = TimeBasedCode.code(secret: Self.secret, step: step)
+            #expect(TimeBasedCode.step(ofTyped: code, secret: Self.secret, now: now, after: nil) == (isGood ? step : nil))
+        }
+    }
+
+    @Test("are good once, and so are those that were shown before the one that was used")
+    func used() {
+        let now = Date(timeIntervalSince1970: 3_000)
+        func typed(_ step: Int64, after last: Int64) -> Int64? {
+            TimeBasedCode.step(
+                ofTyped: TimeBasedCode.code(secret: Self.secret, step: step), secret: Self.secret, now: now, after: last)
+        }
+        #expect(typed(100, after: 99) == 100)
+        #expect(typed(100, after: 100) == nil)
+        #expect(typed(99, after: 100) == nil)
+        #expect(typed(101, after: 100) == 101)
+    }
+
+    @Test("may be typed with the space that apps show, and with nothing else")
+    func spelling() {
+        let now = Date(timeIntervalSince1970: 0)
+        func step(_ typed: String) -> Int64? { TimeBasedCode.step(ofTyped: typed, secret: Self.secret, now: now, after: nil) }
+        #expect(step("755224") == 0 && step("755 224") == 0 && step(" 755224 ") == 0)
+        for wrong in ["", "75522", "7552240", "755-224", "٧٥٥٢٢٤", "0x755224", String(repeating: " ", count: 100) + "755224"] {
+            #expect(step(wrong) == nil)
+        }
+    }
+}

@@ -1,0 +1,140 @@
+import Foundation
+import JOSE
+import TestSupport
+import Testing
+
+@testable import DeviceAPI
+@testable import IdentityCore
+@testable import Store
+
+/// The table of device-authenticator reference 5.5, word for word, by answers that a phone signed, to what the client then gets.
+@Suite("The words of an answer")
+struct AnswerWordsTests {
+    enum Result: Equatable { case approved, approvedVerified, denied, failed, invalid }
+
+    /// What the challenge asks, and with which key it is answered.
+    enum Question: CaseIterable, Sendable {
+        case discouraged, preferred, required, discouragedByNoKeyOfOurs, preferredByVerification, requiredByVerification
+
+        /// As it stands in the challenge.
+        var userVerification: String {
+            switch self {
+            case .discouraged, .discouragedByNoKeyOfOurs: "DISCOURAGED"
+            case .preferred, .preferredByVerification: "PREFERRED"
+            case .required, .requiredByVerification: "REQUIRED"
+            }
+        }
+
+        var role: PushMethod.KeyRole {
+            switch self {
+            case .discouraged, .preferred, .required: .proofOfPossession
+            case .discouragedByNoKeyOfOurs, .preferredByVerification, .requiredByVerification: .userVerification
+            }
+        }
+    }
+
+    /// A word of `userConsent`, and what it comes to for each question, in their order.
+    struct Word: Sendable, CustomTestStringConvertible {
+        var text: String
+        var results: [Result]
+        var testDescription: String { text }
+
+        init(_ text: String, _ results: Result...) {
+            self.text = text
+            self.results = results
+        }
+    }
+
+    static let words = [
+        Word("APPROVED_USER_VERIFICATION", .invalid, .invalid, .invalid, .invalid, .approvedVerified, .approvedVerified),
+        Word("APPROVED_CONSENT_PROMPT", .approved, .approved, .invalid, .invalid, .invalid, .invalid),
+        Word("NONE", .invalid, .approved, .failed, .invalid, .invalid, .invalid),
+        Word("UV_TEMPORARILY_UNAVAILABLE", .invalid, .approved, .failed, .invalid, .invalid, .invalid),
+        Word("UV_PERMANENTLY_UNAVAILABLE", .invalid, .approved, .failed, .invalid, .invalid, .invalid),
+        Word("CANCELLED_USER_VERIFICATION", .failed, .failed, .failed, .invalid, .failed, .failed),
+        Word("USER_ABANDONED", .failed, .failed, .failed, .invalid, .failed, .failed),
+        Word("DENIED_CONSENT_PROMPT", .denied, .denied, .denied, .invalid, .denied, .denied),
+        Word("approved_consent_prompt", .invalid, .invalid, .invalid, .invalid, .invalid, .invalid),
+        Word("", .invalid, .invalid, .invalid, .invalid, .invalid, .invalid),
+    ]
+
+    /// An organization, a person's phone and a sign-in that waits for it.
+    private struct Asked {
+        let org: PushFixture
+        let phone: Phone
+        let code: String
+        let challenge: JSONValue
+
+        init(_ question: Question) async throws {
+            let verification = question.userVerification
+            org = try await PushFixture { if verification == "REQUIRED" { $0.authenticators[0].userVerification = .required } }
+            phone = try await org.enroll(userVerification: verification != "DISCOURAGED")
+            code = try await org.primary().get().secret()
+            challenge = try await org.newest(phone, at: 12)
+            #expect(challenge["userVerification"]?.stringValue == verification)
+        }
+
+        func answer(
+            _ consent: String, with role: PushMethod.KeyRole, at seconds: TimeInterval
+        ) async throws -> Swift.Result<ChallengeAnswerOutcome, DeviceRefusal> {
+            try await org.send(PushFixture.sign(phone, challenge, consent: consent, with: role, at: seconds), at: seconds)
+        }
+    }
+
+    @Test("each comes to what the reference says, for the phone and for the client", arguments: Question.allCases, words)
+    func outcome(question: Question, word: Word) async throws {
+        let asked = try await Asked(question)
+        let index = try #require(Question.allCases.firstIndex(of: question))
+        let answer = try await asked.answer(word.text, with: question.role, at: 13)
+        let poll = try await asked.org.pollFirst(asked.code, at: 16)
+        switch word.results[index] {
+        case .approved, .approvedVerified:
+            #expect(try answer.get() == .approved)
+            let isVerified = word.results[index] == .approvedVerified
+            let methods = try claims(of: try poll.get().idToken)["amr"]?.stringArrayValue
+            #expect(methods == (isVerified ? ["swk", "mfa"] : ["swk"]))
+        case .denied:
+            #expect(try answer.get() == .denied)
+            #expect(poll.refused == .accessDenied)
+        case .failed:
+            #expect(answer.code == "E0000001" && answer.status == 400)
+            #expect(poll.refused == .accessDenied)
+        case .invalid:
+            #expect(answer.code == "E0000001" && answer.status == 400)
+            #expect(poll.refused == .authorizationPending)
+            // It was no answer, so that a real one still counts.
+            #expect(try await asked.answer("DENIED_CONSENT_PROMPT", with: .proofOfPossession, at: 17).get() == .denied)
+            #expect(try await asked.org.pollFirst(asked.code, at: 22).refused == .accessDenied)
+            return
+        }
+        let again = try await asked.answer("DENIED_CONSENT_PROMPT", with: .proofOfPossession, at: 17)
+        #expect(again.code == "E0000001" && again.why == "The challenge was answered before.")
+    }
+
+    @Test(
+        "No answer signed by the possession key removes the user verification key, not even one that says that it is lost.",
+        arguments: words.map(\.text), [Question.preferred, .required])
+    func lostKey(word: String, question: Question) async throws {
+        let asked = try await Asked(question)
+        _ = try await asked.answer(word, with: .proofOfPossession, at: 13)
+        let id = asked.phone.enrollmentID
+        let record: Record? = try await asked.org.store.read { try $0.record(.enrollment, id: id) }
+        #expect(try Enrollment(try #require(record)).push?.key(id: asked.phone.verificationKey.keyID ?? "")?.role == .userVerification)
+    }
+
+    @Test("a denial stands in the system log, and one by whoever did not sign in as a report of it", arguments: [nil, false, true])
+    func suspicious(said: Bool?) async throws {
+        let asked = try await Asked(.preferred)
+        let answer = try PushFixture.sign(
+            asked.phone, asked.challenge, consent: "DENIED_CONSENT_PROMPT", suspicious: said, at: 13)
+        #expect(try await asked.org.send(answer, at: 13).get() == .denied)
+        let reported = try await asked.org.log("user.account.report_suspicious_activity")
+        let denied = try await asked.org.log("user.mfa.push.answer")
+        #expect(reported.count == (said == true ? 1 : 0) && denied.count == (said == true ? 0 : 1))
+        let line = try #require((reported + denied).first)
+        #expect(line.outcome == .denied && line.userID == asked.phone.userID && line.clientID == "one-factor-app")
+        #expect(line.reason == (said == true ? "denied: it was not me" : "denied") + "; device \(asked.phone.enrollmentID)")
+        #expect(line.time == TestOrganization.time(13) && line.address == "127.0.0.1")
+        #expect(try await asked.org.pollFirst(asked.code, at: 16).refused == .accessDenied)
+    }
+}

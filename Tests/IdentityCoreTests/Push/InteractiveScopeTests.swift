@@ -1,0 +1,83 @@
+import Foundation
+import JOSE
+import Testing
+
+@testable import IdentityCore
+
+@Suite("The scope that enrols devices")
+struct InteractiveScopeTests {
+    private let org: PushFixture
+
+    init() async throws {
+        org = try await PushFixture()
+    }
+
+    private func signIn(_ scope: String = DeviceFixture.manage, at seconds: TimeInterval, _ more: [String: String] = [:]) async throws
+        -> Result<TokenResponse, Refusal>
+    {
+        try await org.signIn(scope: scope, client: "phone-app", server: nil, at: seconds, more)
+    }
+
+    @Test("takes one factor as long as there is no other, and two from then on, whatever the policy says")
+    func twoFactors() async throws {
+        #expect(try await signIn(at: 0).get().scopes == [DeviceFixture.manage])
+        _ = try await org.enroll()
+        #expect(try await signIn(at: 10).refused == .mfaRequired)
+        #expect(try await signIn("openid", at: 11).refused == nil)
+    }
+
+    @Test(
+        "takes two also of a client that says it can do nothing more", arguments: ["password", "http://auth0.com/oauth/grant-type/mfa-otp"])
+    func claims(grants: String) async throws {
+        _ = try await org.enroll()
+        #expect(try await signIn(at: 10, ["grant_types_supported": grants]).refused == .accessDenied)
+        #expect(try await signIn(at: 11, ["acr_values": "urn:okta:loa:1fa:any"]).refused == .mfaRequired)
+    }
+
+    @Test("takes two also of a client that may not use the second one")
+    func clientWithoutGrant() async throws {
+        _ = try await org.enroll()
+        let answer = try await org.signIn(scope: DeviceFixture.manage, client: "no-push-app", server: nil, at: 10)
+        #expect(answer.refused == .accessDenied)
+    }
+
+    @Test("is not given by a phone that proves its possession alone, and is by one that verifies the person", arguments: [false, true])
+    func firstFactor(isVerified: Bool) async throws {
+        let phone = try await org.enroll(userVerification: true)
+        let code = try await org.primary(server: nil, at: 11).get().secret()
+        let consent = isVerified ? "APPROVED_USER_VERIFICATION" : "APPROVED_CONSENT_PROMPT"
+        _ = try await org.answer(phone, consent: consent, with: isVerified ? .userVerification : .proofOfPossession, at: 12).get()
+        let poll = try await org.pollFirst(code, scope: DeviceFixture.manage, server: nil, at: 17)
+        #expect(poll.refused == (isVerified ? nil : .accessDenied))
+    }
+
+    @Test("is in the access token of the sign-in, and never again by a refresh")
+    func refresh() async throws {
+        let scope = "openid offline_access \(DeviceFixture.manage) \(DeviceFixture.maintenanceRead)"
+        let tokens = try await signIn(scope, at: 0).get()
+        #expect(tokens.scopes.contains(DeviceFixture.manage))
+        #expect(try IdentityCoreTests.claims(of: tokens.accessToken)["scp"]?.stringArrayValue?.contains(DeviceFixture.manage) == true)
+        func refresh(_ token: String?, scope: String? = nil, at seconds: TimeInterval) async throws -> Result<TokenResponse, Refusal> {
+            var parameters = ["grant_type": "refresh_token", "refresh_token": token ?? ""]
+            parameters["scope"] = scope
+            return try await org.token(parameters, client: "phone-app", server: nil, at: seconds)
+        }
+        #expect(try await refresh(tokens.refreshToken, scope: DeviceFixture.manage, at: 10).refused == .invalidScope)
+        let next = try await refresh(tokens.refreshToken, at: 20).get()
+        #expect(next.scopes == ["openid", "offline_access", DeviceFixture.maintenanceRead])
+        let scopes = try IdentityCoreTests.claims(of: next.accessToken)["scp"]?.stringArrayValue
+        #expect(scopes == ["openid", "offline_access", DeviceFixture.maintenanceRead])
+        #expect(try await refresh(next.refreshToken, at: 30).get().scopes.contains(DeviceFixture.manage) == false)
+    }
+
+    @Test("is invalid_scope at a custom server, also for a push that was approved")
+    func customServer() async throws {
+        #expect(try await org.signIn(scope: DeviceFixture.manage, client: "phone-app", at: 0).refused == .invalidScope)
+        let phone = try await org.enroll()
+        let code = try await org.primary(at: 11).get().secret()
+        _ = try await org.answer(phone, at: 12).get()
+        #expect(try await org.pollFirst(code, scope: DeviceFixture.manage, at: 17).refused == .invalidScope)
+        #expect(
+            try await org.backchannel(["login_hint": PushFixture.jane, "scope": "openid \(DeviceFixture.manage)"]).refused == .invalidScope)
+    }
+}

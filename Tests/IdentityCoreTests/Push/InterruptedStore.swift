@@ -1,0 +1,34 @@
+import Foundation
+import Synchronization
+
+@testable import Store
+
+/// A store in whose next commit something else comes first: the race that a test is about, in the order that it wants.
+final class InterruptedStore: Store {
+    private let store: any Store
+    private let beforeCommit = Mutex<(@Sendable () async throws -> Void)?>(nil)
+
+    init(_ store: any Store) { self.store = store }
+
+    /// Does something between the next request's read and its commit.
+    func beforeNextCommit(_ body: @escaping @Sendable () async throws -> Void) {
+        beforeCommit.withLock { $0 = body }
+    }
+
+    func read<Result: Sendable>(_ body: @escaping @Sendable (any StoreView) throws -> Result) async throws -> Result {
+        try await store.read(body)
+    }
+
+    func commit(_ changes: [Change]) async throws -> CommitOutcome {
+        let before = beforeCommit.withLock { body in
+            defer { body = nil }
+            return body
+        }
+        try await before?()
+        return try await store.commit(changes)
+    }
+
+    func preparingCommit<Result>(_ work: () async throws -> Result) async rethrows -> Result { try await work() }
+    func removeExpired(now: Date, limit: Int) async throws -> Int { try await store.removeExpired(now: now, limit: limit) }
+    func close() async throws { try await store.close() }
+}

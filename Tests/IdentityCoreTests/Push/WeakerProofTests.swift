@@ -1,0 +1,155 @@
+import Foundation
+import JOSE
+import TestSupport
+import Testing
+
+@testable import DeviceAPI
+@testable import IdentityCore
+@testable import OAuthEndpoints
+@testable import OAuthWire
+
+@Suite("What a key, a token or an approval must not be turned into")
+struct WeakerProofTests {
+    private static let lost = "UV_PERMANENTLY_UNAVAILABLE"
+
+    @Test("the key without a lock cannot take the required one away and then approve alone")
+    func requiredVerification() async throws {
+        let org = try await PushFixture { $0.authenticators[0].userVerification = .required }
+        let phone = try await org.enroll(userVerification: true)
+        _ = try await org.waiting()
+        #expect(try await org.answer(phone, consent: Self.lost, at: 12).why?.contains("user verification is required") == true)
+        // The key is still required: the possession key alone approves nothing.
+        let waiting = try await org.waiting(at: 20)
+        #expect(try await org.answer(phone, at: 22).why?.contains("user verification is required") == true)
+        #expect(try await org.poll(waiting, at: 25).refused == .authorizationPending)
+    }
+
+    @Test("an enrolment without the key is not asked once the authenticator requires it")
+    func requiredLater() async throws {
+        let org = try await PushFixture()
+        _ = try await org.enroll()
+        var definition = PushFixture.definition
+        definition.authenticators[0].userVerification = .required
+        _ = try await org.engine.apply(definition, context: PushFixture.context(5))
+        #expect(try await org.challenge(org.mfaToken(at: 10), at: 11).refused == .accessDenied)
+    }
+
+    @Test("an approval by a device whose enrolment was deleted since gives nothing, least of all the scope that enrols another")
+    func deletedApprover() async throws {
+        let org = try await PushFixture { definition in
+            for index in definition.applications.indices where definition.applications[index].id == "phone-app" {
+                definition.applications[index].grantTypes.append(PushFixture.firstFactor)
+            }
+        }
+        let phone = try await org.enroll()
+        let code = try await org.primary(client: "phone-app", server: nil, at: 10).get().secret()
+        _ = try await org.answer(phone, at: 11).get()
+        let authorization = DeviceAuthorization.ssws(try phone.authorization(at: 12).signed())
+        try await org.engine.deleteDeviceEnrollment(
+            id: phone.enrollmentID, authorization: authorization, context: PushFixture.context(12)
+        ).get()
+        let answer = try await org.pollFirst(code, scope: DeviceFixture.manage, client: "phone-app", server: nil, at: 13)
+        #expect(answer.refused == .invalidGrant)
+    }
+
+    @Test("an approval by a device that was suspended since gives nothing")
+    func suspendedApprover() async throws {
+        let org = try await PushFixture()
+        let phone = try await org.enroll()
+        let waiting = try await org.waiting()
+        _ = try await org.answer(phone, at: 12).get()
+        _ = try await org.engine.suspendEnrollment(phone.enrollmentID, true, context: PushFixture.context(13))
+        #expect(try await org.poll(waiting, at: 14).refused == .invalidGrant)
+    }
+
+    @Test("nobody gets the scope that enrols devices in the back channel")
+    func backchannelScope() async throws {
+        let org = try await PushFixture { definition in
+            for index in definition.applications.indices where definition.applications[index].id == "bank" {
+                definition.applications[index].grantedAPIScopes = DeviceFixture.allScopes
+            }
+        }
+        _ = try await org.enroll()
+        let asked = ["login_hint": PushFixture.jane, "scope": "openid \(DeviceFixture.manage)"]
+        #expect(try await org.backchannel(asked, server: nil).refused == .invalidScope)
+    }
+
+    @Test("the back channel asks for no number, which nobody could tell the person")
+    func backchannelNumber() async throws {
+        let org = try await PushFixture { $0.authenticators[0].numberChallenge = .always }
+        let phone = try await org.enroll()
+        _ = try await org.backchannel().get()
+        #expect(try await org.newest(phone, at: 12)["challengeContext"]?["numberChoices"] == nil)
+        _ = try await org.answer(phone, at: 13).get()
+    }
+
+    @Test("the place that becomes known is the one that the person approved, not the one that polls")
+    func knownPlace() async throws {
+        let org = try await PushFixture { $0.authenticators[0].numberChallenge = .risky }
+        let phone = try await org.enroll()
+        let token = try await org.mfaToken(at: 10)
+        let started = try await org.challenge(token, at: 11).get()
+        let number = started.members["binding_code"]?.stringValue
+        #expect(number != nil)
+        _ = try await org.answer(phone, number: number, at: 12).get()
+        var elsewhere = PushFixture.context(13)
+        elsewhere.address = "198.51.100.7"
+        let poll = TokenRequest(
+            server: "default", client: ClientCredentials(clientID: "direct-app", endpoint: TestOrganization.tokenURL("default")),
+            parameters: ["grant_type": PushFixture.secondFactor, "mfa_token": token, "oob_code": try started.secret()])
+        _ = try await org.engine.token(poll, context: elsewhere).get()
+        let user = try #require(try await org.engine.user(login: PushFixture.jane))
+        let app = Application(id: "a", name: "a", kind: .native, signOnPolicy: "")
+        #expect(SignInOrigin.isKnown(SignInOrigin.fingerprint(of: PushFixture.context(0), application: app), to: user))
+        #expect(!SignInOrigin.isKnown(SignInOrigin.fingerprint(of: elsewhere, application: app), to: user))
+    }
+
+    @Test("who asks for two factors by acr_values is asked to unlock the key, rather than refused afterwards")
+    func contextClass() async throws {
+        let org = try await PushFixture()
+        let phone = try await org.enroll(userVerification: true)
+        _ = try await org.primary(at: 10, ["acr_values": "urn:okta:loa:2fa:any"]).get()
+        #expect(try await org.newest(phone, at: 11)["userVerification"]?.stringValue == "REQUIRED")
+    }
+
+    @Test("who comes late is told so for ten minutes, also after the store was swept")
+    func swept() async throws {
+        let org = try await PushFixture()
+        let phone = try await org.enroll()
+        let waiting = try await org.waiting(at: 10)
+        let answer = try PushFixture.sign(phone, try await org.newest(phone, at: 11), at: 400)
+        _ = try await org.engine.removeExpired(now: TestOrganization.time(400), limit: 10_000)
+        #expect(try await org.poll(waiting, at: 401).refused == .expiredToken)
+        #expect(try await org.poll(waiting, at: 407).refused == .expiredToken)
+        let late = try await org.send(answer, at: 402)
+        #expect(late.code == "E0000001" && late.why == "The challenge has expired.")
+        #expect(try await org.challenge(waiting.mfaToken, at: 910).refused == .accessDenied)
+    }
+
+    @Test("answers to one challenge are counted")
+    func manyAnswers() async throws {
+        let org = try await PushFixture()
+        let phone = try await org.enroll()
+        _ = try await org.waiting()
+        let challenge = try await org.newest(phone, at: 11)
+        for _ in 0..<20 {
+            #expect(try await org.send(PushFixture.sign(phone, challenge, consent: "NOTHING", at: 12), at: 12).code == "E0000001")
+        }
+        #expect(try await org.send(PushFixture.sign(phone, challenge, at: 12), at: 12).code == "E0000047")
+        _ = try await org.send(PushFixture.sign(phone, challenge, at: 80), at: 80).get()
+    }
+
+    @Test("a refresh token that is introspected does not show the scope that it never gives")
+    func introspection() async throws {
+        let org = try await PushFixture()
+        let tokens = try await org.signIn(
+            scope: "openid offline_access \(DeviceFixture.manage)", client: "phone-app", server: nil, at: 10
+        ).get()
+        guard let refresh = tokens.refreshToken else { return }
+        let request = TokenRequest(
+            server: nil, client: ClientCredentials(clientID: "phone-app", endpoint: TestOrganization.tokenURL(nil)),
+            parameters: ["token": refresh])
+        let answer = try await org.engine.introspect(request, context: PushFixture.context(11)).get()
+        #expect(answer.json["scope"]?.stringValue?.contains("manage") == false)
+    }
+}

@@ -1,0 +1,121 @@
+import Foundation
+import Testing
+
+@testable import IdentityCore
+
+@Suite("Rate limits")
+struct RateLimiterTests {
+    private let start = Date(timeIntervalSince1970: 1_700_000_040)
+
+    @Test("count down, refuse, and begin anew with the next minute")
+    func window() {
+        let limiter = RateLimiter()
+        let reset = start.addingTimeInterval(60)
+        for remaining in [2, 1, 0] {
+            #expect(
+                limiter.count(.client("a"), limit: 3, now: start)
+                    == RateLimitStatus(limit: 3, remaining: remaining, reset: reset, isAdmitted: true))
+        }
+        for _ in 0..<2 {
+            #expect(
+                limiter.count(.client("a"), limit: 3, now: start.addingTimeInterval(59))
+                    == RateLimitStatus(limit: 3, remaining: 0, reset: reset, isAdmitted: false))
+        }
+        #expect(limiter.count(.client("a"), limit: 3, now: reset).remaining == 2)
+    }
+
+    @Test("keep subjects apart")
+    func subjects() {
+        let limiter = RateLimiter()
+        _ = limiter.count(.client("a"), limit: 1, now: start)
+        #expect(limiter.count(.client("b"), limit: 1, now: start).isAdmitted)
+        #expect(limiter.count(.user("a"), limit: 1, now: start).isAdmitted)
+        #expect(!limiter.count(.client("a"), limit: 1, now: start).isAdmitted)
+    }
+
+    @Test("stay bounded in memory, and still limit, under a flood of subjects")
+    func flood() {
+        let limiter = RateLimiter(capacity: 10)
+        var refused = 0
+        for index in 0..<20_000 where !limiter.count(.address("\(index)"), limit: 5, now: start).isAdmitted { refused += 1 }
+        // Ten of their own and 1,024 shared counters, five requests each, are all that a minute lets through.
+        #expect(refused >= 20_000 - (10 + 1_024) * 5)
+        #expect(limiter.count(.address("0"), limit: 5, now: start).remaining == 3)
+    }
+
+    @Test("count exactly under parallel requests")
+    func parallel() async {
+        let limiter = RateLimiter()
+        let admitted = await withTaskGroup(of: Bool.self) { group in
+            for _ in 0..<200 { group.addTask { limiter.count(.user("u"), limit: 50, now: start).isAdmitted } }
+            return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+        }
+        #expect(admitted == 50)
+    }
+
+    @Test("of a client are not used up by one address that is over its own")
+    func oneAddressAgainstAClient() async throws {
+        let org = try await SignInFixture { $0.rateLimits = RateLimits(perClient: 10, perAddress: 3, perUser: 10) }
+        let snapshot = try await org.engine.snapshot()
+        func count(from address: String) -> RateLimitStatus {
+            let context = RequestContext(now: start, requestID: "request", address: address)
+            return org.engine.countRequest(clientID: "one", snapshot: snapshot, context: context)
+        }
+        for _ in 0..<50 { _ = count(from: "203.0.113.1") }
+        #expect(count(from: "203.0.113.2").isAdmitted)
+    }
+
+    @Test("of sign-ins stop one address that tries a password on everybody, and leave people their attempts from elsewhere")
+    func spraying() async throws {
+        let org = try await SignInFixture { $0.rateLimits = RateLimits(perAddressSignIns: 3, perUser: 2) }
+        let snapshot = try await org.engine.snapshot()
+        func attempt(_ login: String, from address: String) -> RateLimitStatus {
+            org.engine.countAttempt(
+                login: login, snapshot: snapshot, context: RequestContext(now: start, requestID: "request", address: address))
+        }
+        for name in ["a", "b", "c"] { #expect(attempt(name, from: "203.0.113.1").isAdmitted) }
+        for name in ["d", "e", "f", "f", "f"] {
+            let refused = attempt(name, from: "203.0.113.1")
+            #expect(!refused.isAdmitted && refused.limit == 3)
+        }
+        #expect(attempt("f", from: "203.0.113.2").isAdmitted)
+        // Requests of other kinds have their own counter.
+        let context = RequestContext(now: start, requestID: "request", address: "203.0.113.1")
+        #expect(org.engine.countRequest(clientID: nil, snapshot: snapshot, context: context).isAdmitted)
+    }
+
+    @Test("of an address hold for its whole IPv6 network, and apart for IPv4 addresses however they are written")
+    func networks() {
+        #expect(RateLimiter.Subject.from("2001:db8::1") == .from("2001:db8:0:0:ffff::2"))
+        #expect(RateLimiter.Subject.from("2001:db8::1") != .from("2001:db8:0:1::1"))
+        #expect(RateLimiter.Subject.from("fe80::1%eth0") == .from("fe80::2%eth0"))
+        #expect(RateLimiter.Subject.from("::ffff:203.0.113.1") == .from("203.0.113.1"))
+        #expect(RateLimiter.Subject.from("::ffff:203.0.113.1") != .from("::ffff:203.0.113.2"))
+        #expect(RateLimiter.Subject.from("unknown") == .address("unknown"))
+    }
+
+    @Test("of user names stay small in memory whatever the names are")
+    func longNames() {
+        let long = String(repeating: "x", count: 60_000)
+        guard case .user(let key) = RateLimiter.Subject.signIn(as: long) else { return #expect(Bool(false)) }
+        #expect(key.utf8.count <= 64)
+        #expect(RateLimiter.Subject.signIn(as: long) != .signIn(as: long + "y"))
+        #expect(RateLimiter.Subject.signIn(as: long) == .signIn(as: long.uppercased()))
+    }
+
+    @Test("of a request are those of its client and address, whichever is nearer to its end")
+    func request() async throws {
+        let org = try await SignInFixture { $0.rateLimits = RateLimits(perClient: 2, perAddress: 3, perUser: 10) }
+        let snapshot = try await org.engine.snapshot()
+        func count(_ client: String?) -> RateLimitStatus {
+            org.engine.countRequest(clientID: client, snapshot: snapshot, context: SignInFixture.context())
+        }
+        #expect(count("one").limit == 2)
+        #expect(count("one").remaining == 0)
+        let third = count("one")
+        #expect(!third.isAdmitted && third.limit == 2)
+        // The client's own limit is met, and so is now the address's; an invented client has no limit of its own.
+        let fourth = count("invented")
+        #expect(!fourth.isAdmitted && fourth.limit == 3)
+    }
+}

@@ -1,0 +1,117 @@
+import Foundation
+import Testing
+
+@testable import IdentityCore
+
+@Suite("Setting up a second factor in the middle of a sign-in")
+struct EnrollmentInSignInTests {
+    private static let now = Date(timeIntervalSince1970: 1_700_000_000)
+
+    private func transaction(contextClasses: [String] = []) -> SignInTransaction {
+        let application = Application(id: "app", name: "App", kind: .native, signOnPolicy: "any")
+        return SignInTransaction(
+            id: "txn1", request: SignInRequest(application: application, server: nil, scopes: [], contextClasses: contextClasses),
+            now: Self.now)
+    }
+
+    private func subject(
+        _ assurance: SignOnRule.Assurance = .twoFactors, canEnroll: Bool = true, grants: [String] = [], login: String = "jane"
+    ) -> SignInTransaction.Subject {
+        SignInTransaction.Subject(
+            user: User(id: "00u-\(login)", login: login, passwordHash: "hash", createdAt: Self.now),
+            decision: SignOnDecision(assurance: assurance, reason: "rule"), passwordPolicy: PasswordPolicy(),
+            secondFactorGrantTypes: grants, canEnroll: canEnroll)
+    }
+
+    private func password(_ subject: SignInTransaction.Subject) -> SignInTransaction.Input {
+        .judged(.password, .knowledge, methods: ["pwd"], .proved(passwordHash: nil), subject)
+    }
+
+    private func enrolled(_ subject: SignInTransaction.Subject) -> SignInTransaction.Input {
+        .enrolled(.totp, .possession, methods: ["otp"], subject)
+    }
+
+    @Test("who has no second factor, and needs one, sets one up, and that is the second factor")
+    func setsUp() {
+        let (first, outcome, effects) = transaction().step(password(subject()), now: Self.now)
+        #expect(outcome == .enrollmentRequired && first.end == nil)
+        #expect(effects == [.log(type: "user.authentication.password", .success, reason: "rule")])
+        let later = Self.now.addingTimeInterval(60)
+        let (second, end, log) = first.step(enrolled(subject()), now: later)
+        let both = AuthenticationContext(userID: "00u-jane", time: later, earliestTime: Self.now, methods: ["pwd", "otp", "mfa"])
+        #expect(end == .authenticated(both))
+        #expect(second.end == .authenticated)
+        #expect(log == [.log(type: "user.authentication.totp", .success, reason: "rule")])
+    }
+
+    @Test("who may not is refused as before")
+    func mayNot() {
+        let (after, outcome, _) = transaction().step(password(subject(canEnroll: false)), now: Self.now)
+        guard case .refused(let refusal) = outcome else { return #expect(Bool(false), "\(outcome)") }
+        #expect(refusal.code == .accessDenied && after.end == .refused)
+    }
+
+    @Test("who has a second factor is asked for it")
+    func has() {
+        let (_, outcome, _) = transaction().step(password(subject(grants: [GrantType.secondFactorOTP])), now: Self.now)
+        #expect(outcome == .factorRequired([GrantType.secondFactorOTP]))
+    }
+
+    @Test("what an app wants beyond the policy sets nothing up")
+    func beyondPolicy() {
+        let asking = transaction(contextClasses: ["urn:okta:loa:2fa:any"])
+        guard case .refused(let refusal) = asking.step(password(subject(.oneFactor)), now: Self.now).1 else {
+            return #expect(Bool(false), "not refused")
+        }
+        #expect(refusal.code == .unmetAuthenticationRequirements)
+    }
+
+    private func onPages() -> SignInTransaction {
+        var transaction = transaction()
+        transaction.hosted = HostedSignIn(
+            request: AuthorizationRequest(
+                clientID: "app", redirectURI: "https://app.example.com/", responseMode: .query, scopes: ["openid"], state: "s"),
+            browser: BrowserBinding("browser"), login: "")
+        return transaction
+    }
+
+    private var oldPassword: SignInTransaction.Proof {
+        .init(factor: .password, factorClasses: [.knowledge], methods: ["pwd"], time: Self.now.addingTimeInterval(-60))
+    }
+
+    @Test("what a session proved sets nothing up, however recent: the password is asked for again, and then it does")
+    func session() {
+        let (begun, outcome, effects) = onPages().step(.resumed([oldPassword], subject()), now: Self.now)
+        #expect(outcome == .enrollmentRequired && effects.isEmpty)
+        #expect(begun == onPages())
+        guard case .refused = begun.step(enrolled(subject()), now: Self.now).1 else { return #expect(Bool(false), "not refused") }
+        let (typed, asked, _) = begun.step(password(subject()), now: Self.now)
+        #expect(asked == .enrollmentRequired)
+        #expect(typed.step(enrolled(subject()), now: Self.now).0.end == .authenticated)
+    }
+
+    @Test("a session's sign-in that waits for a second factor sets none up when that is taken away meanwhile")
+    func takenAway() {
+        let (waiting, outcome, _) = onPages().step(
+            .resumed([oldPassword], subject(grants: [GrantType.secondFactorOTP])), now: Self.now)
+        #expect(outcome == .factorRequired([GrantType.secondFactorOTP]))
+        guard case .refused = waiting.step(enrolled(subject()), now: Self.now).1 else { return #expect(Bool(false), "not refused") }
+    }
+
+    @Test(
+        "nothing else makes an enrolment a proof",
+        arguments: ["before the password", "too late", "somebody else", "twice", "after the end", "one that is there already"])
+    func refused(when: String) {
+        let first = transaction().step(password(subject()), now: Self.now).0
+        let (from, input, at): (SignInTransaction, SignInTransaction.Input, Date) =
+            switch when {
+            case "before the password": (transaction(), enrolled(subject()), Self.now)
+            case "too late": (first, enrolled(subject()), first.expiresAt)
+            case "somebody else": (first, enrolled(subject(login: "john")), Self.now)
+            case "twice": (first.step(enrolled(subject()), now: Self.now).0, enrolled(subject()), Self.now)
+            case "after the end": (first.step(.cancelled, now: Self.now).0, enrolled(subject()), Self.now)
+            default: (first, enrolled(subject(canEnroll: false, grants: [GrantType.secondFactorOTP])), Self.now)
+            }
+        guard case .refused = from.step(input, now: at).1 else { return #expect(Bool(false), "not refused") }
+    }
+}

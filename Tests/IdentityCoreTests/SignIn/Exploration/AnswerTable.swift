@@ -1,0 +1,38 @@
+@testable import IdentityCore
+
+/// What an answer amounts to (device-authenticator reference 5.5), row by row; what is in no row is invalid.
+enum AnswerTable {
+    enum Result: Equatable { case approved(userVerified: Bool), denied, failed, invalid }
+
+    private struct Row {
+        var consents: [PushAnswer.Consent]
+        /// Nil for any.
+        var key: PushMethod.KeyRole?
+        /// Nil for any.
+        var verification: [PushChallenge.UserVerification]?
+        var result: Result
+    }
+
+    private static let rows = [
+        Row(consents: [.denied], result: .denied),
+        Row(consents: [.cancelledUserVerification, .abandoned], result: .failed),
+        Row(consents: [.approvedByUserVerification], key: .userVerification, result: .approved(userVerified: true)),
+        Row(
+            consents: [.approved], key: .proofOfPossession, verification: [.discouraged, .preferred],
+            result: .approved(userVerified: false)),
+        Row(
+            consents: [.none, .verificationTemporarilyUnavailable, .verificationPermanentlyUnavailable], key: .proofOfPossession,
+            verification: [.preferred], result: .approved(userVerified: false)),
+        Row(
+            consents: [.none, .verificationTemporarilyUnavailable, .verificationPermanentlyUnavailable], key: .proofOfPossession,
+            verification: [.required], result: .failed),
+    ]
+
+    static func result(
+        _ consent: PushAnswer.Consent, _ key: PushMethod.KeyRole, _ verification: PushChallenge.UserVerification
+    ) -> Result {
+        rows.first { row in
+            row.consents.contains(consent) && row.key ?? key == key && row.verification?.contains(verification) ?? true
+        }?.result ?? .invalid
+    }
+}

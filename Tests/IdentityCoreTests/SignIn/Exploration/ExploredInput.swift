@@ -1,0 +1,202 @@
+import Foundation
+
+@testable import IdentityCore
+
+/// Something that can happen to a transaction, or to the clock, as the exploration enumerates it.
+enum ExploredInput: Sendable, Equatable {
+    /// What a password was.
+    enum Password: Sendable, CaseIterable { case right, rightWithOldHash, wrong }
+    /// Which number was picked.
+    enum Number: String, Sendable { case none, wrong = "17", right = "42" }
+    /// What an answer says that it answers.
+    enum Target: Sendable, Equatable {
+        case current(ExploredDevice)
+        case replaced(ExploredDevice)
+        case foreign
+    }
+    struct Answer: Sendable, Equatable {
+        var target: Target
+        var consent: PushAnswer.Consent
+        var key: PushMethod.KeyRole
+        var number = Number.none
+        var isSuspicious = false
+    }
+
+    /// What belongs elsewhere.
+    enum Stray: Sendable, CaseIterable { case recoveryToken, recoveryCode, recoveryAnswer, recoveryPassword, enrollment }
+
+    /// What a session proved, before the sign-in began.
+    enum Session: Sendable, CaseIterable {
+        case password, code, passwordAndCode, push
+
+        var proved: [SignInLedger.Proved] {
+            switch self {
+            case .password: [.init(kind: .password, time: -100)]
+            case .code: [.init(kind: .code, time: -90)]
+            case .passwordAndCode: Session.password.proved + Session.code.proved
+            case .push: [.init(kind: .push(.first, userVerified: false), time: -80)]
+            }
+        }
+    }
+
+    case password(Password, ExploredPerson)
+    /// The person comes with a session.
+    case session(Session, ExploredPerson)
+    case passwordOfNobody
+    /// A code of an authenticator app, right or wrong.
+    case code(isRight: Bool, ExploredPerson)
+    case challenge(ExploredPerson)
+    case answer(Answer)
+    case poll(ExploredPerson?)
+    /// A new password was given and judged, whether one was asked for or not.
+    case newPassword(ExploredPerson)
+    /// The person wants to keep the one that they have.
+    case keepPassword(ExploredPerson)
+    /// A step of a recovery, or a factor that was set up, where nothing of the kind goes on.
+    case stray(Stray)
+    case cancel
+    /// The clock goes on to this second.
+    case wait(until: Int)
+
+    static let newHash = "hash of the new password"
+
+    /// How devices say that the person unlocked the key; counts only if they did.
+    static let unlocked = ["fpt"]
+
+    /// The enrolment of the app, as the verifier says that it must be written.
+    static let usedApp = Enrollment(id: "enr-app", userID: "00ujane", factor: .totp, status: .active, createdAt: ExploredPolicy.time(-9))
+
+    /// What the code under test is told; nil if only time goes by.
+    func input(_ policy: ExploredPolicy, _ ledger: SignInLedger, at seconds: Int) -> SignInTransaction.Input? {
+        switch self {
+        case .password(let password, let person):
+            let verdict: FactorVerdict =
+                switch password {
+                case .right: .proved(passwordHash: nil)
+                case .rightWithOldHash: .proved(passwordHash: "new hash")
+                case .wrong: .failed
+                }
+            return .judged(.password, .knowledge, methods: ["pwd"], verdict, policy.subject(person))
+        case .passwordOfNobody: return .judged(.password, .knowledge, methods: ["pwd"], .failed, nil)
+        case .code(let isRight, let person):
+            return .judged(
+                .totp, .possession, methods: ["otp"],
+                isRight ? .proved(passwordHash: nil, enrollment: Self.usedApp) : .failed, policy.subject(person))
+        case .session(let session, let person):
+            let proofs = session.proved.map { proved in
+                SignInTransaction.Proof(
+                    factor: proved.kind == .password ? .password : proved.kind == .code ? .totp : .push,
+                    factorClasses: [proved.kind == .password ? .knowledge : .possession], methods: proved.methods,
+                    time: ExploredPolicy.time(proved.time))
+            }
+            return .resumed(proofs, policy.subject(person))
+        case .challenge(let person): return .challenged(policy.challenge(ledger.challenges + 1, at: seconds), policy.subject(person))
+        case .answer(let answer):
+            let target: String =
+                switch answer.target {
+                case .current(let device): device.target(of: ledger.challenges)
+                case .replaced(let device): device.target(of: ledger.challenges - 1)
+                case .foreign: "ft-of-another-transaction"
+                }
+            return .answered(
+                PushAnswer(
+                    targetID: target, consent: answer.consent, keyRole: answer.key,
+                    selectedNumber: answer.number == .none ? nil : answer.number.rawValue, isSuspicious: answer.isSuspicious,
+                    verificationMethods: Self.unlocked))
+        case .poll(let person): return .polled(person.map(policy.subject))
+        case .newPassword(let person): return .passwordChanged(hash: Self.newHash, policy.subject(person))
+        case .keepPassword(let person): return .passwordKept(policy.subject(person))
+        case .stray(.recoveryToken): return .recoveryProved(hasQuestion: false, policy.subject(.jane))
+        case .stray(.recoveryCode): return .recoveryFailed("wrong")
+        case .stray(.recoveryAnswer): return .recoveryAnswered(isRight: true, policy.subject(.jane))
+        case .stray(.recoveryPassword): return .passwordReset(hash: Self.newHash, policy.subject(.jane))
+        case .stray(.enrollment): return .enrolled(.totp, .possession, methods: ["otp"], policy.subject(.jane))
+        case .cancel: return .cancelled
+        case .wait: return nil
+        }
+    }
+
+    /// Everything that can happen next. Where nothing can be accepted any more, only what would have been accepted is tried.
+    static func all(_ policy: ExploredPolicy, _ ledger: SignInLedger, at seconds: Int) -> [ExploredInput] {
+        if ledger.end != nil { return atTheEnd }
+        let isOpen = ledger.decision == nil && ledger.deadline.map { seconds < $0 } ?? false
+        return steps + strays + (policy.isHosted ? sessions : []) + (policy.passwordsEnd ? changes : [changes[0]])
+            + (isOpen ? (policy.hasNumbers ? numberAnswers : answers) : lateAnswers)
+            + waits(policy, ledger, at: seconds)
+    }
+
+    private static let steps: [ExploredInput] =
+        ExploredPerson.allCases.flatMap { person in [.password(.right, person), .challenge(person), .poll(person)] } + [
+            .code(isRight: true, .jane), .code(isRight: false, .jane), .code(isRight: true, .janeSinceNewPassword),
+            .code(isRight: true, .janeLocked), .code(isRight: false, .janeReactivated), .code(isRight: true, .janeUnassigned),
+            .code(isRight: true, .bob), .code(isRight: true, .janeWithClosedApp), .code(isRight: false, .janeWithClosedApp),
+            .code(isRight: true, .janeAtHome), .code(isRight: false, .janeAtHome), .password(.wrong, .janeAtHome),
+            .password(.rightWithOldHash, .jane), .password(.wrong, .jane), .password(.wrong, .janeLocked),
+            .password(.wrong, .janeLockOver),
+            .password(.wrong, .janeSuspended), .password(.wrong, .janeReactivated), .password(.wrong, .bob), .passwordOfNobody, .poll(nil),
+            .cancel,
+        ]
+
+    private static let strays: [ExploredInput] = Stray.allCases.map { .stray($0) }
+
+    private static let sessions: [ExploredInput] =
+        Session.allCases.flatMap { [.session($0, .jane), .session($0, .bob)] }
+        + [ExploredPerson.janeSinceNewPassword, .janeDeactivated, .janeReactivated, .janeSuspended, .janeLocked, .janeUnassigned].map {
+            .session(.passwordAndCode, $0)
+        }
+
+    private static let changes: [ExploredInput] =
+        [
+            ExploredPerson.jane, .janeSinceNewPassword, .janeSuspended, .janeReactivated, .janeLocked, .janeLockOver, .janeAtHome,
+            .janeUnassigned, .bob,
+        ]
+        .map { .newPassword($0) } + [.keepPassword(.jane)]
+
+    private static let atTheEnd: [ExploredInput] =
+        [ExploredPerson.jane, .janeSinceNewPassword, .bob].flatMap { person in
+            [.password(.right, person), .challenge(person), .poll(person)]
+        } + [
+            .password(.wrong, .jane), .code(isRight: true, .jane), .code(isRight: false, .jane), .passwordOfNobody, .poll(nil), .cancel,
+            .newPassword(.jane),
+        ]
+        + lateAnswers
+
+    private static let answers = answers(numbers: [.none])
+    private static let numberAnswers = answers(numbers: [.none, .wrong, .right])
+
+    private static func answers(numbers: [Number]) -> [ExploredInput] {
+        var answers = lateAnswers
+        for key in [PushMethod.KeyRole.proofOfPossession, .userVerification] {
+            for consent in consents {
+                for number in numbers {
+                    for device in ExploredDevice.allCases {
+                        answers.append(.answer(Answer(target: .current(device), consent: consent, key: key, number: number)))
+                    }
+                }
+            }
+        }
+        return answers
+    }
+
+    /// The best that there are, to what is asked now, was asked before and was asked elsewhere.
+    private static let lateAnswers: [ExploredInput] =
+        [Target.current(.first), .replaced(.first), .replaced(.second), .foreign].flatMap { (target: Target) -> [ExploredInput] in
+            [
+                .answer(Answer(target: target, consent: .approved, key: .proofOfPossession, number: .right)),
+                .answer(Answer(target: target, consent: .approvedByUserVerification, key: .userVerification, number: .right)),
+                .answer(Answer(target: target, consent: .denied, key: .proofOfPossession, isSuspicious: true)),
+            ]
+        }
+
+    static let consents: [PushAnswer.Consent] = [
+        .approved, .approvedByUserVerification, .denied, .cancelledUserVerification, .verificationTemporarilyUnavailable,
+        .verificationPermanentlyUnavailable, .none, .abandoned,
+    ]
+
+    /// A while, and the last second before and the first at which the challenge or the transaction is over.
+    private static func waits(_ policy: ExploredPolicy, _ ledger: SignInLedger, at seconds: Int) -> [ExploredInput] {
+        let ends = [ledger.deadline, policy.lifetime].compactMap { $0 }
+        let times = Set([20] + ends + ends.map { $0 - 1 })
+        return times.filter { $0 > seconds && $0 <= policy.lifetime }.sorted().map { .wait(until: $0) }
+    }
+}

@@ -1,0 +1,224 @@
+import Crypto
+import Foundation
+import JOSE
+import Testing
+
+@testable import IdentityCore
+@testable import Store
+
+@Suite("Signing in by password")
+struct PasswordSignInTests {
+    @Test("proves the person, whatever the case of the name")
+    func success() async throws {
+        let org = try await SignInFixture()
+        let outcome = try await org.signIn("JANE.Doe@Example.COM", at: 5)
+        let context = try #require(outcome.context)
+        #expect(context.methods == ["pwd"])
+        #expect(context.time == SignInFixture.start.addingTimeInterval(5))
+        let jane = try await org.stored().value.id
+        #expect(context.userID == jane)
+        let line = try #require(try await org.log().last)
+        #expect(line.type == "user.authentication.password")
+        #expect(line.outcome == .success)
+        #expect(line.reason == "sign-on policy “one-factor”, rule “any”: oneFactor")
+        #expect(line.userID == context.userID && line.clientID == "one" && line.address == "127.0.0.1")
+    }
+
+    @Test("answers alike to a wrong password, an unknown name, a locked, a suspended and a passwordless account; the log tells them apart")
+    func sameAnswer() async throws {
+        let org = try await SignInFixture()
+        var refusals: [Refusal?] = []
+        refusals.append(try await org.signIn(SignInFixture.jane, "wrong-password").refusal)
+        refusals.append(try await org.signIn("nobody@example.com").refusal)
+        refusals.append(try await org.signIn("suspended@example.com", "Battery-Staple-9").refusal)
+        refusals.append(try await org.signIn("new@example.com", "").refusal)
+        try await org.lock()
+        refusals.append(try await org.signIn().refusal)
+        #expect(Set(refusals.map { $0?.code }) == [.invalidGrant])
+        #expect(Set(refusals.map { $0?.description }) == ["The credentials provided were invalid."])
+        #expect(refusals.allSatisfy { $0?.members == [:] && $0?.rateLimit == nil })
+        let reasons = refusals.map { $0?.reason }
+        #expect(reasons == ["wrong password", "unknown user", "account is suspended", "account has no password", "account is locked"])
+        #expect(try await org.log().filter { $0.outcome == .failure }.count == 5 + 3)
+    }
+
+    @Test(
+        "derives a key also for who has none to check against: a name that nobody has, no password, a password or a name too long",
+        arguments: [
+            ("nobody@example.com", "wrong-password"), ("new@example.com", "wrong-password"),
+            (SignInFixture.jane, String(repeating: "x", count: 1_025)), (String(repeating: "x", count: 1_025), "wrong-password"),
+        ])
+    func derivesForNobody(username: String, password: String) async throws {
+        let org = try await SignInFixture()
+        #expect(try await org.signIn(username, password).refusal?.code == .invalidGrant)
+        // At a cost of 2^0, which scrypt refuses (RFC 7914 section 6): now a sign-in fails that derives a key at the policy's cost,
+        // and one that derives none would still be answered.
+        let stored: Record? = try await org.store.read {
+            try $0.record(.passwordPolicy, id: OrganizationSettings.passwordPolicyReference.id)
+        }
+        var record = try #require(stored)
+        var policy = try RecordCoding.decode(Configured<PasswordPolicy>.self, from: record)
+        policy.value.scryptLogN = 0
+        record.payload = try RecordCoding.encode(policy)
+        #expect(try await org.store.commit([.put(record)]) == .committed)
+        await #expect(throws: CryptoKitError.self) { try await org.signIn(username, password) }
+        // A hash is checked at its own cost, so that it is not the policy that stops everybody.
+        #expect(try await org.signIn(SignInFixture.jane, "wrong-password").refusal?.code == .invalidGrant)
+    }
+
+    @Test("The account is locked after the policy's number of wrong passwords, and opens after 30 seconds.")
+    func lockout() async throws {
+        let org = try await SignInFixture()
+        try await org.lock()
+        #expect(try await org.stored().value.lockedAt == SignInFixture.start)
+        #expect(try await org.log().contains { $0.type == "user.account.lock" })
+        #expect(try await org.signIn(at: 29).refusal?.reason == "account is locked")
+        #expect(try await org.signIn(at: 30).context != nil)
+        let user = try await org.stored().value
+        #expect(user.lockedAt == nil && user.failedAttempts == 0)
+    }
+
+    @Test("stays locked for good when the policy names no minutes, until somebody unlocks it")
+    func unlock() async throws {
+        let org = try await SignInFixture { $0.passwordPolicy.lockoutMinutes = nil }
+        try await org.lock()
+        #expect(try await org.signIn(at: 1e9).context == nil)
+        _ = try await org.engine.unlock(userID: org.stored().value.id, context: SignInFixture.context())
+        #expect(try await org.signIn(at: 1e9).context != nil)
+    }
+
+    @Test("forgets failures on success")
+    func reset() async throws {
+        let org = try await SignInFixture()
+        for _ in 0..<2 { _ = try await org.signIn(SignInFixture.jane, "wrong-password") }
+        #expect(try await org.stored().value.failedAttempts == 2)
+        #expect(try await org.signIn().context != nil)
+        #expect(try await org.stored().value.failedAttempts == 0)
+    }
+
+    @Test("counts a hundred wrong guesses at the same time as a hundred")
+    func parallelGuesses() async throws {
+        let org = try await SignInFixture { $0.passwordPolicy.lockoutAttempts = 0 }
+        try await withThrowingTaskGroup(of: Refusal.Code?.self) { group in
+            for index in 0..<100 {
+                group.addTask { try await org.signIn(SignInFixture.jane, "guess-number-\(index)").refusal?.code }
+            }
+            for try await code in group { #expect(code == .invalidGrant) }
+        }
+        #expect(try await org.stored().value.failedAttempts == 100)
+    }
+
+    @Test("lets no guess through that comes beside those that lock the account")
+    func parallelLockout() async throws {
+        let org = try await SignInFixture()
+        await withThrowingTaskGroup(of: Void.self) { group in
+            for index in 0..<40 {
+                group.addTask { _ = try await org.signIn(SignInFixture.jane, "guess-number-\(index)") }
+            }
+        }
+        let user = try await org.stored().value
+        #expect(user.failedAttempts == 3 && user.lockedAt != nil)
+        #expect(try await org.log().filter { $0.type == "user.account.lock" }.count == 1)
+    }
+
+    @Test("hashes anew when the policy's cost changed")
+    func rehash() async throws {
+        let org = try await SignInFixture()
+        let before = try await org.stored().value
+        var definition = SignInFixture.definition
+        definition.passwordPolicy.scryptLogN = 11
+        _ = try await org.engine.apply(definition, context: SignInFixture.context())
+        #expect(try await org.signIn().context != nil)
+        let after = try await org.stored().value
+        #expect(before.passwordHash?.hasPrefix("$scrypt$ln=10") == true)
+        #expect(after.passwordHash?.hasPrefix("$scrypt$ln=11") == true)
+        #expect(after.passwordChangedAt == before.passwordChangedAt)
+        #expect(try await org.signIn().context != nil)
+    }
+
+    @Test("refuses who is not assigned, or an application that is closed, only after the right password", arguments: ["staff", "closed"])
+    func assignment(application: String) async throws {
+        let org = try await SignInFixture()
+        #expect(try await org.signIn(SignInFixture.jane, "wrong-password", to: application).refusal?.code == .invalidGrant)
+        #expect(try await org.signIn(to: application).refusal?.code == .accessDenied)
+        #expect(try await org.log().last?.outcome == .denied)
+    }
+
+    @Test("limits attempts for one name and says until when")
+    func rateLimit() async throws {
+        let org = try await SignInFixture { $0.rateLimits.perUser = 2 }
+        for name in ["nobody@example.com", SignInFixture.jane] {
+            for _ in 0..<2 { #expect(try await org.signIn(name, "wrong-password", at: 10).refusal?.code == .invalidGrant) }
+            let refusal = try #require(try await org.signIn(name, at: 10).refusal)
+            #expect(refusal.code == .tooManyRequests)
+            let minute = Date(timeIntervalSince1970: (SignInFixture.start.timeIntervalSince1970 / 60).rounded(.down) * 60 + 60)
+            #expect(refusal.rateLimit == RateLimitStatus(limit: 2, remaining: 0, reset: minute, isAdmitted: false))
+        }
+        #expect(try await org.signIn(at: 70).context != nil)
+    }
+
+    @Test("asks for a second factor by a token that leads to the transaction")
+    func secondFactor() async throws {
+        let org = try await SignInFixture()
+        try await org.enroll(.push)
+        let refusal = try #require(try await org.signIn(to: "two").refusal)
+        #expect(refusal.code == .mfaRequired)
+        #expect(refusal.members["supported_challenge_types"] == "http://auth0.com/oauth/grant-type/mfa-oob")
+        let token = try #require(refusal.members["mfa_token"]?.stringValue)
+        let digest = TicketDigest(of: token)
+        let (state, late) = try await org.store.read { view in
+            (
+                try view.ticket(.mfaToken, digest: digest, now: SignInFixture.start.addingTimeInterval(1_499)),
+                try view.ticket(.mfaToken, digest: digest, now: SignInFixture.start.addingTimeInterval(1_501))
+            )
+        }
+        guard case .fresh(let ticket) = state, case .expired = late else {
+            Issue.record("the ticket is \(state), later \(late)")
+            return
+        }
+        let stored: Record? = try await org.store.read { try $0.record(.transaction, id: ticket.owner.id) }
+        let record = try #require(stored)
+        let transaction = try RecordCoding.decode(SignInTransaction.self, from: record)
+        let jane = try await org.stored().value.id
+        #expect(transaction.userID == jane)
+        #expect(transaction.proofs.map(\.factor) == [.password])
+        #expect(transaction.scopes == ["openid"])
+    }
+
+    @Test("refuses at once when a second factor is asked for that the person, or the client, does not have")
+    func noSecondFactor() async throws {
+        let org = try await SignInFixture()
+        #expect(try await org.signIn(to: "two").refusal?.code == .accessDenied)
+        try await org.enroll(.push)
+        #expect(try await org.signIn(to: "two", grants: ["http://auth0.com/oauth/grant-type/mfa-otp"]).refusal?.code == .accessDenied)
+        #expect(try await org.signIn(to: "two", grants: ["http://auth0.com/oauth/grant-type/mfa-oob"]).refusal?.code == .mfaRequired)
+    }
+
+    @Test("counts for nothing when the hashing queue is full: 429 with zeros")
+    func overloaded() async throws {
+        let store = InMemoryStore()
+        let quiet = SignInFixture.environment()
+        let engine = Engine(store: store, environment: quiet)
+        _ = try await engine.apply(SignInFixture.definition, context: SignInFixture.context())
+        let snapshot = try await engine.snapshot()
+        let application = try #require(snapshot.application("one"))
+        let busy = Engine(
+            store: store,
+            environment: EngineEnvironment(
+                random: quiet.random, masterKey: quiet.masterKey, passwordHasher: PasswordHasher(width: 1, queueLimit: 1)))
+        let codes = try await withThrowingTaskGroup(of: Refusal?.self) { group in
+            for _ in 0..<200 {
+                group.addTask {
+                    try await busy.authenticate(
+                        username: SignInFixture.jane, password: "x", for: SignInRequest(application: application, server: nil, scopes: []),
+                        snapshot: snapshot, context: SignInFixture.context()
+                    ).refusal
+                }
+            }
+            return try await group.reduce(into: [Refusal]()) { all, refusal in if let refusal { all.append(refusal) } }
+        }
+        let refused = codes.filter { $0.code == .tooManyRequests }
+        #expect(!refused.isEmpty)
+        #expect(refused.allSatisfy { $0.rateLimit?.limit == 0 && $0.rateLimit?.remaining == 0 })
+    }
+}

@@ -1,0 +1,172 @@
+import Foundation
+import Testing
+
+@testable import IdentityCore
+
+@Suite("The sign-in transaction")
+struct SignInTransactionTests {
+    private static let now = Date(timeIntervalSince1970: 1_700_000_000)
+    private static let oob = "http://auth0.com/oauth/grant-type/mfa-oob"
+
+    private func transaction(contextClasses: [String] = []) -> SignInTransaction {
+        let application = Application(id: "app", name: "App", kind: .native, signOnPolicy: "any")
+        return SignInTransaction(
+            id: "txn1", request: SignInRequest(application: application, server: nil, scopes: [], contextClasses: contextClasses),
+            now: Self.now)
+    }
+
+    private func subject(_ assurance: SignOnRule.Assurance = .oneFactor, grants: [String] = []) -> SignInTransaction.Subject {
+        SignInTransaction.Subject(
+            user: User(id: "00u1", login: "jane", passwordHash: "hash", createdAt: Self.now),
+            decision: SignOnDecision(assurance: assurance, reason: "rule"), passwordPolicy: PasswordPolicy(lockoutAttempts: 2),
+            secondFactorGrantTypes: grants)
+    }
+
+    private func password(
+        _ verdict: FactorVerdict, _ subject: SignInTransaction.Subject?
+    ) -> SignInTransaction.Input {
+        .judged(.password, .knowledge, methods: ["pwd"], verdict, subject)
+    }
+
+    @Test("ends with the password where one factor is enough, and writes nothing but the log")
+    func oneFactor() {
+        let (after, outcome, effects) = transaction().step(password(.proved(passwordHash: nil), subject()), now: Self.now)
+        #expect(outcome == .authenticated(AuthenticationContext(userID: "00u1", time: Self.now, methods: ["pwd"])))
+        #expect(effects == [.log(type: "user.authentication.password", .success, reason: "rule")])
+        #expect(after.end == .authenticated && after.proofs.count == 1)
+    }
+
+    @Test("goes on to a factor of another class, and then names all methods and mfa")
+    func twoFactors() {
+        let subject = subject(.twoFactors, grants: [Self.oob])
+        let (first, outcome, _) = transaction().step(password(.proved(passwordHash: nil), subject), now: Self.now)
+        #expect(outcome == .factorRequired([Self.oob]))
+        #expect(first.end == nil)
+        let later = Self.now.addingTimeInterval(20)
+        let push = SignInTransaction.Input.judged(
+            .push, .possession, methods: ["okta_verify", "swk"], .proved(passwordHash: nil), subject)
+        let (second, end, _) = first.step(push, now: later)
+        #expect(
+            end
+                == .authenticated(
+                    AuthenticationContext(
+                        userID: "00u1", time: later, earliestTime: Self.now, methods: ["pwd", "okta_verify", "swk", "mfa"])))
+        #expect(second.end == .authenticated)
+    }
+
+    @Test("takes what a person recalls for a second factor at the classic API only")
+    func recollection() {
+        let subject = subject(.twoFactors, grants: [Self.oob])
+        let question = SignInTransaction.Input.judged(
+            .question, .recollection, methods: ["kba"], .proved(passwordHash: nil), subject)
+        let (first, _, _) = transaction().step(password(.proved(passwordHash: nil), subject), now: Self.now)
+        #expect(first.step(question, now: Self.now).1 == .factorRequired([Self.oob]))
+        var classic = first
+        classic.classic = ClassicSignIn(relayState: nil, enrollsOptional: false, warnsBeforeExpiry: false, device: nil)
+        guard case .authenticated(let context) = classic.step(question, now: Self.now).1 else {
+            Issue.record("not authenticated")
+            return
+        }
+        #expect(context.methods == ["pwd", "kba", "mfa"])
+    }
+
+    @Test("a right answer forgets the wrong ones of its own kind only")
+    func failuresOfKinds() {
+        var user = User(id: "00u1", login: "jane", createdAt: Self.now)
+        let policy = PasswordPolicy(lockoutAttempts: 4)
+        for factor in [FactorKind.totp, .totp, .question] {
+            let consequence = user.countFailure(of: factor, policy: policy, now: Self.now)
+            #expect(consequence == .none)
+        }
+        user.forgetFailures(of: .question)
+        #expect(user.failedCodes == ["totp": 2])
+        user.forgetFailures(of: .password)
+        #expect(user[.others].total == 2)
+        user.forgetFailures(of: .totp)
+        #expect(user.failedCodes == nil)
+    }
+
+    @Test("does not take two factors of one class for two")
+    func sameClass() {
+        let subject = subject(.twoFactors, grants: [Self.oob])
+        let (first, _, _) = transaction().step(password(.proved(passwordHash: nil), subject), now: Self.now)
+        let (_, outcome, _) = first.step(password(.proved(passwordHash: nil), subject), now: Self.now)
+        #expect(outcome == .factorRequired([Self.oob]))
+    }
+
+    @Test("fails, counts, and locks when the policy's number is reached")
+    func failure() throws {
+        var subject = subject()
+        let (_, outcome, effects) = transaction().step(password(.failed, subject), now: Self.now)
+        #expect(outcome == .refused(.wrongCredentials("wrong password")))
+        #expect(effects.count == 2)
+        subject.user.failedAttempts = 1
+        let (_, _, locking) = transaction().step(password(.failed, subject), now: Self.now)
+        guard case .writeUser(let user) = try #require(locking.first) else {
+            Issue.record("the user is not written")
+            return
+        }
+        #expect(user.failedAttempts == 2 && user.lockedAt == Self.now)
+        #expect(locking.contains(.log(type: "user.account.lock", .success, reason: "2 failed attempts")))
+    }
+
+    @Test("looks at no verdict while the account is locked, and writes nothing")
+    func locked() {
+        var subject = subject()
+        subject.user.lockedAt = Self.now
+        for verdict in [FactorVerdict.failed, .proved(passwordHash: nil)] {
+            let (_, outcome, effects) = transaction().step(password(verdict, subject), now: Self.now)
+            #expect(outcome == .refused(.wrongCredentials("account is locked")))
+            #expect(effects == [.log(type: "user.authentication.password", .failure, reason: "account is locked")])
+        }
+    }
+
+    @Test(
+        "returns the context class that was asked for and met",
+        arguments: [
+            (["urn:okta:loa:1fa:any"], [], "urn:okta:loa:1fa:any"), (["unknown", "urn:okta:loa:1fa:pwd"], [], "urn:okta:loa:1fa:pwd"),
+            (["urn:okta:loa:2fa:any:ifpossible"], [], "urn:okta:loa:2fa:any:ifpossible"), (["unknown"], [], nil),
+        ] as [([String], [String], String?)])
+    func contextClass(asked: [String], grants: [String], met: String?) {
+        let (_, outcome, _) = transaction(contextClasses: asked).step(
+            password(.proved(passwordHash: nil), subject(grants: grants)), now: Self.now)
+        #expect(
+            outcome == .authenticated(AuthenticationContext(userID: "00u1", time: Self.now, methods: ["pwd"], contextClass: met)))
+    }
+
+    @Test("asks for more than the policy when the client does, and says so when it can not be met")
+    func contextClassAsksMore() {
+        let input = password(.proved(passwordHash: nil), subject(grants: [Self.oob]))
+        for asked in ["urn:okta:loa:2fa:any", "urn:okta:loa:2fa:any:ifpossible"] {
+            #expect(transaction(contextClasses: [asked]).step(input, now: Self.now).1 == .factorRequired([Self.oob]))
+        }
+        let (_, outcome, _) = transaction(contextClasses: ["urn:okta:loa:2fa:any"]).step(
+            password(.proved(passwordHash: nil), subject()), now: Self.now)
+        guard case .refused(let refusal) = outcome else {
+            Issue.record("\(outcome)")
+            return
+        }
+        #expect(refusal.code == .unmetAuthenticationRequirements)
+    }
+
+    @Test("never asks for less than the policy")
+    func contextClassAsksLess() {
+        let input = password(.proved(passwordHash: nil), subject(.twoFactors, grants: [Self.oob]))
+        #expect(transaction(contextClasses: ["urn:okta:loa:1fa:any"]).step(input, now: Self.now).1 == .factorRequired([Self.oob]))
+    }
+
+    @Test("is refused by a rule that denies, and by a policy without a matching rule; the reason names it")
+    func policy() {
+        let policy = SignOnPolicy(
+            name: "p",
+            rules: [
+                SignOnRule(name: "contractors", groups: ["Contractors"], assurance: .deny),
+                SignOnRule(name: "staff", groups: ["Staff"], assurance: .twoFactors),
+            ])
+        #expect(policy.decide(groups: ["Contractors", "Staff"]).assurance == .deny)
+        #expect(policy.decide(groups: ["Contractors"]).reason == "sign-on policy “p”, rule “contractors”: deny")
+        #expect(policy.decide(groups: ["Staff"]).assurance == .twoFactors)
+        #expect(policy.decide(groups: []).assurance == .deny)
+        #expect(policy.decide(groups: []).reason == "sign-on policy “p”: no rule matches the user's groups")
+    }
+}

@@ -1,0 +1,223 @@
+import Crypto
+import Foundation
+import JOSE
+import Synchronization
+
+@testable import IdentityCore
+@testable import OAuthEndpoints
+@testable import OAuthWire
+@testable import Store
+
+/// The same bytes in each run: ids differ from one another, and tests can be repeated.
+final class SeededRandom: RandomSource {
+    private let state: Mutex<UInt64>
+
+    init(seed: UInt64 = 1) { state = Mutex(seed) }
+
+    func bytes(_ count: Int) -> [UInt8] {
+        state.withLock { state in
+            (0..<count).map { _ in
+                // SplitMix64.
+                state &+= 0x9E37_79B9_7F4A_7C15
+                var z = state
+                z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+                z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+                return UInt8(truncatingIfNeeded: z ^ (z >> 31))
+            }
+        }
+    }
+}
+
+/// An organization in memory with a few applications, people and policies, and requests to its endpoints.
+struct TestOrganization {
+    static let start = Date(timeIntervalSince1970: 1_700_000_000.25)
+    static let origin = "https://id.test"
+    static let jane = "jane.doe@example.com"
+    static let janesPassword = "Correct-Horse-7"
+    static let longSecret = "a-secret-of-more-than-thirty-two-bytes-for-hs256"
+
+    let store: InMemoryStore
+    let engine: Engine
+
+    /// Keys take long to make, and their ids differ anyway: made once for all tests.
+    static let signingKeys: [JWSAlgorithm: SigningKey] = {
+        var keys: [JWSAlgorithm: SigningKey] = [:]
+        for algorithm in [JWSAlgorithm.rs256, .es256] { keys[algorithm] = try? SigningKey.generate(algorithm) }
+        return keys
+    }()
+    static let clientKey = try? SigningKey.generate(.es256, keyID: "client-key")
+
+    struct NoKey: Error {}
+
+    static func key(_ algorithm: JWSAlgorithm) throws -> SigningKey {
+        guard let key = signingKeys[algorithm] else { throw NoKey() }
+        return key
+    }
+
+    init(seed: UInt64 = 1, tokenService: (any TokenService)? = nil, _ change: (inout OrganizationDefinition) -> Void = { _ in })
+        async throws
+    {
+        var definition = Self.definition
+        change(&definition)
+        store = InMemoryStore()
+        engine = Engine(
+            store: store,
+            environment: EngineEnvironment(
+                random: SeededRandom(seed: seed), masterKey: SymmetricKey(data: [UInt8](repeating: 7, count: 32)),
+                passwordHasher: PasswordHasher(), tokenService: tokenService))
+        _ = try await engine.apply(definition, context: Self.context(Self.start.addingTimeInterval(-3600)))
+        try await engine.maintainKeys(Self.context(Self.start.addingTimeInterval(-3600)), making: Self.key)
+    }
+
+    static func context(_ now: Date) -> RequestContext {
+        RequestContext(now: now, requestID: "request", address: "127.0.0.1")
+    }
+
+    static func time(_ seconds: TimeInterval) -> Date { start.addingTimeInterval(seconds) }
+
+    // MARK: - Requests
+
+    static func tokenURL(_ server: String?) -> String { origin + "/oauth2/" + (server.map { $0 + "/" } ?? "") + "v1/token" }
+
+    func token(
+        _ parameters: [String: String], client: ClientCredentials? = nil, server: String? = "default", at seconds: TimeInterval = 0
+    ) async throws -> Result<TokenResponse, Refusal> {
+        let client = client ?? ClientCredentials(clientID: parameters["client_id"], endpoint: Self.tokenURL(server))
+        return try await engine.token(
+            TokenRequest(server: server, client: client, parameters: parameters), context: Self.context(Self.time(seconds)))
+    }
+
+    func signIn(
+        _ scope: String? = "openid profile email offline_access", client: String = "password-app", server: String? = "default",
+        at seconds: TimeInterval = 0, _ more: [String: String] = [:]
+    ) async throws -> Result<TokenResponse, Refusal> {
+        var parameters = ["grant_type": "password", "client_id": client, "username": Self.jane, "password": Self.janesPassword]
+        parameters["scope"] = scope
+        return try await token(parameters.merging(more) { $1 }, server: server, at: seconds)
+    }
+
+    func refresh(
+        _ token: String?, client: String = "password-app", scope: String? = nil, server: String? = "default", at seconds: TimeInterval
+    ) async throws -> Result<TokenResponse, Refusal> {
+        var parameters = ["grant_type": "refresh_token", "client_id": client, "refresh_token": token ?? ""]
+        parameters["scope"] = scope
+        return try await self.token(parameters, server: server, at: seconds)
+    }
+
+    func service(_ scope: String? = "messages.read", at seconds: TimeInterval = 0) async throws -> Result<TokenResponse, Refusal> {
+        var parameters = ["grant_type": "client_credentials"]
+        parameters["scope"] = scope
+        return try await token(parameters, client: Self.service, at: seconds)
+    }
+
+    static let service = ClientCredentials(basic: ("service-app", "service-app-secret"), endpoint: tokenURL("default"))
+
+    /// Asks about a token as one client, or as each that might know: the service knows of access tokens, apps of their own.
+    func introspect(
+        _ token: String?, client: ClientCredentials? = nil, server: String? = "default", at seconds: TimeInterval = 1
+    ) async throws -> Introspection {
+        let apps = ["password-app", "static-app"].map { ClientCredentials(clientID: $0, endpoint: Self.origin) }
+        var answer = Introspection.inactive
+        for client in client.map({ [$0] }) ?? [Self.service] + apps where !answer.isActive {
+            answer = try await engine.introspect(
+                TokenRequest(server: server, client: client, parameters: ["token": token ?? ""]), context: Self.context(Self.time(seconds))
+            ).get()
+        }
+        return answer
+    }
+
+    func revoke(_ token: String?, client: String = "password-app", server: String? = "default", at seconds: TimeInterval = 1) async throws {
+        let client = ClientCredentials(clientID: client, endpoint: Self.origin)
+        try await engine.revoke(
+            TokenRequest(server: server, client: client, parameters: ["token": token ?? ""]), context: Self.context(Self.time(seconds))
+        ).get()
+    }
+
+    func userInfo(
+        _ token: String?, server: String? = "default", at seconds: TimeInterval = 1
+    ) async throws -> Result<[String: JSONValue], Refusal> {
+        try await engine.userInfo(accessToken: token, server: server, context: Self.context(Self.time(seconds)))
+    }
+
+    /// The system log, oldest first.
+    func log() async throws -> [LogEvent] {
+        try await store.read { view in
+            try view.records(.logEvent, after: nil, limit: 1000).map { try RecordCoding.decode(LogEvent.self, from: $0) }
+        }
+    }
+
+    func lastReason() async throws -> String? { try await log().last?.reason }
+
+    func grants() async throws -> [Grant] {
+        try await store.read { try $0.records(.grant, after: nil, limit: 1000).map(Grant.init) }
+    }
+
+    func janesID() async throws -> String? { try await engine.user(login: Self.jane)?.id }
+
+    // MARK: - Definition
+
+    static var definition: OrganizationDefinition {
+        let passwordGrants = ["password", "refresh_token"]
+        let everyone = Application.Assignment(everyone: true)
+        func app(_ id: String, _ grants: [String], _ change: (inout Application) -> Void = { _ in }) -> Application {
+            var application = Application(
+                id: id, name: id, kind: .native, grantTypes: grants, assignment: everyone, signOnPolicy: "one-factor")
+            change(&application)
+            return application
+        }
+        func service(_ id: String, _ method: Application.Authentication, _ change: (inout Application) -> Void = { _ in }) -> Application {
+            app(id, ["client_credentials"]) {
+                $0.kind = .service
+                $0.authentication = method
+                $0.secret = longSecret
+                $0.grantedAPIScopes = ["okta.users.read"]
+                change(&$0)
+            }
+        }
+        return OrganizationDefinition(
+            id: "00o0000000000000test", name: "Test", origin: origin,
+            authorizationServers: [
+                AuthorizationServerDefinition(id: nil, name: "Organization"),
+                AuthorizationServerDefinition(
+                    id: "default", name: "Default", audience: "api://default",
+                    scopes: [ScopeDefinition(name: "messages.read"), ScopeDefinition(name: "messages.write")],
+                    accessPolicies: [AccessPolicy(name: "everyone", rules: [AccessRule(name: "any", refreshTokenLifetime: 30 * 86400)])]),
+                AuthorizationServerDefinition(id: "other", name: "Other", audience: "api://other"),
+            ],
+            applications: [
+                app("password-app", passwordGrants), app("static-app", passwordGrants) { $0.refreshTokenRotation = .static },
+                app("other-app", passwordGrants), app("no-refresh-app", ["password"]),
+                service("service-app", .clientSecretBasic) { $0.secret = "service-app-secret" },
+                service("post-app", .clientSecretPost), service("jwt-app", .clientSecretJWT),
+                service("key-app", .privateKeyJWT) {
+                    $0.secret = nil
+                    $0.keys = JSONWebKeySet([clientKey?.publicKey].compactMap { $0 })
+                }, service("inactive-app", .clientSecretBasic) { $0.isActive = false }, app("public-service", ["client_credentials"]),
+            ],
+            groups: [Group(name: "staff")],
+            signOnPolicies: [SignOnPolicy(name: "one-factor", rules: [SignOnRule(name: "any", assurance: .oneFactor)])],
+            passwordPolicy: PasswordPolicy(scryptLogN: 10),
+            users: [
+                UserDefinition(
+                    login: jane,
+                    profile: [
+                        "given_name": "Jane", "family_name": "Doe", "name": "Jane Doe", "email": "jane.doe@example.com",
+                        "email_verified": true,
+                        "zoneinfo": "Europe/London", "phone_number": "+44 1", "nickname": .null,
+                    ],
+                    groups: ["staff"], password: janesPassword)
+            ])
+    }
+}
+
+extension Result where Failure == Refusal {
+    /// The refusal's code; nil for a success.
+    var refused: Refusal.Code? { if case .failure(let refusal) = self { refusal.code } else { nil } }
+    /// The refusal's reason; nil for a success.
+    var reason: String? { if case .failure(let refusal) = self { refusal.reason } else { nil } }
+}
+
+/// The claims and the header of a token, read without checking it.
+func claims(of token: String?) throws -> [String: JSONValue] {
+    try JSONWebSignature(parsing: token ?? "").unverifiedClaims().json.objectValue ?? [:]
+}

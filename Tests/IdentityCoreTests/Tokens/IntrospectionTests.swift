@@ -1,0 +1,146 @@
+import Foundation
+import JOSE
+import Testing
+
+@testable import IdentityCore
+@testable import OAuthEndpoints
+@testable import OAuthWire
+@testable import Store
+
+@Suite("Introspection (RFC 7662, oauth reference 2.9)")
+struct IntrospectionTests {
+    @Test("an active access token is told with its claims and the members of 2.9")
+    func accessToken() async throws {
+        let organization = try await TestOrganization()
+        let token = try await organization.signIn("openid messages.read offline_access").get().accessToken
+        let claims = try claims(of: token)
+        let known = try #require(try await organization.introspect(token).json.objectValue)
+        #expect(known["active"] == true)
+        #expect(known["token_type"] == "Bearer")
+        #expect(known["scope"] == "openid messages.read offline_access")
+        #expect(known["client_id"] == "password-app")
+        #expect(known["username"] == "jane.doe@example.com")
+        #expect(known["nbf"] == claims["iat"])
+        for (name, value) in claims { #expect(known[name] == value) }
+    }
+
+    @Test("a client's own access token has no username")
+    func clientToken() async throws {
+        let organization = try await TestOrganization()
+        let token = try await organization.service().get().accessToken
+        let known = try #require(try await organization.introspect(token).json.objectValue)
+        #expect(known["active"] == true)
+        #expect(known["username"] == nil)
+        #expect(known["sub"] == "service-app")
+    }
+
+    @Test("an active refresh token is told with exactly its members")
+    func refreshToken() async throws {
+        let organization = try await TestOrganization()
+        let token = try await organization.signIn("openid offline_access").get().refreshToken
+        #expect(
+            try await organization.introspect(token).json == [
+                "active": true, "token_type": "Bearer", "scope": "openid offline_access", "client_id": "password-app",
+                "username": "jane.doe@example.com", "sub": "jane.doe@example.com", "exp": 1_700_604_800,
+            ])
+    }
+
+    @Test("an active id token is told with its claims")
+    func idToken() async throws {
+        let organization = try await TestOrganization()
+        let token = try await organization.signIn().get().idToken
+        var expected = JSONValue.object(try claims(of: token))
+        expected["active"] = true
+        #expect(try await organization.introspect(token).json == expected)
+    }
+
+    @Test("a token is active until exactly its exp")
+    func expiry() async throws {
+        let organization = try await TestOrganization()
+        let token = try await organization.signIn().get().accessToken
+        #expect(try await organization.introspect(token, at: 3599.5).isActive)
+        #expect(try await organization.introspect(token, at: 3599.75).json == ["active": false])
+    }
+
+    @Test("whatever is not a token of this server now is exactly inactive")
+    func inactive() async throws {
+        let organization = try await TestOrganization()
+        let tokens = try await organization.signIn().get()
+        let token = tokens.accessToken
+        let parts = token.split(separator: ".")
+        let other = try await TestOrganization(seed: 2)
+        let foreign = try await other.signIn().get()
+        let tampered = "\(parts[0]).\(Base64URL.encode(Array("{\"iss\":\"https://id.test/oauth2/default\"}".utf8))).\(parts[2])"
+        for text in ["nonsense", "a.b.c", "..", String(token.dropLast(4)), tampered, "rt_unknown", foreign.refreshToken ?? ""] {
+            #expect(try await organization.introspect(text).json == ["active": false])
+        }
+        for text in [token, tokens.idToken, tokens.refreshToken] {
+            for server in [nil, "other"] { #expect(try await organization.introspect(text, server: server).json == ["active": false]) }
+        }
+    }
+
+    @Test("a signed token whose grant is gone is inactive")
+    func withoutGrant() async throws {
+        let organization = try await TestOrganization()
+        let token = try await organization.signIn().get().accessToken
+        let grant = try #require(try await organization.grants().first)
+        #expect(try await organization.store.commit([.remove(.grant, id: grant.id, version: grant.version)]) == .committed)
+        #expect(try await organization.introspect(token).isActive == false)
+    }
+
+    @Test("a public client learns of its own tokens only")
+    func publicClients() async throws {
+        let organization = try await TestOrganization()
+        let tokens = try await organization.signIn().get()
+        for (client, isActive) in [("password-app", true), ("other-app", false)] {
+            let credentials = ClientCredentials(clientID: client, endpoint: TestOrganization.origin)
+            for token in [tokens.accessToken, tokens.idToken, tokens.refreshToken] {
+                #expect(try await organization.introspect(token, client: credentials).isActive == isActive)
+            }
+        }
+    }
+
+    @Test("a client that authenticates itself learns of all access tokens, but of refresh and id tokens of its own only")
+    func foreignRefreshAndIDTokens() async throws {
+        let organization = try await TestOrganization {
+            $0.applications.append(
+                Application(
+                    id: "web-app", name: "web-app", kind: .web, authentication: .clientSecretPost, secret: TestOrganization.longSecret,
+                    grantTypes: ["password", "refresh_token"], assignment: .init(everyone: true), signOnPolicy: "one-factor"))
+        }
+        let web = ClientCredentials(clientID: "web-app", secret: TestOrganization.longSecret, endpoint: TestOrganization.origin)
+        let parameters = [
+            "grant_type": "password", "username": TestOrganization.jane, "password": TestOrganization.janesPassword,
+            "scope": "openid offline_access",
+        ]
+        let own = try await organization.token(parameters, client: web).get()
+        for token in [own.accessToken, own.idToken, own.refreshToken] {
+            #expect(try await organization.introspect(token, client: web).isActive)
+        }
+        let foreign = try await organization.signIn().get()
+        #expect(try await organization.introspect(foreign.accessToken, client: web).isActive)
+        for token in [foreign.idToken, foreign.refreshToken] {
+            #expect(try await organization.introspect(token).isActive)
+            #expect(try await organization.introspect(token, client: web).json == ["active": false])
+        }
+    }
+
+    @Test(
+        "a request that cannot be answered has its code",
+        arguments: [
+            (ClientCredentials(clientID: "password-app", endpoint: ""), "", .invalidRequest),
+            (ClientCredentials(endpoint: ""), "x", .invalidClient),
+            (ClientCredentials(clientID: "unknown", endpoint: ""), "x", .invalidClient),
+            (ClientCredentials(clientID: "a", secret: "b", basic: ("a", "b"), endpoint: ""), "x", .invalidRequest),
+            (ClientCredentials(clientID: "a", assertionType: "urn:wrong", assertion: "b", endpoint: ""), "x", .invalidRequest),
+        ] as [(ClientCredentials, String, Refusal.Code)])
+    func refusals(credentials: ClientCredentials, token: String, code: Refusal.Code) async throws {
+        let organization = try await TestOrganization()
+        let request = TokenRequest(server: "default", client: credentials, parameters: ["token": token])
+        let context = TestOrganization.context(TestOrganization.start)
+        #expect(try await organization.engine.introspect(request, context: context).refused == code)
+        #expect(try await organization.engine.revoke(request, context: context).refused == code)
+        let elsewhere = TokenRequest(server: "missing", client: credentials, parameters: ["token": token])
+        #expect(try await organization.engine.introspect(elsewhere, context: context).refused == .notFound)
+    }
+}

@@ -1,0 +1,119 @@
+import Foundation
+import JOSE
+import Testing
+
+@testable import IdentityCore
+@testable import OAuthEndpoints
+
+@Suite("Revocation (RFC 7009, oauth reference 2.10)")
+struct RevocationTests {
+    @Test("an access token goes alone")
+    func accessToken() async throws {
+        let organization = try await TestOrganization()
+        let first = try await organization.signIn().get()
+        let second = try await organization.refresh(first.refreshToken, at: 0.5).get()
+        try await organization.revoke(first.accessToken)
+        #expect(try await organization.introspect(first.accessToken).json == ["active": false])
+        #expect(try await organization.userInfo(first.accessToken).refused == .invalidToken)
+        #expect(try await organization.introspect(second.accessToken).isActive)
+        #expect(try await organization.introspect(second.idToken).isActive)
+        #expect(try await organization.refresh(second.refreshToken, at: 2).refused == nil)
+    }
+
+    @Test("a refresh token takes its family and the access tokens along")
+    func refreshToken() async throws {
+        let organization = try await TestOrganization()
+        let first = try await organization.signIn().get()
+        let second = try await organization.refresh(first.refreshToken, at: 0.5).get()
+        try await organization.revoke(second.refreshToken)
+        for token in [first.accessToken, second.accessToken, second.refreshToken] {
+            #expect(try await organization.introspect(token).isActive == false)
+        }
+        #expect(try await organization.refresh(second.refreshToken, at: 2).refused == .invalidGrant)
+        #expect(try await organization.log().contains { $0.type == "token.revoke.refresh_token" && $0.outcome == .success })
+    }
+
+    @Test("a refresh token that was replaced revokes as well: its holder may have lost the answer")
+    func replacedToken() async throws {
+        let organization = try await TestOrganization()
+        let first = try await organization.signIn().get()
+        let second = try await organization.refresh(first.refreshToken, at: 0.5).get()
+        try await organization.revoke(first.refreshToken)
+        #expect(try await organization.refresh(second.refreshToken, at: 2).refused == .invalidGrant)
+    }
+
+    @Test("other grants of the same user stay")
+    func otherGrants() async throws {
+        let organization = try await TestOrganization()
+        let one = try await organization.signIn().get()
+        let two = try await organization.signIn().get()
+        try await organization.revoke(one.refreshToken)
+        #expect(try await organization.refresh(two.refreshToken, at: 2).refused == nil)
+    }
+
+    @Test("another client's, another server's or an unknown token changes nothing, without an error")
+    func foreignTokens() async throws {
+        let organization = try await TestOrganization()
+        let tokens = try await organization.signIn().get()
+        for token in [tokens.accessToken, tokens.refreshToken] {
+            try await organization.revoke(token, client: "other-app")
+            try await organization.revoke(token, server: nil)
+        }
+        for token in ["unknown", "a.b.c", tokens.idToken] { try await organization.revoke(token) }
+        #expect(try await organization.introspect(tokens.accessToken).isActive)
+        #expect(try await organization.introspect(tokens.refreshToken).isActive)
+        #expect(try await organization.introspect(tokens.idToken).isActive)
+    }
+
+    @Test("revocations of all tokens at once, twice, all succeed")
+    func concurrent() async throws {
+        let organization = try await TestOrganization()
+        let tokens = try await organization.signIn().get()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for token in [tokens.accessToken, tokens.refreshToken, tokens.accessToken, tokens.refreshToken, tokens.idToken] {
+                group.addTask { try await organization.revoke(token) }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try await organization.introspect(tokens.accessToken).isActive == false)
+        #expect(try await organization.introspect(tokens.refreshToken).isActive == false)
+    }
+
+    @Test("a refresh that races with a revocation leaves nothing that works")
+    func race() async throws {
+        let organization = try await TestOrganization()
+        let tokens = try await organization.signIn().get()
+        async let refreshed = organization.refresh(tokens.refreshToken, at: 1)
+        async let revoked: Void = organization.revoke(tokens.refreshToken)
+        _ = try await revoked
+        if case .success(let late) = try await refreshed {
+            #expect(try await organization.introspect(late.refreshToken).isActive == false)
+            #expect(try await organization.introspect(late.accessToken).isActive == false)
+        }
+    }
+
+    @Test("signing a user out everywhere revokes every grant")
+    func allGrants() async throws {
+        let organization = try await TestOrganization()
+        let one = try await organization.signIn().get()
+        let two = try await organization.signIn(client: "other-app").get()
+        let user = try #require(try await organization.janesID())
+        let context = TestOrganization.context(TestOrganization.time(1))
+        #expect(try await organization.engine.revokeAllGrants(ofUser: user, context: context) == 2)
+        #expect(try await organization.engine.revokeAllGrants(ofUser: user, context: context) == 0)
+        #expect(try await organization.introspect(one.refreshToken).isActive == false)
+        #expect(try await organization.introspect(two.accessToken).isActive == false)
+    }
+
+    @Test("the list of single revocations is bounded, and nothing revoked comes back")
+    func bounded() {
+        var revoked = RevokedTokens()
+        for number in 0..<100 { revoked.insert("AT.\(number)", issuedAt: number * 10, expiresAt: 5000, now: 0) }
+        for number in 0..<100 { #expect(revoked.contains("AT.\(number)", issuedAt: number * 10)) }
+        #expect(!revoked.contains("AT.new", issuedAt: 995))
+        let stored = RevokedTokens(revoked.json)
+        #expect(stored == revoked)
+        revoked.insert("AT.last", issuedAt: 5000, expiresAt: 9000, now: 5000)
+        #expect(revoked.json?["tokens"]?.arrayValue?.count == 1)
+    }
+}

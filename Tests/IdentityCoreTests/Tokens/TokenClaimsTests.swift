@@ -1,0 +1,173 @@
+import Crypto
+import Foundation
+import JOSE
+import Testing
+
+@testable import IdentityCore
+
+@Suite("The claims of tokens (oauth reference 3)")
+struct TokenClaimsTests {
+    private let issuedAt: JSONValue = 1_700_000_000
+
+    @Test("a user's access token has exactly the claims of 3.2")
+    func accessToken() async throws {
+        let organization = try await TestOrganization()
+        let response = try await organization.signIn("openid profile messages.read offline_access").get()
+        var claims = try claims(of: response.accessToken)
+        let grant = try #require(try await organization.grants().first)
+        let family = try #require(grant.refresh)
+        let id = try #require(claims.removeValue(forKey: "jti")?.stringValue)
+        #expect(id.hasPrefix("AT.\(grant.id)"))
+        #expect(id.hasSuffix(".\(family.id)"))
+        #expect(family.id.hasPrefix("oar"))
+        #expect(family.id.count == 20)
+        let user = try #require(try await organization.janesID())
+        #expect(
+            claims == [
+                "ver": 1, "iss": "https://id.test/oauth2/default", "aud": "api://default", "iat": issuedAt, "exp": 1_700_003_600,
+                "cid": "password-app", "client_id": "password-app", "uid": .string(user),
+                "scp": ["openid", "profile", "messages.read", "offline_access"],
+                "sub": "jane.doe@example.com", "auth_time": 1_699_999_999,
+            ])
+        #expect(response.expiresIn == 3600)
+        #expect(response.tokenType == "Bearer")
+    }
+
+    @Test("an id token has exactly the claims of 3.3, and no nonce")
+    func idToken() async throws {
+        let organization = try await TestOrganization()
+        let response = try await organization.signIn("openid profile email phone").get()
+        var claims = try claims(of: response.idToken)
+        let id = try #require(claims.removeValue(forKey: "jti")?.stringValue)
+        #expect(id.hasPrefix("ID."))
+        let user = try #require(try await organization.janesID())
+        let hash = Base64URL.encode(Array(SHA256.hash(data: Array(response.accessToken.utf8)).prefix(16)))
+        #expect(
+            claims == [
+                "ver": 1, "iss": "https://id.test/oauth2/default", "aud": "password-app", "iat": issuedAt, "exp": 1_700_003_600,
+                "sub": .string(user), "auth_time": 1_699_999_999, "amr": ["pwd"], "idp": "00o0000000000000test",
+                "at_hash": .string(hash), "name": "Jane Doe", "preferred_username": "jane.doe@example.com", "email": "jane.doe@example.com",
+            ])
+    }
+
+    @Test("auth_time is smaller than iat though the sign-in and the token fall into one second")
+    func authenticationTime() async throws {
+        let organization = try await TestOrganization()
+        let response = try await organization.signIn(at: 0.5).get()
+        let claims = try claims(of: response.idToken)
+        let issued = try #require(claims["iat"]?.intValue)
+        let authenticated = try #require(claims["auth_time"]?.intValue)
+        #expect(authenticated < issued)
+        #expect(issued - authenticated == 1)
+    }
+
+    @Test("a client's own access token has sub = cid and no claims of a user")
+    func clientAccessToken() async throws {
+        let organization = try await TestOrganization()
+        let response = try await organization.service().get()
+        var claims = try claims(of: response.accessToken)
+        let id = try #require(claims.removeValue(forKey: "jti")?.stringValue)
+        #expect(!id.dropFirst(3).contains("."))
+        #expect(
+            claims == [
+                "ver": 1, "iss": "https://id.test/oauth2/default", "aud": "api://default", "iat": issuedAt, "exp": 1_700_003_600,
+                "cid": "service-app", "client_id": "service-app", "scp": ["messages.read"], "sub": "service-app",
+            ])
+        #expect(response.idToken == nil)
+        #expect(response.refreshToken == nil)
+    }
+
+    @Test(
+        "The header has kid and alg, of an access token also typ at+jwt, and the kid is published.",
+        arguments: [JWSAlgorithm.rs256, .es256])
+    func header(algorithm: JWSAlgorithm) async throws {
+        let organization = try await TestOrganization { $0.authorizationServers[1].accessTokenAlgorithm = algorithm }
+        let response = try await organization.signIn().get()
+        let published = try await organization.engine.snapshot().keyRing.publishedKeys(now: TestOrganization.start)
+        for (token, expected, type) in [(response.accessToken, algorithm, "at+jwt"), (try #require(response.idToken), .rs256, nil)] {
+            let signature = try JSONWebSignature(parsing: token)
+            #expect(signature.header.objectValue.map { Set($0.keys) } == (type == nil ? ["alg", "kid"] : ["alg", "kid", "typ"]))
+            #expect(signature.type == type)
+            #expect(signature.algorithm == expected)
+            let id = try #require(signature.keyID)
+            let key = try #require(published[keyID: id])
+            try signature.verify(with: VerificationKey(key, algorithm: expected))
+        }
+    }
+
+    @Test("the org server's tokens name the origin as issuer and audience")
+    func organizationServer() async throws {
+        let organization = try await TestOrganization()
+        let response = try await organization.signIn("openid groups", server: nil).get()
+        let access = try claims(of: response.accessToken)
+        #expect(access["iss"] == "https://id.test")
+        #expect(access["aud"] == "https://id.test")
+        #expect(access["groups"] == nil)
+        #expect(try claims(of: response.idToken)["groups"] == ["staff"])
+    }
+
+    @Test("no id token without openid, no refresh token without offline_access, and no claims without openid")
+    func withoutScopes() async throws {
+        let organization = try await TestOrganization()
+        let profile = try await organization.signIn("profile").get()
+        #expect(profile.idToken == nil)
+        #expect(profile.refreshToken == nil)
+        #expect(profile.scopes == ["profile"])
+        #expect(try await organization.userInfo(profile.accessToken).refused == .insufficientScope)
+        let offline = try await organization.signIn("offline_access").get()
+        #expect(offline.idToken == nil)
+        #expect(offline.refreshToken != nil)
+    }
+
+    @Test("custom claims go where they are sent, never over a standard one, and never without a value")
+    func customClaims() async throws {
+        let organization = try await TestOrganization {
+            $0.authorizationServers[1].claims = [
+                ClaimDefinition(name: "tenant", destination: .accessToken, source: .constant("north")),
+                ClaimDefinition(name: "zone", destination: .accessToken, source: .profile("zoneinfo"), scopes: ["messages.read"]),
+                ClaimDefinition(name: "team", destination: .idToken, source: .groups(prefix: "st")),
+                ClaimDefinition(name: "nick", destination: .idToken, source: .profile("nickname")),
+            ]
+        }
+        let plain = try await organization.signIn("openid").get()
+        #expect(try claims(of: plain.accessToken)["tenant"] == "north")
+        #expect(try claims(of: plain.accessToken)["zone"] == nil)
+        #expect(try claims(of: plain.idToken)["team"] == ["staff"])
+        #expect(try claims(of: plain.idToken)["nick"] == nil)
+        #expect(try claims(of: plain.idToken)["tenant"] == nil)
+        let scoped = try await organization.signIn("openid messages.read").get()
+        #expect(try claims(of: scoped.accessToken)["zone"] == "Europe/London")
+        let service = try await organization.service().get()
+        #expect(try claims(of: service.accessToken)["tenant"] == "north")
+        #expect(try claims(of: service.accessToken)["zone"] == nil)
+    }
+
+    @Test("acr is repeated in both tokens when a class was asked for and met")
+    func contextClass() async throws {
+        let organization = try await TestOrganization()
+        let response = try await organization.signIn(["acr_values": "urn:okta:loa:1fa:pwd"]).get()
+        #expect(try claims(of: response.accessToken)["acr"] == "urn:okta:loa:1fa:pwd")
+        #expect(try claims(of: response.idToken)["acr"] == "urn:okta:loa:1fa:pwd")
+        let refreshed = try await organization.refresh(response.refreshToken, at: 60).get()
+        #expect(try claims(of: refreshed.idToken)["acr"] == "urn:okta:loa:1fa:pwd")
+    }
+
+    @Test("equal requests give equal claims in equal order")
+    func deterministic() async throws {
+        let first = try await TestOrganization().signIn().get()
+        let second = try await TestOrganization().signIn().get()
+        let payloads = try [first, second].map { try JSONWebSignature(parsing: $0.accessToken).payload }
+        let names = payloads.map {
+            String(decoding: $0, as: UTF8.self).split(separator: "\"").map(String.init).filter { $0 == "aud" || $0 == "ver" }
+        }
+        #expect(names[0] == ["aud", "ver"])
+        #expect(names[0] == names[1])
+        #expect(payloads[0].count == payloads[1].count)
+    }
+}
+
+extension TestOrganization {
+    fileprivate func signIn(_ more: [String: String]) async throws -> Result<TokenResponse, Refusal> {
+        try await signIn("openid profile offline_access", client: "password-app", server: "default", at: 0, more)
+    }
+}

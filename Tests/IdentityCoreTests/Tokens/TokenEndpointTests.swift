@@ -1,0 +1,241 @@
+import Foundation
+import JOSE
+import Testing
+
+@testable import IdentityCore
+@testable import OAuthEndpoints
+@testable import OAuthWire
+@testable import Store
+
+@Suite("The phases of the token endpoint (oauth reference 2.4 and 2.16)")
+struct TokenEndpointTests {
+    /// Text that takes the square of its length to compare or to hash.
+    private static let costly = "a" + String(repeating: "\u{301}\u{323}\u{327}", count: 10_000)
+
+    /// Nanoseconds that this thread was at it, whatever else the machine does.
+    private func cost(of work: () -> Void) -> Int {
+        func now() -> Int {
+            var time = timespec()
+            clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+            return Int(time.tv_sec) * 1_000_000_000 + Int(time.tv_nsec)
+        }
+        let start = now()
+        work()
+        return now() - start
+    }
+
+    @Test("text that is costly to compare is neither hashed nor composed when it can be no name")
+    func costlyText() async throws {
+        let organization = try await TestOrganization()
+        let snapshot = try await organization.engine.snapshot()
+        let application = try #require(snapshot.application("password-app"))
+        let server = try #require(snapshot.server("default"))
+        let request = AdmittedRequest(
+            snapshot: snapshot, server: server, application: application, grantType: Self.costly, parameters: [:],
+            context: TestOrganization.context(TestOrganization.start), assertionUse: nil)
+        let once = cost { _ = Self.costly.hashValue }
+        #expect(cost { _ = snapshot.application(Self.costly) } * 10 < once)
+        #expect(cost { _ = request.knownGrantType } * 10 < once)
+        #expect(Engine.possibleName(Self.costly).isEmpty)
+        #expect(Engine.possibleName(TestOrganization.jane) == TestOrganization.jane)
+        #expect(PasswordVerifier.beginning(of: Self.costly).utf8.count < 100)
+        for parameter in ["client_id", "username", "password", "grant_type"] {
+            var parameters = ["grant_type": "password", "client_id": "password-app", "username": "x", "password": "x", "scope": "openid"]
+            parameters[parameter] = Self.costly
+            #expect(try await organization.token(parameters).refused != nil)
+        }
+    }
+
+    @Test("an invented grant type is not written to the system log")
+    func inventedGrantType() async throws {
+        let organization = try await TestOrganization()
+        _ = try await organization.token(["grant_type": "x\r\ny"], client: TestOrganization.service)
+        #expect(try await organization.log().last?.type == "token.grant.none")
+    }
+
+    @Test("an invented client id leaves nothing in the system log, where it could fill the disk")
+    func inventedClientID() async throws {
+        let organization = try await TestOrganization()
+        let before = try await organization.log()
+        let long = "a" + String(repeating: "\u{301}", count: 30_000)
+        for id in [long, "x\u{1B}[2J\r\nuser.authentication.password"] {
+            #expect(try await organization.token(["grant_type": "password", "client_id": id]).refused == .invalidClient)
+            await #expect(throws: Refusal.self) {
+                try await organization.introspect("x", client: ClientCredentials(clientID: id, endpoint: TestOrganization.origin))
+            }
+        }
+        #expect(try await organization.log() == before)
+    }
+
+    @Test("a refusal of a client that authenticated itself is told in the system log, with the check that decided")
+    func refusalOfAnAuthenticatedClient() async throws {
+        let organization = try await TestOrganization()
+        #expect(try await organization.service("nonsense").reason == "scope.not_offered")
+        let event = try #require(try await organization.log().last)
+        #expect(event.type == "token.grant.client_credentials")
+        #expect(event.outcome == .failure)
+        #expect(event.reason == "scope.not_offered")
+        #expect(event.clientID == "service-app")
+        await #expect(throws: Refusal.self) { try await organization.introspect("", client: TestOrganization.service) }
+        #expect(try await organization.log().last?.type == "token.introspect")
+        #expect(try await organization.lastReason() == "parameter.missing: token")
+    }
+
+    @Test("wrong passwords of a user are told in the system log though the client is public, once each")
+    func wrongPasswordsAreTold() async throws {
+        let organization = try await TestOrganization()
+        let before = try await organization.log().count
+        #expect(try await organization.signIn("openid", ["password": "wrong"]).refused == .invalidGrant)
+        let events = try await organization.log().dropFirst(before)
+        #expect(events.map(\.type) == ["user.authentication.password"])
+        #expect(events.first?.userID == (try await organization.janesID()))
+    }
+
+    @Test(
+        "each refusal has its code",
+        arguments: [
+            (["grant_type": "password", "client_id": "password-app"], "missing", .notFound, "server.unknown"),
+            (["grant_type": "nonsense", "client_id": "nobody"], "default", .invalidClient, "client.unknown"),
+            (["client_id": "password-app"], "default", .invalidRequest, "parameter.missing: grant_type"),
+            (["grant_type": "", "client_id": "password-app"], "default", .invalidRequest, "parameter.missing: grant_type"),
+            (["grant_type": "nonsense", "client_id": "password-app"], "default", .unsupportedGrantType, "grant.unknown"),
+            (["grant_type": "client_credentials", "client_id": "password-app"], "default", .unauthorizedClient, "grant.not_enabled"),
+            (
+                ["grant_type": "refresh_token", "client_id": "no-refresh-app", "refresh_token": "x"], "default", .unauthorizedClient,
+                "grant.not_enabled"
+            ),
+            (["grant_type": "refresh_token", "client_id": "password-app"], "default", .invalidRequest, "parameter.missing: refresh_token"),
+            (
+                ["grant_type": "password", "client_id": "password-app", "password": "x", "scope": "openid"], "default", .invalidRequest,
+                "parameter.missing: username"
+            ),
+            (
+                ["grant_type": "password", "client_id": "password-app", "username": "x", "scope": "openid"], "default", .invalidRequest,
+                "parameter.missing: password"
+            ),
+            (
+                ["grant_type": "password", "client_id": "password-app", "username": "x", "password": "x"], "default", .invalidScope,
+                "scope.missing"
+            ),
+            (
+                ["grant_type": "password", "client_id": "password-app", "username": "x", "password": "x", "scope": "nonsense"], "default",
+                .invalidScope, "scope.not_offered"
+            ),
+            (
+                ["grant_type": "client_credentials", "client_id": "public-service", "scope": "messages.read"], "default",
+                .unauthorizedClient, "client.public"
+            ),
+        ] as [([String: String], String, Refusal.Code, String)])
+    func refusals(parameters: [String: String], server: String, code: Refusal.Code, reason: String) async throws {
+        let organization = try await TestOrganization()
+        let before = try await organization.log()
+        let result = try await organization.token(parameters, server: server)
+        #expect(result.refused == code)
+        #expect(result.reason == reason)
+        // Nobody proved anything: the reason is for the access log, and the disk stays as it is.
+        #expect(try await organization.log() == before)
+        #expect(try await organization.grants().isEmpty)
+    }
+
+    @Test("a server without a matching rule gives nothing, and the log says which condition failed")
+    func policyDenies() async throws {
+        let organization = try await TestOrganization {
+            $0.authorizationServers[2].accessPolicies = [
+                AccessPolicy(name: "codes only", rules: [AccessRule(name: "code", grantTypes: ["authorization_code"])])
+            ]
+        }
+        let result = try await organization.signIn("openid", server: "other")
+        #expect(result.refused == .accessDenied)
+        let event = try #require(try await organization.log().last)
+        #expect(event.outcome == .denied)
+        #expect(event.reason == "policy: codes only/code: grantType")
+        #expect(event.clientID == "password-app")
+    }
+
+    @Test("a wrong password gives no tokens and is invalid_grant")
+    func wrongPassword() async throws {
+        let organization = try await TestOrganization()
+        #expect(try await organization.signIn("openid", ["password": "wrong"]).refused == .invalidGrant)
+        #expect(try await organization.grants().isEmpty)
+    }
+
+    @Test("the log tells who was granted what by which rule, and holds no secret")
+    func log() async throws {
+        let organization = try await TestOrganization()
+        let response = try await organization.signIn().get()
+        let event = try #require(try await organization.log().last)
+        #expect(event.type == "token.grant.password")
+        #expect(event.outcome == .success)
+        #expect(event.reason == "everyone/any")
+        #expect(event.userID == (try await organization.janesID()))
+        #expect(event.clientID == "password-app")
+        #expect(event.server == "default")
+        let text = "\(try await organization.log())"
+        for secret in [response.accessToken, response.refreshToken ?? "", response.idToken ?? "", TestOrganization.janesPassword] {
+            #expect(!text.contains(secret))
+        }
+    }
+
+    @Test("the lifetimes are the rule's, and expires_in says so")
+    func lifetimes() async throws {
+        let organization = try await TestOrganization { $0.authorizationServers[1].accessPolicies[0].rules[0].accessTokenLifetime = 900 }
+        let response = try await organization.signIn().get()
+        #expect(response.expiresIn == 900)
+        #expect(try claims(of: response.accessToken)["exp"] == 1_700_000_900)
+        #expect(try claims(of: response.idToken)["exp"] == 1_700_003_600)
+        let refreshed = try await organization.refresh(response.refreshToken, at: 100).get()
+        #expect(refreshed.expiresIn == 900)
+    }
+
+    @Test("parameters that a grant does not know are ignored (oauth reference 10.7)")
+    func unknownParameters() async throws {
+        let organization = try await TestOrganization()
+        let result = try await organization.signIn(
+            "openid", ["redirect_uri": "com.example:/callback", "grant_types_supported": "password", "whatever": "1"])
+        #expect(result.refused == nil)
+    }
+
+    @Test("printing or dumping a request or an answer shows no secret")
+    func descriptions() async throws {
+        let organization = try await TestOrganization()
+        let response = try await organization.signIn().get()
+        let request = TokenRequest(
+            server: "default",
+            client: ClientCredentials(clientID: "app", secret: "s3cret", basic: ("app", "s3cret"), assertion: "s3cret", endpoint: ""),
+            parameters: ["grant_type": "password", "password": "s3cret"])
+        var text = "\(response) \(request) \(request.client) \(Result<TokenResponse, Refusal>.success(response))"
+        dump(response, to: &text)
+        dump(request, to: &text)
+        dump(request.client, to: &text)
+        var definition = TestOrganization.definition
+        definition.applications[0].secret = "s3cret"
+        definition.users[0].password = "s3cret"
+        let user = try #require(try await organization.engine.user(login: TestOrganization.jane))
+        let hash = try #require(user.passwordHash)
+        text += "\(definition) \(user)"
+        dump(definition, to: &text)
+        dump(user, to: &text)
+        #expect(!text.contains(hash))
+        for secret in ["s3cret", response.accessToken, response.refreshToken ?? "", response.idToken ?? ""] {
+            #expect(!text.contains(secret))
+        }
+    }
+
+    @Test("the store holds no refresh token, only its digest")
+    func secrets() async throws {
+        let organization = try await TestOrganization()
+        let token = try #require(try await organization.signIn().get().refreshToken)
+        let state = try await organization.store.read {
+            try $0.ticket(.refreshToken, digest: TicketDigest(of: token), now: TestOrganization.start)
+        }
+        let ticket = try #require(state.ticket)
+        #expect(!String(decoding: ticket.payload, as: UTF8.self).contains(token))
+        for grant in try await organization.grants() { #expect(!String(decoding: grant.record.payload, as: UTF8.self).contains(token)) }
+    }
+}
+
+extension TestOrganization {
+    fileprivate func signIn(_ scope: String, _ more: [String: String]) async throws -> Result<TokenResponse, Refusal> {
+        try await signIn(scope, client: "password-app", server: "default", at: 0, more)
+    }
+}

@@ -1,0 +1,72 @@
+import AuthFoundation
+import Foundation
+import OktaDirectAuth
+import TestSupport
+import Testing
+
+@Suite("Waiting for a push at a server that holds polls", .timeLimit(.minutes(1)))
+struct HeldPushPollTests {
+    private let server = DirectAuthServer()
+
+    /// Waits for a push as the second factor at a server that answers each poll after so many seconds.
+    private func wait(
+        interval: String = "5", holding seconds: [TimeInterval], _ answers: DirectAuthServer.Reply...
+    ) async throws -> DirectAuthenticationFlow.Status {
+        let flow = try await server.challengedFlow()
+        server.answer("challenge", .outOfBand(binding: "none", interval: interval))
+        server.answer("token", answers)
+        let holds = Locked(seconds)
+        server.atRequest("token") { [clock = server.clock] in
+            clock.setBack(by: -(holds.withLock { $0.isEmpty ? 0 : $0.removeFirst() }))
+        }
+        return try await flow.resume(with: .oob(channel: .push))
+    }
+
+    @Test("Each poll prefers to be held for 25 seconds, and no other request does.")
+    func header() async throws {
+        _ = try await wait(holding: [25], .pending, .tokens)
+        #expect(server.headers("token", "Prefer") == [nil, "wait=25", "wait=25"])
+        #expect(server.headers("challenge", "Prefer") == [nil])
+    }
+
+    @Test("A code that the user types is not sent as a poll.")
+    func typedCode() async throws {
+        let flow = try await server.challengedFlow()
+        server.answer("challenge", .outOfBand(binding: "prompt", interval: nil))
+        server.answer("token", .tokens)
+        _ = try await flow.resume(with: .oob(channel: .sms))
+        _ = try await flow.resume(with: .prompt(code: "123456"))
+        #expect(server.headers("token", "Prefer") == [nil, nil])
+    }
+
+    @Test("The interval counts from sending: a poll that was held for longer is followed by the next one at once.")
+    func interval() async throws {
+        _ = try await wait(holding: [25, 5, 2, 4.5, 0], .pending, .pending, .pending, .pending, .pending, .tokens)
+        #expect(server.clock.waits == [3, 0.5, 5])
+    }
+
+    @Test("After slow_down, a failure or a rate limit the whole interval passes, although the answer took its time.")
+    func wholeInterval() async throws {
+        let limited = DirectAuthServer.Reply(status: 429, body: #"{"error":"invalid_grant"}"#, headers: ["Retry-After": "12"])
+        _ = try await wait(
+            holding: [3, 3, 3, 3], .refusal("slow_down"), .init(status: 503, body: ""), .failing(.timedOut), limited, .tokens)
+        #expect(server.clock.waits == [10, 10, 10, 12])
+    }
+
+    @Test("Time for which polls are held counts towards the end of the challenge, and there is no poll after it.")
+    func end() async throws {
+        await #expect(throws: DirectAuthenticationFlowError.pollingTimeoutExceeded) {
+            try await wait(holding: Array(repeating: 25, count: 9), .pending)
+        }
+        // At 0, 25 and 50 of 60 seconds, and one for the password.
+        #expect(server.forms("token").count == 4 && server.clock.waits.isEmpty)
+    }
+
+    @Test("A clock that is set back while polls are held makes no longer wait.")
+    func clockSetBack() async throws {
+        await #expect(throws: DirectAuthenticationFlowError.pollingTimeoutExceeded) {
+            try await wait(interval: "20", holding: Array(repeating: -1_000, count: 9), .pending)
+        }
+        #expect(server.clock.waits == [20, 20, 20])
+    }
+}
